@@ -1,19 +1,19 @@
 public import Observation
 public import ParleyClient
 
-/// The handlers of a chat, each for one feature, which an app may take out or replace.
+/// The handlers of a chat, one for each feature. An app may remove or replace a handler.
 ///
 ///     let chat = ChatHandlers(parley)
 ///     chat.typing?.setTyping(true, in: "team")    // nothing where the server does not offer it
 ///     chat.lastOnline = nil                       // this app has none of it
 ///     chat.moderation = OurModeration()           // an own one
 ///
-/// A handler is `nil` where the app has taken it out, or where the server does not offer it. Before
-/// the first connection it is not known what the server offers: then everything is there, and what is
-/// not offered after all is refused as `notOffered`. Views that read a handler are drawn again when it
-/// comes or goes.
+/// A handler is `nil` if the app has removed it, or if the server does not offer the feature.
+/// Before the first connection the server's features are unknown: all handlers are available, and
+/// requests of missing features fail with `notOffered`. Views that read a handler are redrawn when
+/// it appears or disappears.
 @MainActor @Observable public final class ChatHandlers {
-  /// A feature's place: the gateway's handler, or what the app has put there.
+  /// The handler of a feature: the gateway's, or the app's replacement.
   private enum Slot<Handler> {
     case gateway(Handler)
     case app(Handler?)
@@ -33,7 +33,7 @@ public import ParleyClient
   private var threadsSlot: Slot<any ThreadHandler>
   private var searchSlot: Slot<any SearchHandler>
 
-  /// Makes the handlers of a connection.
+  /// Creates the handlers of a connection.
   public init(_ parley: Parley) {
     let store = MessageStore(parley: parley)
     self.parley = parley
@@ -49,7 +49,7 @@ public import ParleyClient
     searchSlot = .gateway(CachedSearch(store: store))
   }
 
-  /// People, and whether they are there.
+  /// The people in threads, and their presence.
   public var contacts: (any ContactHandler)? {
     get { handler(contactsSlot, if: "roomPresence") }
     set { contactsSlot = .app(newValue) }
@@ -67,13 +67,13 @@ public import ParleyClient
     set { lastOnlineSlot = .app(newValue) }
   }
 
-  /// Receipts of messages.
+  /// Receipts for messages.
   public var receipts: (any ReceiptHandler)? {
     get { handler(receiptsSlot, if: "receipts") }
     set { receiptsSlot = .app(newValue) }
   }
 
-  /// People whose messages and presence the person does not want to see.
+  /// Blocking of people, whose messages and presence are then hidden.
   public var blocking: (any BlockingHandler)? {
     get { handler(blockingSlot, if: "blocking") }
     set { blockingSlot = .app(newValue) }
@@ -91,14 +91,14 @@ public import ParleyClient
     set { pushSlot = .app(newValue) }
   }
 
-  /// Threads with their history.
+  /// Threads and their history.
   public var threads: (any ThreadHandler)? {
     get { handler(threadsSlot) }
     set { threadsSlot = .app(newValue) }
   }
 
-  /// A search of what is on the device. It searches what came through the gateway's ``threads``, and
-  /// goes with it.
+  /// A search of the messages on the device. It searches messages received by the gateway's
+  /// ``threads``, so it is `nil` if the app has replaced that handler.
   public var search: (any SearchHandler)? {
     get {
       if case .gateway = searchSlot, case .app = threadsSlot { return nil }

@@ -9,39 +9,39 @@ public import ParleyClient
 
 /// A message in a thread: a publication of its room.
 public struct ChatMessage: Sendable, Hashable, Identifiable {
-  /// A message's thread, and its place there.
+  /// A message's thread, and its position there.
   public struct ID: Sendable, Hashable {
     /// The thread.
     public let thread: ChatThread
-    /// The place.
+    /// The position in the thread's history.
     public let position: RoomPosition
 
-    /// Makes an id from what was kept of one.
+    /// Creates an id, such as from stored values.
     public init(thread: ChatThread, position: RoomPosition) {
       self.thread = thread
       self.position = position
     }
   }
 
-  /// The stage that a message has reached with a person. It never goes back.
+  /// The stage of a message's delivery to a person. It only advances.
   public enum Stage: Sendable, Hashable, Comparable, CaseIterable {
-    /// It has reached a device.
+    /// A device of the person has received the message.
     case delivered
-    /// It has been read.
+    /// The person has read the message.
     case read
   }
 
-  /// The thread and the place.
+  /// The thread and the position.
   public let id: ID
-  /// The person who sent it, stamped by the server; `nil` for a backend without a person.
+  /// The person who sent it, set by the server; `nil` for a backend without a person.
   public let sender: ChatPerson.ID?
-  /// The name that the sending app gave itself.
+  /// The sender id that the sending app chose.
   public let senderID: String?
   /// The time at which the server accepted it, in milliseconds since 1970.
   public let time: Int64
   /// The content: JSON, as it was sent.
   public let json: [UInt8]
-  /// The content's `text`, or the content itself if it is a string; what push notifications show.
+  /// The content's `text`, or the content itself if it is a string. Push notifications show it.
   public let text: String?
   /// The content's `type`.
   public let type: String?
@@ -53,9 +53,9 @@ public struct ChatMessage: Sendable, Hashable, Identifiable {
       time: publication.time, json: publication.json)
   }
 
-  /// Makes a message, such as in a handler of an app's own.
+  /// Creates a message, for example in an app's own handler.
   ///
-  /// - Parameter json: The content. Bytes that are no JSON have no ``text`` and no ``type``.
+  /// - Parameter json: The content. If it is not JSON, ``text`` and ``type`` are `nil`.
   /// - Complexity: O(*n*) bytes of content.
   public init(
     id: ID, sender: ChatPerson.ID?, senderID: String? = nil, time: Int64, json: [UInt8]
@@ -70,9 +70,9 @@ public struct ChatMessage: Sendable, Hashable, Identifiable {
     type = fields?["type"]?.string
   }
 
-  /// Returns the content as a value of a type of yours.
+  /// Decodes the content as a value.
   ///
-  /// - Throws: The decoder's error where the content is another.
+  /// - Throws: The decoder's error.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -80,7 +80,8 @@ public struct ChatMessage: Sendable, Hashable, Identifiable {
   }
 }
 
-/// The content of a message of text, as push notifications and ``ChatMessage/text`` read it.
+/// The content of a text message, in the form that push notifications and ``ChatMessage/text``
+/// read.
 struct TextContent: Encodable {
   let type = "text"
   let text: String

@@ -1,31 +1,31 @@
-/// A thread of messages: a room of the server, by its name of 1 to 200 bytes.
+/// A thread of messages: a room of the server. Its name has 1 to 200 bytes.
 ///
-/// Two threads are the same only if the bytes of their names are.
+/// Two threads are equal if the bytes of their names are equal.
 public struct ChatThread: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The room's name.
   public let name: String
 
-  /// Makes a thread by its room's name.
+  /// Creates a thread by its room's name.
   public init(_ name: String) { self.name = name }
 
-  /// Makes a thread by its room's name.
+  /// Creates a thread by its room's name.
   public init(stringLiteral name: String) { self.name = name }
 
-  /// Whether both are the same room.
+  /// Whether both are the same thread.
   public static func == (left: Self, right: Self) -> Bool { left.name.isSame(as: right.name) }
 
   /// Hashes the name's bytes.
   public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: name) }
 }
 
-/// A person as others in a thread see them.
+/// A person as shown to others in a thread.
 public struct ChatPerson: Sendable, Hashable, Identifiable {
-  /// The id that the server has stamped: the user of a token, or the client where tokens have none.
+  /// The id assigned by the server: the token's user, or the client's id if tokens have no users.
   public struct ID: Sendable, Hashable, CustomStringConvertible {
     /// The id as the server writes it.
     public let name: String
 
-    /// Makes an id from what was kept of one, or from an app's own user.
+    /// Creates an id, such as from a stored value or an app's own user.
     public init(_ name: String) { self.name = name }
 
     /// Whether both are the same person.
@@ -38,14 +38,14 @@ public struct ChatPerson: Sendable, Hashable, Identifiable {
     public var description: String { name }
   }
 
-  /// The person.
+  /// The person's id.
   public let id: ID
   /// The name shown to others.
   public let name: String
   /// The colour, `#rrggbb`.
   public let color: String?
 
-  /// Makes a person.
+  /// Creates a person.
   public init(id: ID, name: String, color: String? = nil) {
     self.id = id
     self.name = name
@@ -54,7 +54,7 @@ public struct ChatPerson: Sendable, Hashable, Identifiable {
 }
 
 extension String {
-  /// Whether both are the same bytes: to `==`, é and e with an accent are one.
+  /// Whether both have the same bytes: `==` also equates canonically equivalent texts.
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 

@@ -10,39 +10,39 @@ public import ParleyClient
 @MainActor public protocol CoreHandler: Sendable {
   /// The connection's state.
   var connection: ConnectionState { get }
-  /// The person who is signed in; `nil` before the first connection, and where tokens have no users.
+  /// The signed-in person; `nil` before the first connection, and if tokens have no users.
   var person: ChatPerson.ID? { get }
-  /// The server's clock, in milliseconds since 1970; `nil` before the first connection.
+  /// The server's time, in milliseconds since 1970; `nil` before the first connection.
   var serverTime: Int64? { get }
 
-  /// Connects, and stays connected.
+  /// Connects, and reconnects after each loss.
   func goOnline()
 
   /// Ends the connection.
   func goOffline()
 
-  /// Sends a message, and waits until the server has stored it; while the server is not there, until
-  /// it is. Up to 1,000 may wait in a thread.
+  /// Sends a message, and waits until the server has stored it; while the server is unreachable,
+  /// until it is reachable. Maximum waiting messages in a thread: 1,000.
   ///
   /// - Parameter json: Any JSON value.
-  /// - Returns: The message's thread and place.
+  /// - Returns: The message's thread and position.
   @discardableResult
   func send(
     json: [UInt8], to thread: ChatThread, _ options: SendOptions
   ) async throws(PublishError) -> ChatMessage.ID
 }
 
-/// Options of a message that is sent.
+/// Options for sending a message.
 public struct SendOptions: Sendable, Hashable {
-  /// A name of your own: under one key it is sent once, however often it is tried. One is made if
-  /// you give none.
+  /// The idempotency key: under one key the message is sent once, however often it is retried. With
+  /// `nil` a random one is used.
   public var key: String?
-  /// A name for this app, by which it knows its own messages again.
+  /// An id of this app, by which it recognises its own messages.
   public var senderID: String?
-  /// Whether followers of the thread who are offline are notified; see ``PushHandler``.
+  /// Whether the thread's followers who are offline are notified; see ``PushHandler``.
   public var notifiesFollowers: Bool
 
-  /// Makes options.
+  /// Creates options.
   public init(key: String? = nil, senderID: String? = nil, notifiesFollowers: Bool = false) {
     self.key = key
     self.senderID = senderID

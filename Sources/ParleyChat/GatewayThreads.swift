@@ -23,7 +23,7 @@ struct GatewayThreads: ThreadHandler {
     }.stream
   }
 
-  /// Drops the older half for one gap.
+  /// Replaces the older half by one gap.
   nonisolated static func shorten(_ waiting: ArraySlice<ThreadUpdate>) -> [ThreadUpdate] {
     let dropped = waiting.prefix(waiting.count / 2 + 1)
     guard let first = dropped.first, let last = dropped.last else { return [] }

@@ -1,14 +1,14 @@
 import ParleyClient
 
-/// The newest messages of the threads that were used last.
+/// The newest messages of the most recently used threads.
 package struct MessageCache: Sendable {
   /// The limits of the cache.
   package struct Bounds: Sendable {
-    /// Messages of one thread; of more, the oldest go.
+    /// Maximum messages of a thread; beyond it, the oldest are dropped.
     package var messages = 1_000
-    /// Threads; of more, the one that was used longest ago goes.
+    /// Maximum threads; beyond it, the least recently used one is dropped.
     package var threads = 100
-    /// Bytes of content in all.
+    /// Maximum bytes of content in total.
     package var bytes = 16 << 20
 
     package init() {}
@@ -16,10 +16,10 @@ package struct MessageCache: Sendable {
 
   fileprivate struct Thread: Sendable {
     var epoch: String
-    /// In the order of their offsets, each of which is there once.
+    /// Sorted by offset, without duplicates.
     var messages: [ChatMessage] = []
     var bytes = 0
-    /// Rises with each use.
+    /// The number of the last use; it increases with each use.
     var used = 0
   }
 
@@ -33,10 +33,10 @@ package struct MessageCache: Sendable {
   /// The number of messages.
   package var count: Int { threads.values.reduce(0) { $0 + $1.messages.count } }
 
-  /// Keeps messages of one thread, oldest first. Those of a former history of it go.
+  /// Adds messages of one thread, oldest first. Messages of a former history of it are dropped.
   ///
-  /// - Complexity: O(*m*) for *m* messages newer than all that is kept; otherwise O(*m* + *n*) for *n*
-  ///   of the thread.
+  /// - Complexity: O(*m*) for *m* messages newer than all cached ones; otherwise O(*m* + *n*) for
+  ///   *n* cached messages of the thread.
   package mutating func put(_ messages: [ChatMessage]) {
     guard let first = messages.first else { return }
     let key = first.id.thread
@@ -68,7 +68,7 @@ package struct MessageCache: Sendable {
     }
   }
 
-  /// Drops what a person has sent.
+  /// Drops the messages that a person has sent.
   package mutating func forget(_ person: ChatPerson.ID) {
     for (key, var thread) in threads {
       bytes -= thread.bytes
@@ -78,7 +78,7 @@ package struct MessageCache: Sendable {
     }
   }
 
-  /// Messages whose text has all words of a text, newest first by the server's clock.
+  /// Returns messages whose text contains all words of a text, newest first by the server's time.
   package func found(_ text: String, in thread: ChatThread?, limit: Int) -> [ChatMessage] {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace)
     guard !words.isEmpty, limit > 0 else { return [] }
@@ -143,7 +143,7 @@ extension MessageCache.Thread {
   }
 }
 
-/// The cache of the person who is signed in: another person's begins empty.
+/// The cache of the signed-in person; it is cleared when another person signs in.
 @MainActor final class MessageStore {
   private let parley: Parley
   private var person: String?
@@ -164,7 +164,7 @@ extension MessageCache.Thread {
   func forget(_ person: ChatPerson.ID) { messages.forget(person) }
 
   private func renew() {
-    // Before the first welcome there is no person.
+    // Before the first welcome the person is unknown.
     guard let id = parley.personID else { return }
     if let person, !person.isSame(as: id) { messages = MessageCache() }
     person = id

@@ -2,16 +2,16 @@ public import ParleyClient
 import ParleyClientCore
 import SocketMessages
 
-/// A message has come so far with a person.
+/// A report that a message has reached a stage with a person.
 public struct MessageReceipt: Sendable, Hashable {
-  /// The message, which the person who hears of this has sent.
+  /// The message, sent by the person who receives this report.
   public let message: ChatMessage.ID
   /// The person who received or read the message.
   public let person: ChatPerson.ID
-  /// The stage reached.
+  /// The stage that the message has reached.
   public let stage: ChatMessage.Stage
 
-  /// Makes a receipt.
+  /// Creates a receipt.
   public init(message: ChatMessage.ID, person: ChatPerson.ID, stage: ChatMessage.Stage) {
     self.message = message
     self.person = person
@@ -19,33 +19,33 @@ public struct MessageReceipt: Sendable, Hashable {
   }
 }
 
-/// News of receipts.
+/// An update of receipts.
 public enum ReceiptUpdate: Sendable, Hashable {
-  /// A receipt.
+  /// A message has reached a stage.
   case receipt(MessageReceipt)
-  /// Receipts may have been missed: the connection was lost for a while, or the loop was too slow.
-  /// Ask for those of the messages that are shown.
+  /// Receipts may have been missed, because the connection was lost or the loop was too slow.
+  /// Request the receipts of the shown messages.
   case missed
 }
 
-/// Receipts of messages.
+/// Receipts for messages.
 @MainActor public protocol ReceiptHandler: Sendable {
-  /// Says that a message has come so far with this person. It is sent when the server is there, and
-  /// never goes back: after `read`, `delivered` changes nothing. Up to 256 in a thread may wait;
-  /// beyond that the oldest is dropped.
+  /// Confirms that a message has reached a stage with this person. The confirmation is sent when
+  /// the server is reachable. Stages only advance: after `read`, `delivered` has no effect. Maximum
+  /// waiting confirmations in a thread: 256; beyond it, the oldest is dropped.
   ///
-  /// - Throws: `otherHistory` if the message is no longer the one at its place.
+  /// - Throws: `otherHistory` if the server has replaced the message's history.
   func confirm(
     _ stage: ChatMessage.Stage, of message: ChatMessage.ID
   ) throws(RequestError)
 
-  /// Returns who has received or read a message of this person's own.
+  /// Returns the people who have received or read a message that this person sent.
   func receipts(
     of message: ChatMessage.ID
   ) async throws(RequestError) -> [ChatPerson.ID: ChatMessage.Stage]
 
-  /// Returns receipts of this person's messages in a thread, from now on. 1,000 wait for the loop;
-  /// when more come, the older half gives way to one `missed`.
+  /// Returns receipts of this person's messages in a thread, from now on. At most 1,000 are
+  /// buffered; beyond it, the older half is replaced by one `missed`.
   func receipts(in thread: ChatThread) -> AsyncStream<ReceiptUpdate>
 }
 
@@ -57,10 +57,10 @@ public struct MessageReport: Sendable, Hashable {
   public let person: ChatPerson.ID
   /// The reason, if one was given.
   public let reason: String?
-  /// Whether it holds; not if it was taken back.
+  /// Whether the report is open; `false` if it was withdrawn.
   public let isOpen: Bool
 
-  /// Makes a report.
+  /// Creates a report.
   public init(
     message: ChatMessage.ID, person: ChatPerson.ID, reason: String?, isOpen: Bool = true
   ) {
@@ -71,12 +71,12 @@ public struct MessageReport: Sendable, Hashable {
   }
 }
 
-/// News of reports.
+/// An update of reports.
 public enum ReportUpdate: Sendable, Hashable {
-  /// A report was made, or taken back.
+  /// A report was made or withdrawn.
   case report(MessageReport)
-  /// Reports may have been missed: the connection was lost for a while, or the loop was too slow.
-  /// Ask for all of them.
+  /// Reports may have been missed, because the connection was lost or the loop was too slow.
+  /// Request all of them.
   case missed
 }
 
@@ -85,33 +85,33 @@ public enum ReportUpdate: Sendable, Hashable {
   /// Reports a message.
   func report(_ message: ChatMessage.ID, because reason: String?) async throws(RequestError)
 
-  /// Takes a report back.
+  /// Withdraws a report.
   func withdrawReport(of message: ChatMessage.ID) async throws(RequestError)
 
-  /// Returns the reports in a thread, the newest messages' first; for moderators, whose tokens grant
-  /// `manage`. Others get `notAllowed`.
+  /// Returns the reports in a thread, the newest message's first. Only moderators, whose tokens
+  /// grant `manage`, may call it; others get `notAllowed`.
   func reports(in thread: ChatThread) async throws(RequestError) -> [MessageReport]
 
-  /// Returns reports in a thread from now on; for moderators. 1,000 wait for the loop; when more
-  /// come, the older half gives way to one `missed`.
+  /// Returns reports in a thread from now on, for moderators. At most 1,000 are buffered; beyond
+  /// it, the older half is replaced by one `missed`.
   func newReports(in thread: ChatThread) -> AsyncStream<ReportUpdate>
 }
 
 /// Push notifications of threads.
 @MainActor public protocol PushHandler: Sendable {
-  /// Wants push notifications of a thread while offline, from the operator's push service. The person
-  /// belongs to the thread from then on.
+  /// Requests push notifications of a thread while offline, from the operator's push service. The
+  /// person becomes a follower of the thread.
   func follow(_ thread: ChatThread) async throws(RequestError)
 
-  /// Turns push notifications of a thread off.
+  /// Ends push notifications of a thread.
   func unfollow(_ thread: ChatThread) async throws(RequestError)
 }
 
-/// The bound and the shortening of streams of receipts and reports.
+/// The limit of streams of receipts and reports.
 private enum News {
   static let bound = 1_000
 
-  /// Drops the older half, and says so.
+  /// Replaces the older half by `missed`.
   static func shorten<Element>(_ waiting: ArraySlice<Element>, missed: Element) -> [Element] {
     [missed] + waiting.dropFirst(waiting.count / 2 + 1)
   }
@@ -182,7 +182,7 @@ struct GatewayModeration: ModerationHandler {
   }
 
   func reports(in thread: ChatThread) async throws(RequestError) -> [MessageReport] {
-    // The reply names places without their history; the head of the room names that.
+    // The reply contains offsets without an epoch; the room's history contains the epoch.
     let head = ClientMessage.RoomHistory(room: thread.name, limit: 1)
     let page = try await parley.ask(.history(head), \.history)
     let reply = try await parley.ask(.flags(.init(room: thread.name)), \.flags)
@@ -234,7 +234,7 @@ extension ChatMessage.Stage {
 }
 
 extension Parley {
-  /// Sees that a message is of the history that its room has, if that is known.
+  /// Throws `otherHistory` if a message belongs to another history than its room, as far as known.
   func check(_ message: ChatMessage.ID) throws(RequestError) {
     guard let position = position(inRoom: message.thread.name) else { return }
     guard position.epoch.isSame(as: message.position.epoch) else { throw .otherHistory }

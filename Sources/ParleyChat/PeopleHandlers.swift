@@ -2,25 +2,25 @@ public import ParleyClient
 import ParleyClientCore
 import SocketMessages
 
-/// People, and whether they are there.
+/// The people in threads, and their presence.
 ///
-/// The gateway keeps no list of contacts; a person knows the people of their threads. Sees and
-/// shows people where tokens grant `presence` in the thread's room.
+/// The gateway has no list of contacts; a person knows the people of their threads. Presence
+/// requires tokens that grant `presence` in the thread's room.
 @MainActor public protocol ContactHandler: Sendable {
-  /// Returns who is in a thread, oneself among them, while the loop runs: the present list at once,
-  /// and again with each change. The person who reads is seen there, too. Only the newest list waits
-  /// for the loop.
+  /// Returns the people present in a thread, this person included, while the loop runs: the current
+  /// list at once, then each changed list. Meanwhile the reader is shown as present, too. Only the
+  /// newest list is buffered.
   func people(in thread: ChatThread) -> AsyncStream<[ChatPerson]>
 }
 
 /// People who are typing.
 @MainActor public protocol TypingHandler: Sendable {
-  /// Says that the person types in a thread, or has stopped. It ends with the connection's end, and
-  /// otherwise when it is said.
+  /// Reports that the person is typing in a thread, or has stopped. Typing also ends with the
+  /// connection.
   func setTyping(_ isTyping: Bool, in thread: ChatThread)
 
-  /// Returns who else types in a thread: the present list at once, and again with each change. Only
-  /// the newest waits for the loop.
+  /// Returns the other people who are typing in a thread: the current list at once, then each
+  /// changed list. Only the newest list is buffered.
   func typists(in thread: ChatThread) -> AsyncStream<[ChatPerson.ID]>
 }
 
@@ -30,32 +30,32 @@ public enum LastOnline: Sendable, Hashable {
   case now
   /// The last connection ended at this time, in milliseconds since 1970.
   case at(Int64)
-  /// The server knows of no connection.
+  /// The server has no record of a connection.
   case never
 }
 
 /// The times at which people were online last.
 @MainActor public protocol LastOnlineHandler: Sendable {
-  /// Returns when people were online last. People that the asker may not see are left out: both
-  /// have to belong to the thread, by following it or having subscribed to it.
+  /// Returns when people were last online. People whom the caller may not see are omitted: both
+  /// have to belong to the thread, as followers or former subscribers.
   ///
-  /// - Complexity: One request, whose size is in proportion to the people.
+  /// - Complexity: One request, with a size proportional to the number of people.
   func lastOnline(
     of people: Set<ChatPerson.ID>, in thread: ChatThread
   ) async throws(RequestError) -> [ChatPerson.ID: LastOnline]
 }
 
-/// People whose messages and presence a person does not want to see.
+/// Blocking of people, whose messages and presence are then hidden.
 @MainActor public protocol BlockingHandler: Sendable {
-  /// Blocks a person: the server sends nothing more of theirs. They are not notified.
+  /// Blocks a person: the server sends nothing more from them. They are not notified.
   ///
-  /// - Returns: All people who are blocked now.
+  /// - Returns: All blocked people.
   @discardableResult
   func block(_ person: ChatPerson.ID) async throws(RequestError) -> Set<ChatPerson.ID>
 
-  /// Lets a person through again.
+  /// Unblocks a person.
   ///
-  /// - Returns: All people who are blocked now.
+  /// - Returns: All blocked people.
   @discardableResult
   func unblock(_ person: ChatPerson.ID) async throws(RequestError) -> Set<ChatPerson.ID>
 
@@ -75,7 +75,7 @@ struct GatewayContacts: ContactHandler {
 
 @MainActor final class GatewayTyping: TypingHandler {
   private let parley: Parley
-  /// The threads in which the person types, with their rooms.
+  /// The threads in which the person is typing, with their rooms.
   private var typing: [ChatThread: RoomShare] = [:]
 
   init(parley: Parley) { self.parley = parley }
@@ -85,7 +85,7 @@ struct GatewayContacts: ContactHandler {
       typing.removeValue(forKey: thread)?.room.isTyping = false
       return
     }
-    // A room that the app has closed meanwhile is opened again.
+    // If the app has closed the room meanwhile, open it again.
     if let share = typing[thread], share.room.state != .closed { return }
     let share = parley.share(room: thread.name)
     typing[thread] = share

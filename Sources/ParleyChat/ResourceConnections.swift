@@ -6,43 +6,43 @@ public import ParleyClient
   import Foundation
 #endif
 
-/// A message about a resource, to be switched on.
+/// A message about a resource.
 public enum ResourceMessage: Sendable, Hashable {
-  /// An update by another app, as it was published under the resource's id.
+  /// An update by another app, as published under the resource's id.
   case updated(Publication)
-  /// The server says only that the resource has changed: fetch it again.
+  /// The resource has changed, without details: fetch it again.
   case changed
-  /// Updates between these places are missing, for the server no longer keeps them: fetch the
-  /// resource again.
+  /// Updates between these positions are missing, because the server no longer stores them: fetch
+  /// the resource again.
   case updatesMissed(after: RoomPosition, through: RoomPosition)
 }
 
-/// The reason why nothing is heard of a resource.
+/// The reason why a resource is disconnected.
 public enum ResourceDisconnection: Sendable, Hashable {
-  /// The connection was lost; it is opened again by itself.
+  /// The connection was lost; it is reopened automatically.
   case offline
-  /// The server has ended it, such as for a right that was taken away.
+  /// The server has ended the subscription, for example because a right was revoked.
   case failed(NoteTrouble)
   /// The app has closed the resource's room.
   case closed
 }
 
-/// An object that is notified of a resource's changes, on the main actor, step by step.
+/// An object that is notified of a resource's changes, on the main actor.
 ///
-/// After each connection that is lost comes another, without the delegate doing anything. Updates
-/// published in between are passed first, then ``resourceDidConnect(_:)``.
+/// Lost connections are reopened automatically. Updates published meanwhile are delivered before
+/// ``resourceDidConnect(_:)``.
 @MainActor public protocol ResourceDelegate: AnyObject {
-  /// The resource is followed from here.
+  /// The resource is subscribed: changes are delivered from now on.
   func resourceDidConnect(_ id: String)
 
   /// The resource has changed.
   func resource(_ id: String, didReceive message: ResourceMessage)
 
-  /// The resource is not followed for now.
+  /// The resource is not subscribed for now.
   func resource(_ id: String, didDisconnect reason: ResourceDisconnection)
 }
 
-/// Resources that an app watches by their ids, with a delegate for each.
+/// Resources that an app watches by their ids, each with a delegate.
 ///
 ///     let resources = ResourceConnections(parley)
 ///     registration = resources.register("account-7", delegate: self)
@@ -53,31 +53,31 @@ public enum ResourceDisconnection: Sendable, Hashable {
 ///       }
 ///     }
 ///
-/// An id is a room of the server: a program that changes the resource publishes there. All of them
-/// share one connection. What this app has published itself is left out.
+/// An id is a room of the server: a program that changes the resource publishes there. All
+/// resources share one connection. Updates published by this app are not delivered to it.
 @MainActor public final class ResourceConnections {
-  /// The name of this app's instance, by which it knows its own updates. Give it to whatever
-  /// publishes for this app, such as requests to a backend.
+  /// The id of this app's instance, by which it recognises its own updates. Pass it to any program
+  /// that publishes for this app, such as a backend.
   public let senderID: String
 
   private let parley: Parley
 
-  /// Makes a registry over a connection.
+  /// Creates a registry for a connection.
   ///
-  /// - Parameter senderID: A name that no other instance has; a random one if you give none.
+  /// - Parameter senderID: An id unique to this instance; by default a random one.
   public init(_ parley: Parley, senderID: String? = nil) {
     self.parley = parley
     self.senderID = senderID ?? UUID().uuidString
   }
 
-  /// Watches a resource. Several may watch the same one.
+  /// Watches a resource. Several delegates may watch the same one.
   ///
-  /// Where it is followed already, `resourceDidConnect` is called within this call.
+  /// If it is already subscribed, `resourceDidConnect` is called within this call.
   ///
   /// - Parameters:
   ///   - id: The resource's id, of 1 to 200 bytes.
-  ///   - delegate: The object to tell. It is not kept.
-  /// - Returns: The registration: it lasts for as long as it is there.
+  ///   - delegate: The object to notify, referenced weakly.
+  /// - Returns: The registration; releasing it ends the watching.
   public func register(
     _ id: String, delegate: any ResourceDelegate
   ) -> ResourceRegistration {
@@ -88,12 +88,14 @@ public enum ResourceDisconnection: Sendable, Hashable {
     return ResourceRegistration(watch)
   }
 
-  /// Publishes an update of a resource; waits until the server has stored it, and while the server is
-  /// not there, until it is. This app's own delegates do not hear of it.
+  /// Publishes an update of a resource, and waits until the server has stored it; while the server
+  /// is unreachable, until it is reachable. This app's own delegates are not notified.
   ///
   /// - Parameters:
-  ///   - json: Any JSON value, such as what has changed; `null` where others fetch it anyway.
-  ///   - key: A name of your own: under one key it is published once, however often it is tried.
+  ///   - json: Any JSON value, such as the changed fields; `null` if others fetch the resource
+  ///     anyway.
+  ///   - key: The idempotency key: under one key the server publishes once, however often it is
+  ///     retried.
   @discardableResult
   public func publish(
     json: [UInt8] = Array("null".utf8), updating id: String, key: String? = nil
@@ -114,7 +116,7 @@ public enum ResourceDisconnection: Sendable, Hashable {
 
 /// A delegate's registration for a resource. It ends with ``cancel()``, or when it is released.
 @MainActor public final class ResourceRegistration {
-  /// The resource.
+  /// The resource's id.
   public nonisolated let id: String
   private let watch: ResourceWatch
 
@@ -123,6 +125,6 @@ public enum ResourceDisconnection: Sendable, Hashable {
     id = watch.id
   }
 
-  /// Ends it: the delegate hears nothing more.
+  /// Ends the registration: the delegate is no longer notified.
   public func cancel() { watch.cancel() }
 }

@@ -2,7 +2,7 @@ import ParleyClient
 import ParleyClientCore
 import SocketMessages
 
-/// A resource in the eyes of one delegate: turns what its room does into calls.
+/// A delegate's watch of one resource: translates the room's actions into delegate calls.
 ///
 ///     away ──live──▶ connected ──line lost, ended, closed──▶ away
 @MainActor final class ResourceWatch: RoomListener, ResourceListener {
@@ -68,7 +68,7 @@ import SocketMessages
   }
 
   func resourceChanged(_ id: String, by senderID: String?) {
-    // A registration that has ended hears nothing, and has no delegate.
+    // A cancelled registration has no delegate, so nothing is delivered.
     guard id.isSame(as: self.id), !isOwn(senderID) else { return }
     delegate?.resource(id, didReceive: .changed)
   }

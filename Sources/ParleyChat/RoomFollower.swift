@@ -1,17 +1,18 @@
 import ParleyClient
 import ParleyClientCore
 
-/// A room, followed for one loop: turns what happens there into elements of a stream.
+/// A subscriber to a room for one loop: translates the room's actions into the elements of a
+/// stream.
 ///
-/// It ends when the app closes the room, or the server refuses it. The stream holds the follower,
-/// and the follower a share of the room. So the room is open exactly as long as the stream can be
-/// read.
+/// The stream ends when the app closes the room, or the server refuses it. The stream retains the
+/// follower, and the follower retains a share of the room, so the room is open while the stream
+/// exists.
 @MainActor final class RoomFollower<Element: Sendable & Equatable>: RoomListener {
-  /// A step of the room.
+  /// An action of the room.
   struct Step {
     let room: Room
     let action: RoomAction
-    /// Whether the room is followed again after a time in which nothing was heard.
+    /// Whether the room is live again after an interruption.
     let isReturn: Bool
   }
 
@@ -22,8 +23,8 @@ import ParleyClientCore
   private var hasBeenLive: Bool
 
   /// - Parameters:
-  ///   - bound: Elements that may wait for the loop.
-  ///   - shorten: Makes fewer of more than that.
+  ///   - bound: Maximum buffered elements.
+  ///   - shorten: Replaces elements beyond the maximum by fewer.
   init(
     _ share: RoomShare, bound: Int,
     shorten: @escaping @Sendable (ArraySlice<Element>) -> [Element],
@@ -63,7 +64,8 @@ import ParleyClientCore
 }
 
 extension RoomFollower {
-  /// Follows a state: it comes at once, and again when it is another; of several that wait, the last.
+  /// Returns a room's state: the current one at once, then each changed one. Only the newest is
+  /// buffered.
   static func states(
     _ share: RoomShare, of state: @escaping @MainActor (Room) -> Element
   ) -> AsyncStream<Element> {

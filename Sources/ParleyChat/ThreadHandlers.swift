@@ -1,15 +1,15 @@
 public import ParleyClient
 
-/// News of a thread.
+/// An update of a thread.
 public enum ThreadUpdate: Sendable, Hashable {
-  /// A message, one's own among them.
+  /// A message, also of this person.
   case message(ChatMessage)
-  /// Messages between these places are missing, for the server keeps them no longer, or the loop was
-  /// too slow. ``ThreadHandler/history(_:limit:)`` has what is still kept.
+  /// Messages between these positions are missing, because the server no longer stores them or the
+  /// loop was too slow. ``ThreadHandler/history(_:limit:)`` returns those that are still stored.
   case gap(after: RoomPosition, through: RoomPosition)
 }
 
-/// A part of a thread's history.
+/// A range of a thread's history.
 public enum HistoryRange: Sendable, Hashable {
   /// The newest messages.
   case newest(in: ChatThread)
@@ -29,16 +29,16 @@ public enum HistoryRange: Sendable, Hashable {
 
 /// A page of a thread's history.
 public struct HistoryPage: Sendable, Hashable {
-  /// The messages, oldest first; empty only if there are no more in this direction.
+  /// The messages, oldest first; empty only if there are none in this direction.
   public let messages: [ChatMessage]
-  /// Whether there are more in the same direction.
+  /// Whether there are more messages in the same direction.
   public let hasMore: Bool
-  /// Whether messages right after the one asked for are no longer kept.
+  /// Whether messages right after the requested one are no longer stored.
   public let hasGap: Bool
-  /// The place of the thread's newest message.
+  /// The position of the thread's newest message.
   public let head: RoomPosition
 
-  /// Makes a page.
+  /// Creates a page.
   public init(messages: [ChatMessage], hasMore: Bool, hasGap: Bool, head: RoomPosition) {
     self.messages = messages
     self.hasMore = hasMore
@@ -47,19 +47,20 @@ public struct HistoryPage: Sendable, Hashable {
   }
 }
 
-/// Threads with their history.
+/// Threads and their history.
 @MainActor public protocol ThreadHandler: Sendable {
-  /// Returns the messages of a thread from now on, in order, each once, also those of a time without
-  /// a connection. 1,000 wait for the loop; when more come, the older half gives way to one `gap`.
+  /// Returns the messages of a thread from now on, in order and each once, including those sent
+  /// during a lost connection. At most 1,000 are buffered; beyond it, the older half is replaced by
+  /// one `gap`.
   func messages(in thread: ChatThread) -> AsyncStream<ThreadUpdate>
 
-  /// Returns a page of a thread's history. How much of it there is, is the server's to say.
+  /// Returns a page of a thread's history. The server determines how much of it is stored.
   ///
-  /// To show a thread without a hole, begin with ``messages(in:)``, then ask for the newest page, and
-  /// leave out what comes twice.
+  /// To show a thread without a gap, start with ``messages(in:)``, then request the newest page,
+  /// and skip duplicates.
   ///
-  /// - Parameter limit: Messages, at most; the server may give fewer.
-  /// - Throws: `otherHistory` where the message named is of a former one.
+  /// - Parameter limit: Maximum messages; the server may return fewer.
+  /// - Throws: `otherHistory` if the given message belongs to a former history.
   func history(_ range: HistoryRange, limit: Int) async throws(RequestError) -> HistoryPage
 }
 
@@ -70,16 +71,16 @@ extension ThreadHandler {
   }
 }
 
-/// A search of what is on the device.
+/// A search of the messages on the device.
 @MainActor public protocol SearchHandler: Sendable {
-  /// Returns the messages whose text has all words of a text, whatever their case, newest first. Of
-  /// the messages that came since the app began, the newest 1,000 of each of 100 threads and 16 MB in
-  /// all are searched; the server is not asked.
+  /// Returns the messages whose text contains all words of a text, ignoring case, newest first. It
+  /// searches messages received since the app started: maximum 1,000 in each of 100 threads, and 16
+  /// MB in total. The server is not asked.
   ///
   /// - Parameters:
-  ///   - text: Words, parted by white space. There is nothing with no words.
-  ///   - thread: The thread to look in; `nil` for all.
-  ///   - limit: Messages, at most.
-  /// - Complexity: In proportion to the texts, off the main actor.
+  ///   - text: The words, separated by white space. Without words, nothing is found.
+  ///   - thread: The thread to search; `nil` for all.
+  ///   - limit: Maximum messages.
+  /// - Complexity: Proportional to the size of the texts, off the main actor.
   func search(_ text: String, in thread: ChatThread?, limit: Int) async -> [ChatMessage]
 }

@@ -2,59 +2,60 @@ import OTCore
 import ParleyClientCore
 import SocketMessages
 
-/// A ``ClientMachine`` with its surroundings: does what the machine asks for, and hands back what the
-/// screen has to do.
+/// Connects a ``ClientMachine`` to its environment: performs the machine's actions, and returns
+/// what the owner has to show.
 ///
-/// It lives in the isolation of its owner, the main actor or another. Whatever waits is started by
-/// `spawn`, and ends as an event that the owner hands over to ``handle(_:)``.
+/// It runs in its owner's isolation, the main actor or another. Waiting work is started by `spawn`,
+/// and its result is an event that the owner passes to ``handle(_:)``.
 ///
 ///     owner ──event──▶ driver ──▶ ClientMachine
 ///       ▲ │                          │ actions
-///       │ └◀── for the screen ───────┤
+///       │ └◀── outputs ──────────────┤
 ///       └──── event ◀── spawn ◀──────┴──▶ lane: connection and storage, in order
 ///
-/// **The lane.** What the machine asks of connection and storage is done in its order, so that what
-/// is kept is on the disk before what is sent behind it leaves. It holds at most ``laneMax`` steps:
-/// when a disk is that slow, the connection is given up and opened again later.
+/// **The lane.** Actions on connection and storage are performed in order, so that a state is on
+/// disk before any later message is sent. Above ``laneMax`` waiting steps the disk is too slow: the
+/// connection is closed, and opened again later.
 final class ClientDriver {
-  /// Something that has happened outside.
+  /// An external event.
   enum Event: Sendable {
     case core(ClientEvent)
-    /// The client's identity was read, if there was one, and its person's.
+    /// The stored identity of the client was read, if there is one, and the stored person.
     case identified(ClientClaim?, person: String?)
-    /// A note's kept state was read, or could not be; the number tells which opening asked for it.
+    /// A note's stored state was read, or reading failed. The number identifies the opening.
     case recalled(String, Int, Result<KeptNote?, StorageFailure>)
-    /// A token was got; the number tells which question it answers.
+    /// A token was fetched. The number identifies the request.
     case token(Int, String?)
-    /// The storage was asked whether it holds edits of the former person.
+    /// The storage was searched for edits of the former person.
     case searched(holdsEdits: Bool)
     case connected(Int, Result<any ClientConnection, ConnectFailure>)
     case received(Int, Result<[UInt8], ConnectionEnd>)
     case woken(Int)
-    /// A step of the lane that goes to the disk is done.
+    /// A write of the lane has ended.
     case stored(note: String?, took: Int64, hasFailed: Bool)
   }
 
-  /// A failure in words, for people.
+  /// The reason why a connection could not be opened, as text for users.
   struct ConnectFailure: Error { let reason: String }
 
-  /// A storage that could not be read.
+  /// The reason why the storage could not be read.
   struct StorageFailure: Error { let reason: String }
 
-  /// Something for the owner to show.
+  /// An output for the owner to show.
   enum Output {
     case line(LineState)
     case note(String, NoteAction)
     case room(String, RoomAction)
-    /// The server has welcomed the client.
+    /// The server has accepted the client.
     indirect case welcome(ServerMessage.Welcome)
-    /// A resource has changed, as a room tells that remembers nothing; by this app, if one is named.
+    /// A resource has changed, as reported by a room without history; `by` is the sender's id, if
+    /// known.
     case resource(String, by: String?)
-    /// The answer to a request of this number.
+    /// The answer to the request with this number.
     indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
     /// The reason why a connection could not be opened; `nil` once one is open.
     case problem(String?)
-    /// A note's storage could not be read, in words.
+    /// A note's stored state could not be read; contains the reason as text.
     case unreadable(String, String)
   }
 
@@ -69,7 +70,7 @@ final class ClientDriver {
     case claim(ClientClaim, person: String?)
     case recall(String, Int)
 
-    /// Whether the disk is to change.
+    /// Whether the step writes to the storage.
     var isStorage: Bool {
       switch self {
       case .keep, .forget, .claim: true
@@ -78,7 +79,7 @@ final class ClientDriver {
     }
   }
 
-  /// Steps that may wait for the disk.
+  /// Maximum steps that wait for the disk.
   static let laneMax = 4_096
 
   private let transport: any ClientTransport
@@ -90,16 +91,16 @@ final class ClientDriver {
   private let seed: UInt64
 
   private var machine: ClientMachine?
-  /// Events from before the client's identity was read.
+  /// Events received before the client's identity was read.
   private var early: [ClientEvent] = []
   private var lane: [Step] = []
   private var laneHead = 0
-  /// The step that the disk is busy with.
+  /// The write that is running.
   private var storing: Task<Void, Never>?
-  /// The notes that are being opened, with the number of the opening.
+  /// The notes that are being opened, with the numbers of their openings.
   private var opening: [String: Int] = [:]
   private var openingCount = 0
-  /// Counts connections: events of an earlier one are ignored.
+  /// The number of the current connection; events of earlier ones are ignored.
   private var generation = 0
   private var connection: (any ClientConnection)?
   private var timer: Task<Void, Never>?
@@ -126,7 +127,7 @@ final class ClientDriver {
     connection?.close()
     timer?.cancel()
     tokenTask?.cancel()
-    // The newest edits may not have had their time to be kept.
+    // The newest edits may still be waiting for their delayed write.
     for action in machine?.handle(.suspending, now: time.now) ?? [] {
       if case .note(_, .keep(let kept, let isRequired)) = action {
         keep(kept, isRequired: isRequired)
@@ -135,7 +136,7 @@ final class ClientDriver {
     Self.finish(lane[laneHead...].filter(\.isStorage), after: storing, in: storage)
   }
 
-  /// Writes to the disk that were under way are still done, in their order.
+  /// Completes the writes that were queued, in order, after the driver is gone.
   private static func finish(
     _ steps: [Step], after earlier: Task<Void, Never>?, in storage: any ClientStorage
   ) {
@@ -148,18 +149,19 @@ final class ClientDriver {
 
   // MARK: The owner
 
-  /// Reads who the client is; everything else waits for that.
+  /// Reads the client's identity; other events wait for it.
   func begin() {
     _ = spawn { [storage] in
-      // Without it the server gives a new identity, under which restored edits are sent, too.
+      // Without a claim the server assigns a new identity, under which restored edits are sent,
+      // too.
       let value = try? await storage.read(StoredForm.claimKey)
       return .identified(
         value.flatMap { StoredForm.claim($0) }, person: await Self.person(in: storage))
     }
   }
 
-  /// The person whose edits are kept. Where that cannot be read it is a name that belongs to no
-  /// person, so that edits are not sent under another's.
+  /// Returns the person whose edits are stored. If reading fails this is an empty name, which no
+  /// person has, so that edits are not sent under another person's.
   private static func person(in storage: any ClientStorage) async -> String? {
     do {
       return try await storage.read(StoredForm.personKey)
@@ -169,9 +171,9 @@ final class ClientDriver {
     }
   }
 
-  /// Opens a note, with what is kept of it.
+  /// Opens a note with its stored state.
   func open(_ documentID: String) {
-    // After what is on its way to the disk: the note may have been closed a moment ago.
+    // After the queued writes: the note may just have been closed.
     openingCount += 1
     opening[documentID] = openingCount
     lane.append(.recall(documentID, openingCount))
@@ -189,7 +191,7 @@ final class ClientDriver {
     }
   }
 
-  /// Takes what has happened; returns what there is to show, in order.
+  /// Handles an event; returns the outputs in order.
   func handle(_ event: Event) -> [Output] {
     var outputs: [Output] = []
     switch event {
@@ -207,7 +209,7 @@ final class ClientDriver {
       early = []
       for event in waiting { take(event, &outputs) }
     case .recalled(let id, let number, let result):
-      // A note that was closed in the meantime is not opened.
+      // The note was closed or opened again meanwhile.
       guard opening[id] == number else { break }
       opening[id] = nil
       switch result {
@@ -215,7 +217,7 @@ final class ClientDriver {
       case .failure(let failure): outputs.append(.unreadable(id, failure.reason))
       }
     case .token(let number, let token):
-      // The answer to an earlier question may be another person's.
+      // The answer to an earlier request may be another person's token.
       if number == tokenCount { take(.token(token), &outputs) }
     case .searched(let holdsEdits):
       if !holdsEdits, machine?.waitingCount == 0 { take(.changePerson, &outputs) }
@@ -242,10 +244,10 @@ final class ClientDriver {
     return outputs
   }
 
-  /// The machine's people, texts and states; `nil` before the client's identity was read.
+  /// The machine, to read people, texts and states; `nil` before the client's identity was read.
   var view: ClientMachine? { machine }
 
-  /// Milliseconds since any beginning.
+  /// Milliseconds since an arbitrary start.
   var now: Int64 { time.now }
 
   private func take(_ event: ClientEvent, _ outputs: inout [Output]) {
@@ -255,7 +257,7 @@ final class ClientDriver {
     }
     perform(machine?.handle(event, now: time.now) ?? [], &outputs)
     guard lane.count - laneHead > Self.laneMax else { return }
-    // The disk does not keep up. What waits for the connection is sent again over the next.
+    // The disk is too slow. Messages not sent yet are sent again over the next connection.
     let steps = lane[laneHead...].filter { step in
       if case .send = step { false } else { true }
     }
@@ -272,7 +274,7 @@ final class ClientDriver {
         generation += 1
         lane.append(.connect(generation))
       case .disconnect:
-        // Nothing of it is passed on from here, whenever the lane comes to it.
+        // From now on events of the old connection are ignored, whenever the lane closes it.
         generation += 1
         lane.append(.disconnect)
       case .send(let bytes): lane.append(.send(bytes, generation))
@@ -291,7 +293,7 @@ final class ClientDriver {
         keep(kept, isRequired: isRequired)
       case .note(let id, .forget): lane.append(.forget(id))
       case .note(let id, let action):
-        // One that is being opened again shows nothing of the time when it was closed.
+        // While a note is being opened again, actions from before it was closed are not shown.
         if opening[id] == nil { outputs.append(.note(id, action)) }
       case .room(let name, let action): outputs.append(.room(name, action))
       }
@@ -301,8 +303,8 @@ final class ClientDriver {
 
   // MARK: The lane
 
-  /// Has a note's state kept. One that still waits gives way to it: it goes as early as that, for
-  /// however slow a disk is, it has one state of a note to write.
+  /// Queues a write of a note's state. It replaces a queued write of the same note at that write's
+  /// position, so that even a slow disk has at most one state of a note to write.
   private func keep(_ kept: KeptNote, isRequired: Bool) {
     for index in lane[laneHead...].indices.reversed() {
       switch lane[index] {
@@ -376,7 +378,7 @@ final class ClientDriver {
       }
     case .forget(let id): try await storage.remove(StoredForm.noteKey(id))
     case .claim(let claim, let person):
-      // The person first: a claim alone could be any person's.
+      // The person first: a claim without a person could be any person's.
       if let person {
         try await storage.write(Array(person.utf8), for: StoredForm.personKey)
       } else {
@@ -387,7 +389,8 @@ final class ClientDriver {
     }
   }
 
-  /// The server takes the client for another person: that may be, unless the former one's edits wait.
+  /// Checks for edits of the former person: the client may continue as another person only if none
+  /// wait.
   private func searchForEdits() {
     _ = spawn { [storage] in
       let keys = try? await storage.keys(beginningWith: StoredForm.notePrefix)
@@ -465,7 +468,7 @@ final class ClientDriver {
         do {
           return .token(tokenCount, try await token())
         } catch {
-          // The login's server is not there, perhaps: that is no reason to stop for good.
+          // The login server may be unreachable, which is no reason to stop for good.
           await time.wait(until: time.now + pause)
           pause = min(2 * pause, 30_000)
         }

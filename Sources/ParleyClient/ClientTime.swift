@@ -1,9 +1,9 @@
-/// A clock that only rises, for back-off, signs of life and saving.
+/// A monotonic clock, for back-off, pings and saving.
 public protocol ClientTime: Sendable {
-  /// Milliseconds since any beginning.
+  /// Milliseconds since an arbitrary start.
   var now: Int64 { get }
 
-  /// Waits until a time; less long if the task is cancelled.
+  /// Waits until a time, or until the task is cancelled.
   func wait(until time: Int64) async
 }
 
@@ -11,16 +11,16 @@ public protocol ClientTime: Sendable {
 public struct SystemTime: ClientTime {
   private let start = ContinuousClock.now
 
-  /// Makes a clock that begins now.
+  /// Creates a clock that starts at 0.
   public init() {}
 
-  /// Milliseconds since it was made.
+  /// Milliseconds since the clock was created.
   public var now: Int64 {
     let passed = start.duration(to: .now).components
     return passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
   }
 
-  /// Waits until a time; less long if the task is cancelled.
+  /// Waits until a time, or until the task is cancelled.
   public func wait(until time: Int64) async {
     try? await ContinuousClock().sleep(until: start + .milliseconds(time), tolerance: nil)
   }

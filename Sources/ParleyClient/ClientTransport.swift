@@ -1,32 +1,32 @@
-/// A way to open connections: the system's, or one of your own.
+/// Opens connections to a server; the system's transport or a custom one.
 public protocol ClientTransport: Sendable {
   /// Opens a connection that offers the subprotocol `parley.v1`.
   ///
-  /// - Throws: Any error; its description is shown in ``Parley/problem``. The client tries again.
+  /// - Throws: Any error; its description is shown in ``Parley/problem``. The client retries.
   func open() async throws -> any ClientConnection
 }
 
-/// An open connection of text messages.
+/// An open connection for text messages.
 public protocol ClientConnection: Sendable {
-  /// Sends a message after those sent before. It does not wait: what waits for the network is the
-  /// connection's, which ends when that is too much.
+  /// Sends a message after earlier ones, without waiting. The connection buffers it, and ends when
+  /// its buffer is full.
   func send(_ message: [UInt8])
 
-  /// Returns the next message. It is called again after each; a connection reads no more than it can
-  /// hold until then.
+  /// Returns the next message. It is called again after each message; until then, a connection
+  /// reads no more than it can buffer.
   ///
-  /// - Throws: ``ConnectionEnd``, after all messages that came before the end.
+  /// - Throws: ``ConnectionEnd``, after all messages received before the end.
   func receive() async throws(ConnectionEnd) -> [UInt8]
 
-  /// Begins to end the connection: messages sent before still leave.
+  /// Starts to close the connection, after the messages sent before.
   func close()
 }
 
-/// The end of a connection.
+/// The reason for the end of a connection.
 public struct ConnectionEnd: Error, Sendable, Hashable {
-  /// The status of the server's close frame; 1006 if it is not known.
+  /// The status of the server's close frame; 1006 if unknown.
   public let code: UInt16
 
-  /// Makes an end.
+  /// Creates an end with a status.
   public init(code: UInt16) { self.code = code }
 }

@@ -2,8 +2,8 @@ import ParleyLocks
 
 /// A bounded buffer between a model and one reader.
 ///
-/// At the bound the elements that wait are replaced by fewer, which the writer of the last one
-/// makes of them: a slow reader costs a bounded memory, and learns that it missed elements.
+/// When more than `bound` elements wait, the writer of the last one replaces them by fewer: a slow
+/// reader uses bounded memory, and learns that it missed elements.
 package final class Feed<Element: Sendable>: Sendable {
   fileprivate struct State {
     var waiting: [Element] = []
@@ -17,9 +17,10 @@ package final class Feed<Element: Sendable>: Sendable {
 
   package init(bound: Int) { self.bound = bound }
 
-  /// Hands an element over, or queues it.
+  /// Passes an element to the waiting reader, or queues it.
   ///
-  /// - Parameter shorten: Makes fewer of more elements than fit, the new one last among them.
+  /// - Parameter shorten: Returns fewer elements for a full queue, whose last one is the new
+  ///   element.
   package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
     let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
       guard !state.isFinished else { return nil }
@@ -37,7 +38,7 @@ package final class Feed<Element: Sendable>: Sendable {
     reader?.resume(returning: element)
   }
 
-  /// Ends the sequence after what waits.
+  /// Ends the sequence after the queued elements.
   package func finish() {
     let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
       state.isFinished = true
@@ -48,7 +49,7 @@ package final class Feed<Element: Sendable>: Sendable {
     reader?.resume(returning: nil)
   }
 
-  /// Whether the reader waits for more, and so is done with everything before.
+  /// Whether the reader waits for the next element, and so has handled all earlier ones.
   package var isDrained: Bool {
     state.withLock { $0.reader != nil && $0.head == $0.waiting.count }
   }
@@ -91,7 +92,7 @@ extension Feed.State {
   }
 }
 
-/// The readers of one kind of elements. A reader is forgotten when its sequence is released.
+/// The readers of one kind of elements. A reader is removed when its sequence is released.
 package struct Feeds<Element: Sendable> {
   private struct Entry { weak var feed: Feed<Element>? }
 
@@ -119,15 +120,18 @@ package struct Feeds<Element: Sendable> {
   }
 }
 
-/// Changes of a model as they come, for one loop: `for await update in note.updates`.
+/// A model's changes for one loop: `for await update in note.updates`.
 ///
-/// It begins where it is made, and ends with the model, or with the task that reads it. Each property
-/// that returns one says how many elements wait for the loop, and what happens to more.
+/// The sequence starts when it is created, and ends with the model, or when the reading task is
+/// cancelled. The property that returns it documents how many elements are buffered, and what
+/// happens beyond.
 public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   let feed: Feed<Element>
-  /// The connection, which a loop keeps: without it nothing would come, and the loop would not end.
+  /// The connection. The loop retains it: without it no element would come, and the loop would not
+  /// end.
   let owner: any AnyObject & Sendable
-  /// Signals that the sequence has begun after all: what came between its making and that is missing.
+  /// Signals a late start of the sequence; elements between its creation and the signal are
+  /// missing.
   package let started: Feed<Void>?
 
   package init(
@@ -152,6 +156,6 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Makes the iterator. There is one loop for one sequence.
+  /// Creates the iterator. A sequence supports one loop.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner) }
 }

@@ -8,10 +8,10 @@ import Dispatch
 
 /// A storage of files in a folder, one for each key.
 ///
-/// A value is written beside the old one, synced, and put in its place; then the folder is synced.
-/// The folder is locked while the storage is there, for it is one client's alone.
+/// A value is written to a second file, synced, and renamed to replace the old one; then the folder
+/// is synced. The folder is locked while the storage exists, because only one client may use it.
 public final class FileStorage: ClientStorage {
-  /// Why a storage cannot be used, in the system's words.
+  /// The reason why a storage cannot be used, with the system's message.
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// The step that failed, the file and the reason.
     public let description: String
@@ -21,15 +21,15 @@ public final class FileStorage: ClientStorage {
   private let lock: Int32
   private let queue = DispatchQueue(label: "parley.storage")
 
-  /// Opens a folder, made when it is not there. Blocks for a moment.
+  /// Opens a folder, and creates it if necessary. Blocks the calling thread.
   ///
-  /// - Parameter folder: A folder that is backed up with the device, such as the app's
-  ///   *Application Support*. Nothing else may be in it.
-  /// - Throws: ``Failure`` if the folder cannot be made or another client uses it.
+  /// - Parameter folder: A folder that is backed up with the device, such as the app's *Application
+  ///   Support*. It must contain nothing else.
+  /// - Throws: ``Failure`` if the folder cannot be created or another client uses it.
   public init(folder: String) throws(Failure) {
     self.folder = folder
     if mkdir(folder, 0o700) == 0 {
-      // A folder that is gone after a power cut would take all that is synced in it along.
+      // Without this a power cut could remove the folder, with all synced files in it.
       try Self.syncFolder(folder + "/..")
     } else if errno != EEXIST {
       throw Self.failure("the folder cannot be made", folder)
@@ -38,7 +38,7 @@ public final class FileStorage: ClientStorage {
     lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Self.failure("the folder cannot be used", path) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      // The lock's file is closed by `deinit`, which runs once all properties have their values.
+      // `deinit` closes the lock file: it runs because all properties are set.
       throw Self.failure(
         "another client uses the folder; give each client a folder of its own", folder)
     }
@@ -51,7 +51,7 @@ public final class FileStorage: ClientStorage {
     try await run { () throws(Failure) in try self.contents(of: self.path(of: key)) }
   }
 
-  /// Writes a value in place of what was there; it is on the disk when this returns.
+  /// Writes a value, replacing the former one; it is on disk when this returns.
   public func write(_ value: [UInt8], for key: String) async throws {
     try await run { () throws(Failure) in
       let path = try self.path(of: key)
@@ -60,7 +60,7 @@ public final class FileStorage: ClientStorage {
         try self.put(value, into: fresh)
         guard rename(fresh, path) == 0 else { throw Self.failure("renaming failed", path) }
       } catch {
-        // A half of it would take room from the next attempt on a disk that is full.
+        // An incomplete file would take space from the next attempt on a full disk.
         unlink(fresh)
         throw error
       }
@@ -68,7 +68,7 @@ public final class FileStorage: ClientStorage {
     }
   }
 
-  /// Removes a value, if there is one; it is gone from the disk when this returns.
+  /// Removes a value, if there is one; it is removed from disk when this returns.
   public func remove(_ key: String) async throws {
     try await run { () throws(Failure) in
       let path = try self.path(of: key)
@@ -88,7 +88,7 @@ public final class FileStorage: ClientStorage {
       defer { closedir(listing) }
       var keys: [String] = []
       while let entry = readdir(listing) {
-        // In its place: a copy would have 256 bytes, and the entry may end before the memory does.
+        // Without a copy: a copy would read 256 bytes, and the entry's memory may end before that.
         let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
           String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
@@ -111,8 +111,8 @@ public final class FileStorage: ClientStorage {
   private static let nameBytesMax = 250
   private static let digits = Array("0123456789abcdef")
 
-  /// The name of a key's file: `=`, then lower-case letters, digits and hyphens as they are, and
-  /// other bytes as `%` with two digits. (To some file systems upper and lower case are the same.)
+  /// Returns the name of a key's file: `=`, then lower-case letters, digits and hyphens unchanged,
+  /// and other bytes as `%` with two hexadecimal digits, because some file systems ignore case.
   static func name(of key: String) -> String {
     var name = "="
     for byte in key.utf8 {
@@ -127,7 +127,7 @@ public final class FileStorage: ClientStorage {
     return name
   }
 
-  /// The key of a file; `nil` for other files.
+  /// Returns the key of a file; `nil` for other files.
   static func key(of name: String) -> String? {
     guard name.first == "=" else { return nil }
     var bytes: [UInt8] = []
@@ -196,7 +196,7 @@ public final class FileStorage: ClientStorage {
 
   private static func sync(_ file: Int32) -> Bool {
     #if canImport(Darwin)
-      // There `fsync` ends at the drive's own memory.
+      // On Apple's systems `fsync` returns when the data is in the drive's cache.
       if fcntl(file, F_FULLFSYNC) == 0 { return true }
     #endif
     return fsync(file) == 0
@@ -206,7 +206,7 @@ public final class FileStorage: ClientStorage {
     Failure(description: "\(what): \(String(cString: strerror(errno))) (\(path))")
   }
 
-  /// Runs blocking work, one after the other.
+  /// Runs blocking work on a serial queue.
   private func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(Failure) -> Value
   ) async throws -> Value {

@@ -3,26 +3,26 @@ public import Observation
 import ParleyClientCore
 import SocketMessages
 
-/// A view that shows a note's text and is changed by ranges, such as a `UITextView`.
+/// A view that shows a note's text and receives changes as ranges, such as a `UITextView`.
 @MainActor public protocol NoteView: AnyObject {
-  /// Applies another person's edits to the view, in their order. Called at once,
-  /// before anything else can happen on the main actor; the note may not be edited within.
+  /// Applies another person's edits to the view, in order. Called synchronously, before other work
+  /// on the main actor; it must not edit the note.
   func note(_ note: Note, changed edits: [TextEdit])
 
-  /// The text is this one now.
+  /// Replaces the view's text.
   func note(_ note: Note, becomes text: String)
 }
 
-/// A note that several people write.
+/// A note that several people edit.
 ///
 ///     let note = parley.note("n-1")
 ///     try await note.opened()
 ///     try note.replace(0..<0, with: "Hello ")
 ///
-/// Edits are made here at once and sent in the background. While the server is not there they wait,
-/// and are kept on the device. Ranges count UTF-16 units, as `NSRange` does.
+/// Edits are applied locally at once and sent in the background. While the server is unreachable
+/// they wait, and are stored on the device. Ranges count UTF-16 units, as in `NSRange`.
 ///
-/// A note does not hold its ``Parley``: once that is released, edits throw ``NoteError/closed``.
+/// A note does not retain its ``Parley``: once that is released, edits throw ``NoteError/closed``.
 @MainActor @Observable public final class Note: Identifiable {
   /// The note's id on the server.
   public nonisolated let id: String
@@ -34,19 +34,19 @@ import SocketMessages
   public private(set) var unsaved = 0
   /// Whether this person may write in the note.
   public private(set) var isWritable = true
-  /// The refusal that holds the edits back: show it, then ``retry()`` or ``discard()``.
+  /// The refusal that blocks the edits: show it, then call ``retry()`` or ``discard()``.
   public private(set) var refusal: Refusal?
-  /// Whether the device's storage does not take the unconfirmed edits.
+  /// Whether writing the unconfirmed edits to the device's storage fails.
   public private(set) var isStorageFailing = false
-  /// Whether edits made offline were put into a text that had moved on a long way, so that the
-  /// person should look them over. Set it to `false` when that was shown.
+  /// Whether edits made offline were merged into a text that had changed a lot, so that the person
+  /// should review them. Set it to `false` after showing it.
   public var isRebased = false
-  /// The others in the note, in the order of their ids.
+  /// The other clients in the note, in the order of their ids.
   public private(set) var people: [Person] = []
-  /// The number of people in the note where not all are named, this one included.
+  /// The number of people in the note, this one included, if not all of them are listed.
   public private(set) var peopleCount: Int?
 
-  /// Rises with each change of the text, so that observers notice it.
+  /// Increases with each change of the text, so that observers are notified.
   private var textVersion = 0
   @ObservationIgnored private var screen = NoteScreen()
   @ObservationIgnored private var cachedText: String?
@@ -61,10 +61,10 @@ import SocketMessages
 
   // MARK: The text
 
-  /// The text, with all edits made here. Setting it edits what lies between the common beginning
-  /// and end; where the note is read-only, views only read the text again.
+  /// The text with all local edits. Setting it replaces the part between the common beginning and
+  /// end; if the note is read-only, the text is unchanged, and views read it again.
   ///
-  /// - Complexity: O(*n*) after each change, O(1) again. Text views do better with ranges.
+  /// - Complexity: O(*n*) after each change, then O(1). Text views should use ranges instead.
   public var text: String {
     get {
       _ = textVersion
@@ -84,8 +84,8 @@ import SocketMessages
     return screen.document?.utf16Count ?? 0
   }
 
-  /// Replaces a range of UTF-16 units. A range that cuts a character such as 😀 in two takes all of
-  /// it.
+  /// Replaces a range of UTF-16 units. A range that splits a surrogate pair, as of 😀, is extended
+  /// to the whole character.
   ///
   /// - Complexity: O(log *n*), plus the text inserted.
   public func replace(_ range: Range<Int>, with text: String) throws(NoteError) {
@@ -97,26 +97,26 @@ import SocketMessages
     try replace(utf16Range(of: range), with: text)
   }
 
-  /// Inserts a text at its end.
+  /// Inserts a text at the end.
   public func append(_ text: String) throws(NoteError) {
     try edit { screen throws(NoteError) in try screen.append(text) }
   }
 
-  /// Makes the text another one, by an edit of what lies between the common beginning and end.
+  /// Replaces the text by another one, as an edit of the part between the common beginning and end.
   ///
   /// - Complexity: O(*n*).
   public func replaceAll(with text: String) throws(NoteError) {
     try edit { screen throws(NoteError) in try screen.replaceAll(with: text) }
   }
 
-  /// The UTF-16 units of a range of indices of ``text``.
+  /// Returns the UTF-16 units of a range of indices of ``text``.
   public func utf16Range(of range: Range<String.Index>) -> Range<Int> {
     let units = text.utf16
     let start = units.distance(from: units.startIndex, to: range.lowerBound)
     return start..<start + units.distance(from: range.lowerBound, to: range.upperBound)
   }
 
-  /// The indices of ``text`` of a range of UTF-16 units; `nil` if it does not lie within the text.
+  /// Returns the indices of ``text`` for a range of UTF-16 units; `nil` if it exceeds the text.
   public func range(ofUTF16 range: Range<Int>) -> Range<String.Index>? {
     let text = text
     let units = text.utf16
@@ -133,7 +133,7 @@ import SocketMessages
     _ make: (inout NoteScreen) throws(NoteError) -> TextOperation?
   ) throws(NoteError) {
     guard let parley else { throw .closed }
-    // In the middle of showing others' changes this text is behind the machine's.
+    // While others' changes are shown, this text may be older than the machine's.
     guard !parley.isShowing else { throw .isShowing }
     guard let operation = try make(&screen) else { return }
     textMoved()
@@ -144,39 +144,40 @@ import SocketMessages
 
   // MARK: Editors
 
-  /// The text as a document; `nil` before there is one.
+  /// The text as a document; `nil` before the note is opened.
   package var document: Document? { screen.document }
 
-  /// Makes an edit that an editor shows already, and notifies the other editors.
+  /// Makes an edit that an editor already shows, and notifies the other editors.
   package func apply(_ operation: TextOperation, by editor: any NoteEditing) throws(NoteError) {
     try edit(by: editor) { screen throws(NoteError) in try screen.apply(operation) }
   }
 
-  /// Has an editor follow the text by operations. Any number may; each is held weakly.
+  /// Subscribes an editor to the text's operations. There may be several; each is referenced
+  /// weakly.
   package func attach(editor: any NoteEditing) {
     editors.add(editor)
     if let document { editor.note(becomes: document) }
     editor.notePeopleChanged()
   }
 
-  /// Has an editor follow no longer.
+  /// Unsubscribes an editor.
   package func detach(editor: any NoteEditing) { editors.remove(editor) }
 
-  // MARK: What a person does
+  // MARK: Actions of the person
 
-  /// Shows the person's carets to the others; at most the server's `selectionsMax` of them.
+  /// Shows the person's selections to the others; maximum: the server's `selectionsMax`.
   public func select(_ selections: [TextSelection]) {
     guard let document = screen.document else { return }
     parley?.handle(.core(.note(id, .select(selections.map { document.selection($0) }))))
   }
 
-  /// Sends refused edits again, together with those made since.
+  /// Sends refused edits again, together with later ones.
   public func retry() { parley?.handle(.core(.note(id, .retryRefused))) }
 
-  /// Gives up all edits that the server has not confirmed, and takes its text.
+  /// Discards all edits that the server has not confirmed, and restores its text.
   public func discard() { parley?.handle(.core(.note(id, .discard))) }
 
-  /// Tries again to open a note that failed, when rights may be others.
+  /// Retries opening a note that failed, for example after its rights have changed.
   public func reopen() {
     guard screen.unreadable == nil else {
       screen.isTriedAgain()
@@ -187,7 +188,7 @@ import SocketMessages
     parley?.handle(.core(.note(id, .reopen)))
   }
 
-  /// Closes the note. Unconfirmed edits stay on the device, and are sent when it is opened again.
+  /// Closes the note. Unconfirmed edits remain on the device, and are sent when it is opened again.
   public func close() {
     parley?.handle(.core(.note(id, .leave)))
     parley?.forget(self)
@@ -195,14 +196,14 @@ import SocketMessages
 
   // MARK: Waiting
 
-  /// Waits until there is a text: the server's, or the one kept on this device.
+  /// Waits until there is a text: the server's, or the one stored on this device.
   public func opened() async throws(NoteError) {
     try await wait { screen throws(NoteError) in try screen.isOpened() }
   }
 
-  /// Waits until the server has all edits on its disk.
+  /// Waits until the server has all edits on its disk. While the server is unreachable, this waits.
   ///
-  /// - Throws: `refused` if it does not take them. While it is not there this waits.
+  /// - Throws: `refused` if the server refuses the edits.
   public func saved() async throws(NoteError) {
     try await wait { screen throws(NoteError) in try screen.isSaved() }
   }
@@ -219,16 +220,16 @@ import SocketMessages
     }
   }
 
-  /// The text as it is, and the changes of others from now on. Own edits are not among them.
+  /// The current text, then the changes of others. Own edits are not included.
   ///
-  /// 256 changes wait for the loop. When more come, all of them are dropped for one `reset` to the
-  /// text as it is then.
+  /// At most 256 changes are buffered. Beyond that, all of them are replaced by one `reset` to the
+  /// text at that moment.
   public var updates: Updates<NoteUpdate> {
     Updates(feed: screen.updateFeed(), owner: parley ?? self)
   }
 
-  /// Has a view follow the text by ranges. There is one at a time, and it is held weakly; `nil` for
-  /// none.
+  /// Attaches the view that follows the text by ranges, replacing the former one; `nil` detaches
+  /// it. The view is referenced weakly.
   public func attach(_ view: (any NoteView)?) {
     self.view = view
     if screen.document != nil { view?.note(self, becomes: text) }
@@ -267,7 +268,7 @@ import SocketMessages
     textVersion += 1
   }
 
-  /// Sets what is other than before.
+  /// Sets the properties that have changed.
   private func show() {
     let status = screen.status
     if title != screen.title { title = screen.title }

@@ -1,20 +1,20 @@
 package import OTCore
 
-/// An editor of a note that has changed its own text before it tells the note, and takes changes as
+/// An editor that changes its own text before it notifies the note, and receives changes as
 /// operations.
 @MainActor package protocol NoteEditing: AnyObject {
-  /// An operation was applied to the note's text: by others, or here but not by this editor. Called
-  /// at once, while changes are shown; the note may not be edited within.
+  /// Applies an operation to the editor's text, made by others or by another editor here. Called
+  /// synchronously, while changes are shown; it must not edit the note.
   func note(applied operation: TextOperation)
 
-  /// The note's text is this one now.
+  /// Replaces the editor's text.
   func note(becomes document: Document)
 
-  /// People, or their carets, have changed.
+  /// Notifies the editor that people, or their carets, have changed.
   func notePeopleChanged()
 }
 
-/// The editors of one note, held weakly.
+/// The editors of one note, referenced weakly.
 @MainActor struct NoteEditors {
   private struct Entry { weak var editor: (any NoteEditing)? }
 

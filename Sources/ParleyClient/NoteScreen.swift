@@ -4,36 +4,35 @@ import SocketMessages
 
 /// A change of a note's text by another client.
 public struct NoteChange: Sendable, Hashable {
-  /// The id of the client that made it; `nil` for text that was fetched again.
+  /// The id of the client that made the change; `nil` for text that was fetched again.
   public let clientID: String?
-  /// The person's name, if that client is here.
+  /// The person's name, if that client is in the note.
   public let author: String?
-  /// The pieces replaced, each to be applied to the text after those before it.
+  /// The replaced pieces; each applies to the text after the edits before it.
   public let edits: [TextEdit]
-  /// The revision that the note has with it.
+  /// The note's revision after the change.
   public let revision: Int64
 
-  /// The text that came in, in order.
+  /// The inserted text, in order.
   public var inserted: String { edits.map(\.text).joined() }
 }
 
-/// News of a note's text.
+/// An update of a note's text.
 public enum NoteUpdate: Sendable, Hashable {
   /// A change by another person.
   case changed(NoteChange)
-  /// The whole text: at the beginning, and whenever single changes are not known.
+  /// The whole text: first, and whenever single changes are unknown.
   case reset(String)
 }
 
-/// A note's text and state as a screen shows them, without a screen: what ``Note`` and
-/// ``ServiceNote`` share.
+/// A note's text and state without a user interface, shared by ``Note`` and ``ServiceNote``.
 struct NoteScreen {
   private(set) var document: Document?
   private(set) var status = NoteStatus()
   private(set) var title = ""
-  /// The storage could not be read.
+  /// The reason why the storage could not be read; `nil` if it could.
   private(set) var unreadable: String?
-  /// Whether unconfirmed edits were put into a text that had moved on a long way.
+  /// Whether unconfirmed edits were merged into a text that had changed a lot.
   var isRebased = false
   private var updates = Feeds<NoteUpdate>()
   private var states = Feeds<Void>()
@@ -45,7 +44,7 @@ struct NoteScreen {
     return screen
   }()
 
-  /// Changes that wait for one reader.
+  /// Maximum changes buffered for one reader.
   static let updatesMax = 256
 
   var state: NoteState {
@@ -101,13 +100,13 @@ struct NoteScreen {
 
   // MARK: Editing
 
-  /// The operation that makes an edit, made on the text here as well.
+  /// Makes an edit on the text, and returns its operation; `nil` if it changes nothing.
   mutating func edit(_ range: Range<Int>, _ text: String) throws(NoteError) -> TextOperation? {
     let document = try writable()
     return try make(try document.replacement(of: document.scalars(ofUTF16: range), with: text))
   }
 
-  /// The operation that makes the text another one, made on the text here as well.
+  /// Replaces the text, and returns the operation; `nil` if it changes nothing.
   mutating func replaceAll(with text: String) throws(NoteError) -> TextOperation? {
     let document = try writable()
     guard text.unicodeScalars.count <= TextOperation.lengthMax else { throw .tooLong }
@@ -122,7 +121,7 @@ struct NoteScreen {
     let base = Document(base)
     let wanted = TextOperation(changing: base, into: Document(changed))
     let passed = TextOperation(changing: base, into: document)
-    // Both start from the same text, so that this cannot fail but for a text that is too long.
+    // Both start from the same text, so this fails only if the result is too long.
     guard let moved = try? TextOperation.transform(passed, wanted).bAfterA else { throw .tooLong }
     return try make(moved)
   }
@@ -162,7 +161,7 @@ struct NoteScreen {
 
   // MARK: Readers
 
-  /// The updates from now on, beginning with the text.
+  /// Returns a feed of updates, which starts with the current text.
   mutating func updateFeed() -> Feed<NoteUpdate> {
     let feed = Feed<NoteUpdate>(bound: Self.updatesMax)
     if let document { feed.put(.reset(document.text)) { Array($0) } }
@@ -171,7 +170,7 @@ struct NoteScreen {
   }
 
   private func put(_ update: NoteUpdate) {
-    // A reader that falls behind starts over from the text as it is now.
+    // A reader that falls behind restarts from the current text.
     updates.put(update) { _ in [.reset(document?.text ?? "")] }
   }
 

@@ -11,17 +11,17 @@ package import SocketMessages
 ///     …
 ///     TextEditor(text: Bindable(parley.note("n-1")).text)
 ///
-/// It connects at once, and again after each loss, for as long as it is there. Nothing has to be
-/// retried, resumed or queued by the app.
+/// It connects at once, and reconnects after each loss while the object exists. The app does not
+/// have to retry, resume or queue anything.
 @MainActor @Observable public final class Parley {
   /// The connection's state.
   public private(set) var connection = ConnectionState.connecting
-  /// The reason why the last attempt to connect failed, in words; `nil` once it succeeded.
+  /// The reason why the last attempt to connect failed, as text; `nil` after a success.
   public private(set) var problem: String?
-  /// The person that the server takes this client for: the user of the token. `nil` before the first
-  /// connection, and where tokens have no users.
+  /// The person's id according to the server: the token's user. `nil` before the first connection,
+  /// and if tokens have no users.
   public private(set) var personID: String?
-  /// The features of the server beside notes, such as `typing`; `nil` before the first connection.
+  /// The server's features beside notes, such as `typing`; `nil` before the first connection.
   public private(set) var capabilities: Set<String>?
   /// The person's name as shown to others.
   public private(set) var name: String
@@ -31,14 +31,14 @@ package import SocketMessages
   @ObservationIgnored private var driver: ClientDriver?
   @ObservationIgnored private var notes: [String: Note] = [:]
   @ObservationIgnored private var rooms: [String: Room] = [:]
-  /// Callers that wait for answers from rooms that are closed.
+  /// Callers that wait for answers from closed rooms.
   @ObservationIgnored private var publishing: [String: Publishing] = [:]
   @ObservationIgnored private var requests = PendingRequests()
   @ObservationIgnored private var resourceListeners = ResourceListeners()
-  /// The server's clock at a time of this client's.
+  /// The server's time at the last welcome, and this client's time then.
   @ObservationIgnored private var clock: (server: Int64, own: Int64)?
   @ObservationIgnored private var outputs: [ClientDriver.Output] = []
-  /// Whether news of the machine are being shown just now.
+  /// Whether outputs of the machine are being shown.
   @ObservationIgnored private(set) var isShowing = false
   #if canImport(Network)
     @ObservationIgnored private var reachability: Reachability?
@@ -51,10 +51,10 @@ package import SocketMessages
   ///     ``problem``.
   ///   - name: The person's name as shown to others.
   ///   - color: The person's colour, `#rrggbb`.
-  ///   - storage: A place for unconfirmed edits, such as ``FileStorage``. Without one they end with
-  ///     the process.
-  ///   - token: Gives a token before each connection, and before one ends. Without it the server has
-  ///     to be an open one.
+  ///   - storage: The storage for unconfirmed edits, such as ``FileStorage``. The default one ends
+  ///     with the process.
+  ///   - token: Returns a token before each connection, and before a token ends. Without it, the
+  ///     server must accept clients without tokens.
   public convenience init(
     _ address: String, as name: String, color: String? = nil,
     storage: any ClientStorage = MemoryStorage(), token: TokenSource? = nil
@@ -63,7 +63,7 @@ package import SocketMessages
       transport: SystemTransport(address), as: name, color: color, storage: storage, token: token)
   }
 
-  /// Connects by a transport of yours.
+  /// Connects by a custom transport.
   public init(
     transport: any ClientTransport, as name: String, color: String? = nil,
     storage: any ClientStorage = MemoryStorage(), time: any ClientTime = SystemTime(),
@@ -98,13 +98,13 @@ package import SocketMessages
     return note
   }
 
-  /// Returns a room, and subscribes to it if that was not done.
+  /// Returns a room, and subscribes to it if necessary.
   ///
   /// - Parameters:
   ///   - name: The room's name.
-  ///   - isPresent: Whether this person is seen in it, and sees who else is.
-  ///   - position: The place from which to hear what was published meanwhile; see
-  ///     ``Room/position``. Counts for a room that is not open yet.
+  ///   - isPresent: Whether this person is shown as present, and receives the room's presence.
+  ///   - position: The position after which missed publications are replayed; see
+  ///     ``Room/position``. Ignored for an open room.
   public func room(
     _ name: String, isPresent: Bool = false, from position: RoomPosition? = nil
   ) -> Room {
@@ -125,7 +125,7 @@ package import SocketMessages
 
   func forget(_ note: Note) { if notes[note.id] === note { notes[note.id] = nil } }
 
-  /// Subscribes to a room with the options of all its users.
+  /// Subscribes to a room with the combined options of all its users.
   private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
     rooms[room.name] = room
     let isPresent = room.isAppsPresent || room.presentShares > 0
@@ -134,8 +134,7 @@ package import SocketMessages
     handle(.core(.room(room.name, .subscribe(isPresent: isPresent, from: position?.point))))
   }
 
-  /// Opens a room for a part of the client, in addition to the app's own use of it, until the share
-  /// is released.
+  /// Opens a room for a part of the client, independently of the app, until the share is released.
   package func share(
     room name: String, isPresent: Bool = false, from position: RoomPosition? = nil
   ) -> RoomShare {
@@ -150,7 +149,7 @@ package import SocketMessages
   func release(_ room: Room, isPresent: Bool) {
     room.shares -= 1
     if isPresent { room.presentShares -= 1 }
-    // One that the app has closed meanwhile is gone already.
+    // The app may have closed the room meanwhile.
     guard rooms[room.name] === room else { return }
     if room.shares == 0, !room.isApps {
       room.close()
@@ -167,36 +166,37 @@ package import SocketMessages
     }
   }
 
-  // MARK: What happens outside
+  // MARK: External events
 
-  /// Connects again after ``stop()``, or after the server ended it for good.
+  /// Reconnects after ``stop()``, or after the server has ended the connection for good.
   public func start() { handle(.core(.start)) }
 
-  /// Ends the connection until ``start()``. Unconfirmed edits are stored now; notes can still be
-  /// written in.
+  /// Ends the connection until ``start()``. Unconfirmed edits are stored now; notes remain
+  /// editable.
   public func stop() {
     handle(.core(.suspending))
     handle(.core(.stop))
   }
 
-  /// Asks for a token again, after the person has signed in.
+  /// Requests a new token after the person has signed in.
   ///
-  /// It may be another person only while no edits of the former one wait: then notes and rooms
-  /// continue as theirs. Otherwise the connection stops with ``StopCause/otherPerson``.
+  /// It may belong to another person only while no edits of the former one wait: notes and rooms
+  /// then continue as the new person's. Otherwise the connection stops with
+  /// ``StopCause/otherPerson``.
   public func signedIn() {
     stop()
     start()
   }
 
-  /// The network is available again, or the device has woken up: the connection is probed, or
-  /// opened at once. On Apple's systems changes of the network are noticed without this.
+  /// Probes the connection, or opens one at once: the network is available again, or the device has
+  /// woken up. On Apple's systems this is called automatically when the network changes.
   public func networkChanged() { handle(.core(.reachable)) }
 
-  /// The process may end soon: unconfirmed edits are stored now.
+  /// Stores unconfirmed edits now, because the process may end soon.
   public func willSuspend() { handle(.core(.suspending)) }
 
-  /// The server's clock, in milliseconds since 1970; `nil` before the first connection. The
-  /// device's clock, which may be wrong, does not count.
+  /// The server's time in milliseconds since 1970; `nil` before the first connection. It does not
+  /// depend on the device's clock, which may be wrong.
   public var serverTime: Int64? {
     guard let clock, let driver else { return nil }
     return clock.server + (driver.now - clock.own)
@@ -213,10 +213,10 @@ package import SocketMessages
 
   var machine: ClientMachine? { driver?.view }
 
-  /// Asks the server for something, and waits for the answer; while the server is not there, until it
-  /// is. Up to 256 requests may wait.
+  /// Sends a request and waits for the answer; while the server is unreachable, until it is
+  /// reachable. Maximum waiting requests: 256.
   ///
-  /// - Parameter read: What the request asks for, of its answer.
+  /// - Parameter read: Returns the requested value of a reply; `nil` for a reply of another kind.
   package func ask<Answer>(
     _ request: RoomRequest, _ read: (RoomReply) -> Answer?
   ) async throws(RequestError) -> Answer {
@@ -235,7 +235,7 @@ package import SocketMessages
     }
   }
 
-  /// Publishes JSON in a room, which need not be open; see ``Room/publish(json:key:senderID:)``.
+  /// Publishes JSON in a room, open or not; see ``Room/publish(json:key:senderID:)``.
   package func publish(
     json: [UInt8], inRoom name: String, key: String?, senderID: String?, notifies: Bool
   ) async throws(PublishError) -> RoomPosition {
@@ -253,21 +253,21 @@ package import SocketMessages
     return try result.get()
   }
 
-  /// The place of the newest publication of a room that is open.
+  /// Returns the position of the newest publication of an open room.
   package func position(inRoom name: String) -> RoomPosition? { rooms[name]?.position }
 
-  /// Says that a publication has come so far with this person.
+  /// Reports that this person has received or read publications up to an offset.
   package func confirm(_ offset: Int, _ stage: ReceiptStage, inRoom name: String) {
     handle(.core(.room(name, .receipt(offset: Int64(offset), stage))))
   }
 
-  /// Tells an object of resources that have changed. It is not kept.
+  /// Notifies an object of changed resources. The object is referenced weakly.
   package func add(_ listener: any ResourceListener) { resourceListeners.add(listener) }
 
   func handle(_ event: ClientDriver.Event) {
     guard let driver else { return }
     outputs += driver.handle(event)
-    // A view's actions while news are shown come after them.
+    // Outputs caused by views while others are shown are queued behind them.
     guard !isShowing else { return }
     isShowing = true
     defer { isShowing = false }

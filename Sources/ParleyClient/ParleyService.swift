@@ -1,8 +1,8 @@
 import OTCore
 import ParleyClientCore
 
-/// A connection to a Parley server for servers, bots and command lines: as ``Parley``, but on no
-/// main actor, and without models to observe.
+/// A connection to a Parley server for servers, bots and command lines: like ``Parley``, but
+/// without the main actor and without observable models.
 ///
 ///     let service = ParleyService("wss://notes.example.org", as: "bot") { try await keys.token() }
 ///     let note = await service.note("n-1")
@@ -10,13 +10,13 @@ import ParleyClientCore
 public actor ParleyService {
   /// The connection's state.
   public private(set) var connection = ConnectionState.connecting
-  /// The reason why the last attempt to connect failed, in words; `nil` once it succeeded.
+  /// The reason why the last attempt to connect failed, as text; `nil` after a success.
   public private(set) var problem: String?
 
   private let driver: ClientDriver
   private var notes: [String: NoteScreen] = [:]
   private var rooms: [String: RoomScreen] = [:]
-  /// Callers that wait for answers from rooms that are closed.
+  /// Callers that wait for answers from closed rooms.
   private var publishing: [String: Publishing] = [:]
   private var states = Feeds<ConnectionState>()
 
@@ -25,8 +25,8 @@ public actor ParleyService {
   /// - Parameters:
   ///   - address: The server's address, `wss://notes.example.org`.
   ///   - name: The name shown to others.
-  ///   - storage: A place for unconfirmed edits, such as ``FileStorage``.
-  ///   - token: Gives a token before each connection, and before one ends.
+  ///   - storage: The storage for unconfirmed edits, such as ``FileStorage``.
+  ///   - token: Returns a token before each connection, and before a token ends.
   public init(
     _ address: String, as name: String, storage: any ClientStorage = MemoryStorage(),
     token: TokenSource? = nil
@@ -35,7 +35,7 @@ public actor ParleyService {
       transport: SystemTransport(address), as: name, storage: storage, token: token)
   }
 
-  /// Connects by a transport of yours.
+  /// Connects by a custom transport.
   public init(
     transport: any ClientTransport, as name: String, storage: any ClientStorage = MemoryStorage(),
     time: any ClientTime = SystemTime(), token: TokenSource? = nil,
@@ -68,13 +68,13 @@ public actor ParleyService {
     return ServiceNote(id: id, service: self)
   }
 
-  /// Returns a room, and subscribes to it if that was not done.
+  /// Returns a room, and subscribes to it if necessary.
   ///
   /// - Parameters:
   ///   - name: The room's name.
-  ///   - isPresent: Whether the service is seen in it.
-  ///   - position: The place from which to hear what was published meanwhile. Counts for a room that
-  ///     is not open yet.
+  ///   - isPresent: Whether the service is shown as present.
+  ///   - position: The position after which missed publications are replayed. Ignored for an open
+  ///     room.
   public func room(
     _ name: String, isPresent: Bool = false, from position: RoomPosition? = nil
   ) -> ServiceRoom {
@@ -85,8 +85,7 @@ public actor ParleyService {
     return ServiceRoom(name: name, service: self)
   }
 
-  /// The connection's states from now on, beginning with the present one. Only the newest waits for
-  /// the loop.
+  /// The connection's states, starting with the current one. Only the newest is buffered.
   public var connections: Updates<ConnectionState> {
     let feed = Feed<ConnectionState>(bound: 1)
     feed.put(connection) { Array($0) }
@@ -94,7 +93,7 @@ public actor ParleyService {
     return Updates(feed: feed, owner: self)
   }
 
-  /// Ends the connection for good. Unconfirmed edits stay in the storage.
+  /// Ends the connection for good. Unconfirmed edits remain in the storage.
   public func stop() {
     handle(.core(.suspending))
     handle(.core(.stop))
@@ -191,9 +190,9 @@ public actor ParleyService {
   }
 }
 
-/// The way back from what waits to the service, which may be gone by then.
+/// Passes events to the service, which may have been released meanwhile.
 private final class Relay: @unchecked Sendable {
-  // Set once, before anything is started that reads it.
+  // Set once, before any task that reads it starts.
   weak var service: ParleyService?
 }
 

@@ -2,7 +2,7 @@ public import Observation
 import ParleyClientCore
 import SocketMessages
 
-/// Another person in a note or a room. The object stays the same as long as the person is there.
+/// Another person in a note or a room. The object remains the same while the person is present.
 @MainActor @Observable public final class Person: Identifiable {
   /// The client's id in a note, the person's in a room.
   public nonisolated let id: String
@@ -10,9 +10,9 @@ import SocketMessages
   public internal(set) var name: String
   /// The colour, `#rrggbb`.
   public internal(set) var color: String?
-  /// The carets in a note, in UTF-16 units of its text; none in a room.
+  /// The selections in a note, in UTF-16 units of its text; empty in a room.
   public internal(set) var selections: [TextSelection] = []
-  /// Whether the person has edited the note a moment ago, or types in the room.
+  /// Whether the person edited the note a moment ago, or is typing in the room.
   public internal(set) var isWriting = false
 
   init(id: String, name: String) {
@@ -20,7 +20,7 @@ import SocketMessages
     self.name = name
   }
 
-  /// Sets what is other than before: each set property has its views drawn again.
+  /// Sets the properties that have changed: setting a property redraws its views.
   func set(name: String, color: String?, selections: [TextSelection], isWriting: Bool) {
     if self.name != name { self.name = name }
     if self.color != color { self.color = color }
@@ -30,7 +30,8 @@ import SocketMessages
 }
 
 extension [Person] {
-  /// The people with these ids, in this order; those known before are kept.
+  /// Returns people with these ids, in this order; people who are already listed remain the same
+  /// objects.
   @MainActor func renewed<Value>(
     by values: [Value], id: (Value) -> String, name: (Value) -> String
   ) -> [Person] {

@@ -8,14 +8,14 @@ package import SocketMessages
   public import Foundation
 #endif
 
-/// A place in a room's history.
+/// A position in a room's history.
 public struct RoomPosition: Sendable, Hashable, Codable {
-  /// Names the history.
+  /// Identifies the history.
   public let epoch: String
-  /// The number of publications up to this place.
+  /// The number of publications up to this position.
   public let offset: Int
 
-  /// Makes a place, such as one that was stored.
+  /// Creates a position, such as a stored one.
   public init(epoch: String, offset: Int) {
     self.epoch = epoch
     self.offset = offset
@@ -28,15 +28,15 @@ public struct RoomPosition: Sendable, Hashable, Codable {
   var point: ParleyModel.RoomPosition { .init(epoch: epoch, offset: offset) }
 }
 
-/// Something that was published in a room.
+/// A publication in a room.
 public struct Publication: Sendable, Hashable {
-  /// Its place in the room's history.
+  /// The publication's position in the room's history.
   public let position: RoomPosition
   /// The time at which the server accepted it, in milliseconds since 1970.
   public let time: Int64
-  /// The person who published it, stamped by the server; `nil` for a backend.
+  /// The person who published it, set by the server; `nil` for a backend.
   public let personID: String?
-  /// An id that the cause of the publication chose, so that its own app can ignore the publication.
+  /// An id chosen by the publisher, by which an app can ignore its own publications.
   public let senderID: String?
   /// The content: JSON, as it was published.
   public let json: [UInt8]
@@ -59,7 +59,7 @@ public struct Publication: Sendable, Hashable {
     json = publication.data.utf8
   }
 
-  /// Returns the content as a value of a type of yours.
+  /// Decodes the content as a value.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -67,26 +67,26 @@ public struct Publication: Sendable, Hashable {
   }
 }
 
-/// News of a room.
+/// An update of a room.
 public enum RoomUpdate: Sendable, Hashable {
   /// Something was published.
   case publication(Publication)
-  /// Publications between these places are missing, for they are no longer known, or the reader was
-  /// too slow: fetch the room's subject again.
+  /// Publications between these positions are missing, because the server no longer has them or the
+  /// reader was too slow: fetch the room's subject again.
   case gap(after: RoomPosition, through: RoomPosition)
 }
 
-/// Why something was not published.
+/// The reason why a publication failed.
 public enum PublishError: Error, Sendable, Hashable {
-  /// The content is no JSON, or is nested too deep.
+  /// The content is not JSON, or is nested too deep.
   case notJSON
-  /// The server refuses it.
+  /// The server refused it.
   case refused(Refusal)
-  /// An unknown outcome: the server no longer knew this client. Publishing it again, under
-  /// another key, may publish it twice.
+  /// The outcome is unknown: the server no longer knew this client. Publishing again under another
+  /// key may publish twice.
   case unsure
-  /// The client has ended.
+  /// The room or the client is closed.
   case closed
-  /// The task was cancelled. It may be published all the same.
+  /// The task was cancelled. The content may still be published.
   case cancelled
 }

@@ -1,8 +1,8 @@
 package import ParleyClientCore
 
-/// Callers that wait for answers to what they publish in a room, by the publication's key.
+/// Callers that wait for the results of their publications in a room, by the publications' keys.
 ///
-/// It outlasts the room: publishing continues after the app has closed it.
+/// It outlives the room: publishing continues after the app has closed the room.
 package struct Publishing {
   package typealias Answer = Result<RoomPosition, PublishError>
 
@@ -12,14 +12,14 @@ package struct Publishing {
 
   package var isEmpty: Bool { waiting.isEmpty }
 
-  /// Has another caller wait for a key's answer.
+  /// Adds a caller that waits for the result of a key.
   package mutating func wait(for key: String) -> Feed<Answer> {
     let feed = Feed<Answer>(bound: 1)
     waiting[key, default: []].append(feed)
     return feed
   }
 
-  /// Answers waiting callers, if the action is an answer.
+  /// Answers the waiting callers if the action is a result.
   package mutating func take(_ action: RoomAction) {
     switch action {
     case .published(let key, let point, _): answer(key, .success(RoomPosition(point)))
@@ -31,7 +31,7 @@ package struct Publishing {
     }
   }
 
-  /// Takes over the waiting callers of another value.
+  /// Adds the waiting callers of another value.
   mutating func merge(_ other: Publishing) {
     waiting.merge(other.waiting) { $0 + $1 }
   }

@@ -3,7 +3,7 @@
   import Dispatch
   import Network
 
-  /// Calls back on the main actor whenever there is a way to the network again, or another.
+  /// Calls back on the main actor whenever the network becomes available or its path changes.
   final class Reachability: Sendable {
     private let monitor = NWPathMonitor()
 

@@ -1,17 +1,17 @@
 package import ParleyClientCore
 package import SocketMessages
 
-/// Why a request to the server was not answered.
+/// The reason why a request failed.
 public enum RequestError: Error, Sendable, Hashable {
-  /// The server refuses it, such as with `notOffered` or `notAllowed`; with `tooMany`, also where 256
-  /// requests wait for answers already.
+  /// The server refused the request, for example with `notOffered` or `notAllowed`; `tooMany` also
+  /// if 256 requests already wait for answers.
   case refused(Refusal)
-  /// The request was made as another person than the one that is signed in now.
+  /// The request was made on behalf of another person than the current one.
   case otherPerson
-  /// The request is about a history that the server no longer has: it has another one, as after a
-  /// restored backup. Fetch it again.
+  /// The request refers to a history that the server has replaced, for example by a restored
+  /// backup. Fetch it again.
   case otherHistory
-  /// The task was cancelled. What was asked for may be done all the same.
+  /// The task was cancelled. The server may still perform the request.
   case cancelled
 
   init(_ failure: RoomRequestFailure) {

@@ -18,15 +18,15 @@ import SocketMessages
   public nonisolated var id: String { name }
   /// The state.
   public private(set) var state = RoomState.opening
-  /// The newest publication's place: keep it, and pass it to ``Parley/room(_:isPresent:from:)`` in
-  /// the next process, to hear of what comes between.
+  /// The newest publication's position. Store it, and pass it to ``Parley/room(_:isPresent:from:)``
+  /// in the next process, to receive the publications missed between.
   public private(set) var position: RoomPosition?
-  /// The people present, in the order of their ids; only if the room was opened with
+  /// The people present, in the order of their ids; empty unless the room was opened with
   /// `isPresent`.
   public private(set) var people: [Person] = []
-  /// The ids of the people who type.
+  /// The ids of the people who are typing.
   public private(set) var typists: [String] = []
-  /// Whether this person types, for the others to see. It ends by itself with the connection.
+  /// Whether this person is shown as typing. The server resets it when the connection ends.
   public var isTyping = false {
     didSet {
       if isTyping != oldValue { parley?.handle(.core(.room(name, .typing(isTyping)))) }
@@ -35,13 +35,13 @@ import SocketMessages
 
   @ObservationIgnored private var screen = RoomScreen()
   @ObservationIgnored private var listeners: [Listener] = []
-  /// Parts of the client that use the room beside the app, and how many of them are present in it.
+  /// The number of shares of the room by parts of the client, and of those that are present in it.
   @ObservationIgnored var shares = 0
   @ObservationIgnored var presentShares = 0
-  /// Whether the app itself has opened it, and as present.
+  /// Whether the app itself has opened the room, and as present.
   @ObservationIgnored var isApps = false
   @ObservationIgnored var isAppsPresent = false
-  /// Whether it was subscribed to as present last.
+  /// Whether the last subscription was a present one.
   @ObservationIgnored var isPresent = false
   @ObservationIgnored private weak var parley: Parley?
 
@@ -50,17 +50,18 @@ import SocketMessages
     self.parley = parley
   }
 
-  /// Publications from now on, or from when the room is followed if it is not yet, in order, each once.
+  /// The room's publications, in order and each once, from now on or from the subscription if that
+  /// is later.
   ///
-  /// An app that fetches what the room is about waits for ``opened()`` first, so that nothing is
-  /// published between the two.
+  /// An app that fetches the room's subject awaits ``opened()`` first, so that it misses no
+  /// publication between.
   ///
-  /// 1,000 publications wait for the loop. When more come, the older half is dropped for one `gap`.
+  /// At most 1,000 publications are buffered. Beyond that, the older half is replaced by one `gap`.
   public var updates: Updates<RoomUpdate> {
     Updates(feed: screen.updateFeed(), owner: parley ?? self, started: screen.startFeed())
   }
 
-  /// Waits until the room is followed.
+  /// Waits until the room is subscribed.
   public func opened() async throws(NoteTrouble) {
     guard let parley else { return }
     defer { withExtendedLifetime(parley) {} }
@@ -70,15 +71,15 @@ import SocketMessages
     }
   }
 
-  /// Publishes JSON, and waits until the server has stored it; while the server is not there, until
-  /// it is. Up to 1,000 may wait in a room.
+  /// Publishes JSON, and waits until the server has stored it; while the server is unreachable,
+  /// until it is reachable. Maximum waiting publications in a room: 1,000.
   ///
   /// - Parameters:
   ///   - json: Any JSON value.
-  ///   - key: A name of your own: under one key it is published once, however often it is tried. One
-  ///     is made if you give none.
-  ///   - senderID: A name by which your own app can know it again, and ignore it.
-  /// - Returns: Its place.
+  ///   - key: The idempotency key: under one key the server publishes once, however often it is
+  ///     retried. By default a random one.
+  ///   - senderID: An id by which your own app can recognise the publication, and ignore it.
+  /// - Returns: The publication's position.
   @discardableResult
   public func publish(
     json: [UInt8], key: String? = nil, senderID: String? = nil
@@ -86,7 +87,7 @@ import SocketMessages
     try await publish(json: json, key: key, senderID: senderID, notifies: false)
   }
 
-  /// Publishes JSON, and has followers who are offline notified if so asked.
+  /// Publishes JSON, and optionally notifies followers who are offline.
   package func publish(
     json: [UInt8], key: String?, senderID: String?, notifies: Bool
   ) async throws(PublishError) -> RoomPosition {
@@ -109,7 +110,7 @@ import SocketMessages
     return try await publish(json: Array(json), key: key, senderID: senderID)
   }
 
-  /// Unsubscribes. Publishing under way continues.
+  /// Unsubscribes. Publications that wait are still sent.
   public func close() {
     parley?.handle(.core(.room(name, .unsubscribe)))
     parley?.forget(self)
@@ -125,8 +126,8 @@ import SocketMessages
 
   private struct Listener { weak var object: (any RoomListener)? }
 
-  /// Tells an object of each of the room's actions, in order, after the room's own state follows it.
-  /// It is not kept.
+  /// Notifies an object of each of the room's actions, in order, after the room's own state was
+  /// updated. The object is referenced weakly.
   package func add(_ listener: any RoomListener) {
     listeners.removeAll { $0.object == nil }
     listeners.append(Listener(object: listener))
@@ -136,7 +137,7 @@ import SocketMessages
     listeners.removeAll { $0.object == nil || $0.object === listener }
   }
 
-  /// Callers that wait for answers.
+  /// Callers that wait for results.
   var publishing: Publishing { screen.publishing }
 
   private func listPeople() {

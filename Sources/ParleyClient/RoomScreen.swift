@@ -4,15 +4,15 @@ import SocketMessages
 
 /// A room's state.
 public enum RoomState: Sendable, Hashable {
-  /// No answer from the server yet.
+  /// The server has not answered yet.
   case opening
-  /// In step with the server.
+  /// In sync with the server.
   case live
-  /// The server is not there.
+  /// The server is unreachable.
   case offline
-  /// The server has ended it.
+  /// The server has ended the subscription.
   case failed(NoteTrouble)
-  /// The app has closed it.
+  /// The app has closed the room.
   case closed
 
   var isFailed: Bool { if case .failed = self { true } else { false } }
@@ -28,7 +28,7 @@ public enum RoomState: Sendable, Hashable {
   }
 }
 
-/// A room's state as a screen shows it: what ``Room`` and ``ServiceRoom`` share.
+/// A room's state without a user interface, shared by ``Room`` and ``ServiceRoom``.
 struct RoomScreen {
   private(set) var state = RoomState.opening
   private(set) var position: RoomPosition?
@@ -37,7 +37,7 @@ struct RoomScreen {
   private var states = Feeds<Void>()
   private(set) var publishing = Publishing()
 
-  /// Publications that wait for one reader.
+  /// Maximum publications buffered for one reader.
   static let updatesMax = 1_000
 
   mutating func take(_ action: RoomAction) {
@@ -69,7 +69,7 @@ struct RoomScreen {
     updates.put(update) { Self.shorten($0) }
   }
 
-  /// Drops the older half, and reports it as a gap.
+  /// Replaces the older half of the updates by a gap.
   static func shorten(_ waiting: ArraySlice<RoomUpdate>) -> [RoomUpdate] {
     let dropped = waiting.prefix(waiting.count / 2 + 1)
     let rest = waiting.dropFirst(dropped.count)
@@ -95,7 +95,7 @@ struct RoomScreen {
     return feed
   }
 
-  /// Signals when the room is followed for the first time; `nil` if it has been before.
+  /// Returns a feed that signals the first subscription; `nil` if the room was already subscribed.
   mutating func startFeed() -> Feed<Void>? {
     guard position == nil else { return nil }
     let feed = Feed<Void>(bound: 1)
@@ -109,7 +109,7 @@ struct RoomScreen {
     return feed
   }
 
-  /// Whether the room is followed.
+  /// Whether the room is subscribed.
   func isOpened() throws(NoteTrouble) -> Bool {
     switch state {
     case .live: return true
@@ -120,7 +120,7 @@ struct RoomScreen {
 
   // MARK: Publishing
 
-  /// The event that publishes something, and the feed by which the answer comes.
+  /// Returns the event that publishes JSON, and the feed that receives the result.
   mutating func publish(
     _ json: [UInt8], in room: String, key: String, senderID: String?, pushes: Bool = false
   ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
@@ -131,7 +131,7 @@ struct RoomScreen {
     return (.publish(publication, key: key), feed)
   }
 
-  /// A new, unique key: 128 random bits.
+  /// Returns a new, unique key: 128 random bits.
   static func newKey() -> String {
     String(UInt64.random(in: .min ... .max), radix: 36)
       + String(UInt64.random(in: .min ... .max), radix: 36)

@@ -1,7 +1,7 @@
 package import ParleyClientCore
 
-/// A room in use by a part of the client. It is open for as long as the share is there, whatever the
-/// app or other parts do with it; the app's own ``Room/close()`` ends it for all.
+/// A part of the client's use of a room. The room remains open while a share exists, except that
+/// the app's own ``Room/close()`` closes it for all.
 package final class RoomShare: Sendable {
   package let room: Room
   package let parley: Parley
@@ -18,17 +18,17 @@ package final class RoomShare: Sendable {
   }
 }
 
-/// An object that follows a room step by step.
+/// An object that receives a room's actions.
 @MainActor package protocol RoomListener: AnyObject {
   func room(_ room: Room, did action: RoomAction)
 }
 
-/// An object that hears of resources that have changed.
+/// An object that is notified of changed resources.
 @MainActor package protocol ResourceListener: AnyObject {
   func resourceChanged(_ id: String, by senderID: String?)
 }
 
-/// The objects that hear of resources. Those that are gone are forgotten.
+/// The objects that are notified of changed resources, referenced weakly.
 @MainActor struct ResourceListeners {
   private struct Entry { weak var object: (any ResourceListener)? }
 

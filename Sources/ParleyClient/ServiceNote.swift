@@ -7,7 +7,7 @@ public struct ServiceNote: Sendable, Identifiable {
   public let id: String
   let service: ParleyService
 
-  /// Returns the text, once there is one.
+  /// Returns the text, after waiting until there is one.
   ///
   /// - Complexity: O(*n*).
   public func text() async throws(NoteError) -> String {
@@ -38,7 +38,7 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
-  /// Replaces a range of UTF-16 units of the text as it is when this runs; returns once the server
+  /// Replaces a range of UTF-16 units of the text at the time of the edit; returns once the server
   /// has the edit on its disk.
   public func replace(_ range: Range<Int>, with text: String) async throws(NoteError) {
     try await opened()
@@ -46,10 +46,10 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
-  /// Makes the text another one, in one step: nothing comes between reading and writing. Returns
-  /// once the server has the edit on its disk.
+  /// Changes the text atomically: no other edit happens between reading and writing. Returns once
+  /// the server has the edit on its disk.
   ///
-  /// - Parameter change: Changes the text; what lies between the common beginning and end is sent.
+  /// - Parameter change: Changes the text; the part between the common beginning and end is sent.
   /// - Complexity: O(*n*).
   public func edit(
     _ change: @escaping @Sendable (inout String) -> Void
@@ -63,14 +63,14 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
-  /// Makes in the note the changes that lead from one text to another, found line by line and word by
-  /// word, wherever the note has moved on from the first one: for programs that edit a copy. Returns
-  /// once the server has them on its disk.
+  /// Merges the changes between two texts into the note, even if the note has changed since the
+  /// first: for programs that edit a copy. The changes are found line by line and word by word.
+  /// Returns once the server has them on its disk.
   ///
   /// - Parameters:
-  ///   - base: A text that the note had, or one near to it.
-  ///   - changed: What the copy has become.
-  /// - Complexity: O(*n*), and a bounded number of steps beyond.
+  ///   - changed: The edited copy.
+  ///   - base: The text that was copied: one that the note had, or a similar one.
+  /// - Complexity: O(*n*), plus a bounded number of steps.
   public func merge(_ changed: String, madeFrom base: String) async throws(NoteError) {
     try await opened()
     try await service.edit(id) { screen throws(NoteError) in
@@ -79,17 +79,17 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
-  /// Gives up all edits that the server has not confirmed, and takes its text.
+  /// Discards all edits that the server has not confirmed, and restores its text.
   public func discard() async { await service.send(.discard, to: id) }
 
-  /// The text as it is, and the changes of others from now on. Own edits are not among them.
+  /// The current text, then the changes of others. Own edits are not included.
   ///
-  /// 256 changes wait for the loop. When more come, all of them are dropped for one `reset` to the
-  /// text as it is then.
+  /// At most 256 changes are buffered. Beyond that, all of them are replaced by one `reset` to the
+  /// text at that moment.
   public var updates: Updates<NoteUpdate> {
     get async { Updates(feed: await service.updateFeed(of: id), owner: service) }
   }
 
-  /// Closes the note. Unconfirmed edits stay in the storage.
+  /// Closes the note. Unconfirmed edits remain in the storage.
   public func close() async { await service.close(note: id) }
 }

@@ -12,16 +12,16 @@ public struct ServiceRoom: Sendable, Identifiable {
   public var id: String { name }
   let service: ParleyService
 
-  /// The newest publication's place.
+  /// The newest publication's position.
   public var position: RoomPosition? { get async { await service.position(in: name) } }
 
-  /// Waits until the room is followed.
+  /// Waits until the room is subscribed.
   public func opened() async throws(NoteTrouble) { try await service.opened(room: name) }
 
-  /// Publications from now on, or from when the room is followed if it is not yet, in order, each once;
-  /// see ``Room/updates``.
+  /// The room's publications, in order and each once, from now on or from the subscription if that
+  /// is later; see ``Room/updates``.
   ///
-  /// 1,000 publications wait for the loop. When more come, the older half is dropped for one `gap`.
+  /// At most 1,000 publications are buffered. Beyond that, the older half is replaced by one `gap`.
   public var updates: Updates<RoomUpdate> {
     get async { await service.updates(ofRoom: name) }
   }
@@ -43,6 +43,6 @@ public struct ServiceRoom: Sendable, Identifiable {
     return try await publish(json: Array(json), key: key, senderID: senderID)
   }
 
-  /// Hears from the room no longer.
+  /// Unsubscribes from the room.
   public func close() async { await service.close(room: name) }
 }

@@ -1,19 +1,19 @@
 import ParleyClientCore
 import SocketMessages
 
-/// Returns a token for the next connection; `nil` if the person has to sign in first. It throws where
-/// a later attempt may do: then it is called again after a while.
+/// Returns a token for the next connection; `nil` if the person has to sign in first. If it throws,
+/// it is called again after a pause.
 public typealias TokenSource = @Sendable () async throws -> String?
 
 /// A connection's state.
 public enum ConnectionState: Sendable, Hashable {
   /// No connection, and no attempt at one.
   case stopped(StopCause)
-  /// A token is fetched, or a connection opened.
+  /// A token is being fetched, or a connection opened.
   case connecting
   /// Connected.
   case online
-  /// The connection was lost, and the next is opened after a pause.
+  /// The connection was lost; the next one is opened after a pause.
   case waiting
 
   init(_ state: LineState) {
@@ -30,19 +30,20 @@ public enum ConnectionState: Sendable, Hashable {
   }
 }
 
-/// Why a client does not connect.
+/// The reason why a client does not connect.
 public enum StopCause: Sendable, Hashable {
-  /// The app has not started it, or has stopped it.
+  /// The app has not started the connection, or has stopped it.
   case asked
   /// There is no token: sign in, then ``Parley/signedIn()``.
   case noToken
-  /// The token is another person's than before, and edits or publications of the former person wait.
-  /// They are kept, and never sent as another's: sign in as the former person, or connect with a
-  /// storage of this person's own.
+  /// The token belongs to another person than before, while edits or publications of the former
+  /// person wait. They are retained, and never sent as another person's: sign in as the former
+  /// person, or connect with a separate storage for this person.
   case otherPerson
-  /// The server does not want it back; a close code of `parley.v1` from 4500 to 4999.
+  /// The server has closed the connection for good, with a close code of `parley.v1` from 4500 to
+  /// 4999.
   case closed(code: UInt16)
-  /// The server does not welcome it.
+  /// The server refused the client's hello.
   case refused(Refusal)
 }
 
@@ -53,7 +54,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(_ code: ErrorCode) { self.code = code.rawValue }
 
-  /// The code in a sentence.
+  /// A sentence with the code.
   public var description: String { "the server answers \(code)" }
 }
 
@@ -61,15 +62,15 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
 public enum NoteState: Sendable, Hashable {
   /// There is no text yet.
   case opening
-  /// In step with the server.
+  /// In sync with the server.
   case live
-  /// The text is here and can be written in; the server is not there.
+  /// The server is unreachable. The text is available and editable.
   case offline
-  /// The note is not followed. Edits that were not confirmed stay on the device.
+  /// The note is not synchronised. Unconfirmed edits remain on the device.
   case failed(NoteTrouble)
-  /// The note is gone from the server.
+  /// The note was deleted on the server.
   case deleted
-  /// The app has closed it.
+  /// The app has closed the note.
   case closed
 
   init(_ phase: NoteStatus.Phase) {
@@ -84,15 +85,15 @@ public enum NoteState: Sendable, Hashable {
   }
 }
 
-/// Why a note or a room is not followed.
+/// The reason why a note or a room is not synchronised.
 public enum NoteTrouble: Error, Sendable, Hashable {
-  /// The server refuses it.
+  /// The server refused it.
   case refused(Refusal)
-  /// The right to read it was taken away.
+  /// The person's right to read it was revoked.
   case readingLost
-  /// Server and client could not agree, three times.
+  /// Server and client disagreed about the state three times.
   case disagreement
-  /// The storage on the device could not be read, in words.
+  /// The storage on the device could not be read; contains the reason as text.
   case storage(String)
 
   init(_ failure: NoteFailure) {
@@ -104,23 +105,23 @@ public enum NoteTrouble: Error, Sendable, Hashable {
   }
 }
 
-/// Why an edit was not made, or not stored.
+/// The reason why an edit was not made, or not stored.
 public enum NoteError: Error, Sendable, Hashable {
   /// There is no text yet; await ``Note/opened()``.
   case notOpen
   /// The person may read the note, but not write in it.
   case readOnly
-  /// The range, in UTF-16 units, does not lie within the text.
+  /// The range, in UTF-16 units, exceeds the text.
   case outOfRange(Range<Int>, length: Int)
-  /// The text would be longer than any note.
+  /// The text would exceed the maximum length of a note.
   case tooLong
-  /// Changes of others are just being shown; edit after that, not within.
+  /// Changes of others are being shown; edit after that.
   case isShowing
-  /// The server refuses the edits; see ``Note/retry()`` and ``Note/discard()``.
+  /// The server refused the edits; see ``Note/retry()`` and ``Note/discard()``.
   case refused(Refusal)
-  /// The note is not followed.
+  /// The note is not synchronised.
   case failed(NoteTrouble)
-  /// The note is gone from the server.
+  /// The note was deleted on the server.
   case deleted
   /// The note was closed.
   case closed

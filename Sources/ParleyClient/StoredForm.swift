@@ -1,7 +1,7 @@
 import ParleyClientCore
 import SocketMessages
 
-/// Values of a storage: their keys and their bytes.
+/// The keys of a storage, and the encoding of its values.
 enum StoredForm {
   static let claimKey = "client"
   static let personKey = "person"
@@ -9,12 +9,12 @@ enum StoredForm {
 
   static func noteKey(_ documentID: String) -> String { notePrefix + documentID }
 
-  /// Bytes that are no such value.
+  /// The bytes are not in the expected format.
   struct Unreadable: Error, CustomStringConvertible {
     let description = "what is stored of it cannot be read; another version has written it"
   }
 
-  // A length in decimal, a newline, a piece of that length, and the rest.
+  // The length of the first part in decimal, a newline, the first part, and the rest.
   private static func join(_ first: [UInt8], _ rest: [UInt8]) -> [UInt8] {
     Array(String(first.count).utf8) + [0x0a] + first + rest
   }

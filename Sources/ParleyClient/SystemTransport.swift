@@ -4,24 +4,24 @@
   import Foundation
 #endif
 
-/// The system's way to a server: `URLSession` on Apple's systems, sockets and OpenSSL on Linux.
+/// The system's transport: `URLSession` on Apple's systems, sockets and OpenSSL on Linux.
 public struct SystemTransport: ClientTransport {
   private let address: String
   private let certificatesFile: String?
 
-  /// Makes a transport to a server.
+  /// Creates a transport to a server.
   ///
   /// - Parameters:
-  ///   - address: The server's address, `wss://notes.example.org` or with `https`; `ws` is added to
-  ///     its path unless the path ends so.
+  ///   - address: The server's address, `wss://notes.example.org` or with `https`; `ws` is appended
+  ///     to its path unless the path already ends with it.
   ///   - certificatesFile: A file of certificates in PEM form that are trusted instead of the
-  ///     system's. On Linux only; elsewhere the device's trust is used.
+  ///     system's. Only on Linux; elsewhere the device's trust is used.
   public init(_ address: String, trusting certificatesFile: String? = nil) {
     self.address = address
     self.certificatesFile = certificatesFile
   }
 
-  /// Whether a text can be a server's address. With one that cannot, every attempt to connect fails.
+  /// Whether a text is a valid server address. With an invalid one, every attempt to connect fails.
   package static func isAddress(_ text: String) -> Bool {
     #if os(Linux)
       WebSocketURL(text) != nil
@@ -30,7 +30,7 @@ public struct SystemTransport: ClientTransport {
     #endif
   }
 
-  /// The path of `parley.v1` under that of a server.
+  /// Returns the path of `parley.v1` below a server's path.
   static func socketPath(under path: String) -> String {
     path.hasSuffix("/ws") ? path : path.hasSuffix("/") ? path + "ws" : path + "/ws"
   }

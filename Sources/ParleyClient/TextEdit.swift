@@ -1,33 +1,33 @@
 package import OTCore
 
-/// A piece of a text that was replaced by another.
+/// A replacement of a range of a text.
 public struct TextEdit: Sendable, Hashable {
-  /// The piece, in UTF-16 units of the text as it was after the edits before this one.
+  /// The replaced range, in UTF-16 units of the text after all earlier edits.
   public let range: Range<Int>
-  /// The text in its place.
+  /// The replacement.
   public let text: String
 
-  /// Makes an edit.
+  /// Creates an edit.
   public init(range: Range<Int>, text: String) {
     self.range = range
     self.text = text
   }
 }
 
-/// A caret, or a piece of text that is selected, in UTF-16 units.
+/// A caret or a selected range, in UTF-16 units.
 public struct TextSelection: Sendable, Hashable {
-  /// The place where the selection began.
+  /// The position where the selection was started.
   public var anchor: Int
-  /// The place of the caret.
+  /// The position of the caret.
   public var head: Int
 
-  /// Makes a selection.
+  /// Creates a selection.
   public init(anchor: Int, head: Int) {
     self.anchor = anchor
     self.head = head
   }
 
-  /// Makes a caret that selects nothing.
+  /// Creates a caret without a selected range.
   public init(at place: Int) { self.init(anchor: place, head: place) }
 
   /// The selected range; empty for a caret alone.
@@ -35,13 +35,13 @@ public struct TextSelection: Sendable, Hashable {
 }
 
 extension TextEdit {
-  /// The edits of an operation on a text, from its beginning to its end.
+  /// Returns the edits of an operation on a text, in the order of their positions.
   ///
   /// - Complexity: O(*c* log *n*) for *c* components, plus the text inserted.
   package static func edits(of operation: TextOperation, on document: Document) -> [TextEdit] {
     var edits: [TextEdit] = []
-    var place = 0  // In scalars of the old text.
-    var shift = 0  // UTF-16 units by which the new text is ahead.
+    var place = 0  // Position in scalars of the old text.
+    var shift = 0  // UTF-16 units inserted minus deleted so far.
     var pending: (start: Int, deleted: Int, text: String)?
     func flush() {
       guard let edit = pending else { return }
@@ -73,8 +73,8 @@ extension TextEdit {
 }
 
 extension Document {
-  /// The scalars of a range of UTF-16 units. A range that cuts a character outside the first plane
-  /// in two takes all of it.
+  /// Returns the scalars of a range of UTF-16 units. A range that splits a surrogate pair is
+  /// extended to the whole character.
   ///
   /// - Complexity: O(log *n*).
   package func scalars(ofUTF16 range: Range<Int>) throws(NoteError) -> Range<Int> {
@@ -87,7 +87,7 @@ extension Document {
     return start..<max(start, end)
   }
 
-  /// The operation that replaces a range of scalars.
+  /// Returns the operation that replaces a range of scalars.
   package func replacement(
     of range: Range<Int>, with text: String
   ) throws(NoteError) -> TextOperation {
@@ -101,13 +101,13 @@ extension Document {
     return operation
   }
 
-  /// A selection in UTF-16 units of this text.
+  /// Converts a selection to UTF-16 units of this text.
   package func selection(_ selection: Selection) -> TextSelection {
     func place(_ scalar: Int) -> Int { utf16Offset(ofScalar: min(max(scalar, 0), scalarCount)) }
     return TextSelection(anchor: place(selection.anchor), head: place(selection.head))
   }
 
-  /// A selection in scalars of this text.
+  /// Converts a selection to scalars of this text.
   package func selection(_ selection: TextSelection) -> Selection {
     Selection(
       anchor: scalarOffset(ofUTF16: selection.anchor), head: scalarOffset(ofUTF16: selection.head))

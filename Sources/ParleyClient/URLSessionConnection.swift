@@ -3,7 +3,7 @@
   import Foundation
   import Synchronization
 
-  /// A connection by `URLSession`, with the device's trust and proxies.
+  /// A connection that uses `URLSession`, with the device's trust and proxies.
   final class URLSessionConnection: NSObject, ClientConnection, URLSessionWebSocketDelegate {
     private struct State {
       var opener: CheckedContinuation<Void, any Error>?
@@ -16,7 +16,7 @@
     /// Opens a connection that offers `parley.v1`.
     static func open(_ url: URL) async throws -> URLSessionConnection {
       let connection = URLSessionConnection()
-      // The session holds its delegate until it is invalidated.
+      // The session retains its delegate until it is invalidated.
       let session = URLSession(
         configuration: .ephemeral, delegate: connection, delegateQueue: nil)
       let task = session.webSocketTask(with: url, protocols: ["parley.v1"])
@@ -85,7 +85,7 @@
         state.opener = nil
         return (opener, state.session)
       }
-      // A session holds its delegate, and so itself, until it is invalidated.
+      // A session retains its delegate, which retains the session, until it is invalidated.
       if case .failure = result { session?.invalidateAndCancel() }
       opener?.resume(with: result)
     }

@@ -1,59 +1,59 @@
 public import ParleyJSON
 
-/// An event, from either dialect.
+/// An event of either dialect.
 public enum DomainEvent: Sendable, Hashable {
   /// The action on a resource.
   public enum Action: Sendable, Hashable {
-    /// It is new, or was changed: the wire does not tell which.
+    /// The resource was created or changed; the wire does not distinguish them.
     case saved
-    /// It is new.
+    /// The resource was created.
     case created
-    /// It was changed.
+    /// The resource was changed.
     case updated
-    /// It is gone.
+    /// The resource was deleted.
     case deleted
   }
 
-  /// A message: its room, its thread, and its content as far as the wire tells it.
+  /// A message changed; contains its room, its thread, and its content if the wire contains them.
   case message(Action, id: String, place: String, thread: String?, content: JSONFields?)
   /// The echo of one of the receiver's own messages, recognised by its `source_guid`.
   case echo(id: String, sourceGUID: String)
-  /// The members of a group or channel; typed where the wire tells who.
+  /// The members of a group or channel changed; typed if the wire contains the details.
   case members(place: String, GroupChat.Change?)
-  /// Name, picture or other facts of a group or channel.
+  /// The name, picture or other properties of a group or channel changed.
   case groupInfo(Action, place: String, GroupChat.Change?)
-  /// Something happened in a channel last at this time, in milliseconds since 1970.
+  /// A channel's last activity was at this time, in milliseconds since 1970.
   case activity(place: String, time: Int, last: Twake.MessageSummary?)
-  /// A person likes a message.
+  /// A user likes a message.
   case like(messageID: String, userID: String)
-  /// A person types, or has stopped.
+  /// A user is typing, or has stopped.
   case typing(place: String, userID: String, isTyping: Bool)
-  /// Presence by user id: true for users who are online now.
+  /// Presence by user id: `true` if the user is online.
   case presence([String: Bool])
-  /// Counts of what is unread have changed.
+  /// Unread counts have changed.
   case badges
-  /// Nothing of interest: a sign of life, or the confirmation of a subscription.
+  /// An event without content: a ping, or the confirmation of a subscription.
   case nothing
-  /// Something that is not known here; its type.
+  /// An event of an unknown type.
   case other(type: String)
 }
 
-/// The one place where the events of dialects become typed events.
+/// The conversion of both dialects' events to typed events.
 ///
-/// Types and structured parts decide the kind, never sentences: those are in one language, and
-/// names in them can say anything.
+/// The kind is determined by types and structured fields, never by sentences, which depend on a
+/// language and may contain any name.
 public struct DomainRouter: Sendable {
-  /// `source_guid`s of messages that this app has sent, by which it knows them again.
+  /// The `source_guid`s of messages that this app has sent, by which it recognises their echoes.
   ///
-  /// To be noted before sending: the event may come sooner than the answer.
+  /// They are recorded before sending, because the event may arrive before the response.
   private var sent: [String] = []
-  /// The number of them that are remembered.
+  /// Maximum recorded `source_guid`s; beyond it, the oldest is forgotten.
   private let sentMax: Int
 
-  /// A router that has sent nothing.
+  /// Creates a router that has sent nothing.
   public init(rememberedMax: Int = 1_000) { sentMax = rememberedMax }
 
-  /// Notes that a message is being sent under this name.
+  /// Records the `source_guid` of a message that is about to be sent.
   public mutating func willSend(sourceGUID: String) {
     sent.append(sourceGUID)
     if sent.count > sentMax { sent.removeFirst() }
@@ -61,7 +61,7 @@ public struct DomainRouter: Sendable {
 
   // MARK: Group chats over Bayeux
 
-  /// Returns the event of a push on this channel.
+  /// Returns the event of a push on a channel.
   public func route(_ push: GroupChat.Push, on channel: String) -> DomainEvent {
     switch push.type {
     case .ping, .subscribe: return .nothing

@@ -3,23 +3,23 @@ import ParleyJSON
 extension GroupChat {
   /// A change in a group: a ``SystemEvent`` with typed fields.
   public enum Change: Sendable, Hashable {
-    /// A person has added people.
+    /// A user has added people.
     case memberAdded([Person], by: Person)
-    /// A person has removed a member, perhaps themselves.
+    /// A user has removed a member, possibly themselves.
     case memberRemoved(Person, by: Person)
-    /// A person, under their old name here, has taken another.
+    /// A user has changed their name in the group; the person has the former name.
     case memberRenamed(Person, to: String)
-    /// A person has given the group another name.
+    /// A user has renamed the group.
     case groupRenamed(to: String, by: Person)
-    /// A person has given the group another picture, or removed it.
+    /// A user has changed or removed the group's picture.
     case avatarChanged(url: String?, by: Person)
-    /// A person likes a message.
+    /// A user likes a message.
     case like(messageID: String, by: Person)
   }
 }
 
 extension GroupChat.Change {
-  /// Reads an event; `nil` for types that are not known here, and for events without their parts.
+  /// Reads an event; `nil` for unknown types, and if parts are missing.
   public init?(_ event: GroupChat.SystemEvent) {
     func person(_ name: String) -> GroupChat.Person? {
       event.data[name]?.fields.flatMap { try? GroupChat.Person($0) }
@@ -53,7 +53,7 @@ extension GroupChat.Change {
     }
   }
 
-  /// The event on the wire.
+  /// The event in the form of the wire.
   public var event: GroupChat.SystemEvent {
     var event = GroupChat.SystemEvent()
     func add(_ name: String, _ value: JSONValue) {
@@ -88,8 +88,8 @@ extension GroupChat.Change {
     return event
   }
 
-  /// The English sentence by which old apps recognise the event. Made from the parts; nothing here
-  /// ever goes the other way.
+  /// The English sentence by which old apps recognise the event. It is generated from the fields,
+  /// and never parsed here.
   public var prose: String {
     switch self {
     case .memberAdded(let people, let adder):
@@ -109,12 +109,12 @@ extension GroupChat.Change {
     return names.dropLast().joined(separator: ", ") + " and " + last
   }
 
-  /// The message by which a group hears of the event.
+  /// Returns the message that reports the event to the group.
   ///
   /// - Parameters:
-  ///   - id: the message's id.
-  ///   - group: the group.
-  ///   - time: in seconds since 1970.
+  ///   - id: The message's id.
+  ///   - group: The group's id.
+  ///   - time: Seconds since 1970.
   public func line(id: String, group: String, time: Int) -> GroupChat.Line {
     var line = GroupChat.Line()
     line.id = id
@@ -130,7 +130,7 @@ extension GroupChat.Change {
 }
 
 extension GroupChat.Push {
-  /// The push for a new message of a group.
+  /// Creates the push for a new message.
   public init(_ line: GroupChat.Line, receivedAt: Int) {
     self.init()
     type = line.groupID == nil ? .directMessage : .line

@@ -5,29 +5,29 @@ extension GroupChat {
   public struct Group: JSONModel {
     /// The group's id.
     public var id: String = ""
-    /// Its name.
+    /// The group's name.
     public var name: String = ""
     /// The group's purpose.
     public var description: String?
     /// The URL of the group's picture.
     public var imageURL: String?
-    /// The id of the user who made it.
+    /// The id of the user who created the group.
     public var creatorUserID: String?
-    /// The time at which it was made, in seconds since 1970.
+    /// The time of the creation, in seconds since 1970.
     public var createdAt: Int?
     /// The time of its last change, in seconds since 1970.
     public var updatedAt: Int?
     /// The group's members.
     public var members: [Member] = []
-    /// The URL where others may join; none if they may not.
+    /// The URL at which others may join; `nil` if they may not.
     public var shareURL: String?
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("name", &name)
@@ -45,21 +45,21 @@ extension GroupChat {
   public struct Member: JSONModel {
     /// The membership's id.
     public var id: String?
-    /// The user.
+    /// The user's id.
     public var userID: String = ""
-    /// Their name in the group.
+    /// The member's name in the group.
     public var nickname: String = ""
     /// The URL of the member's picture.
     public var imageURL: String?
-    /// Whether they want no notifications.
+    /// Whether the member has turned notifications off.
     public var isMuted: Bool = false
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.optional("id", &id)
       try fields.required("user_id", &userID)
@@ -73,15 +73,15 @@ extension GroupChat {
   public struct Person: JSONModel {
     /// The user's id.
     public var id: String = ""
-    /// Their name in the group.
+    /// The person's name in the group.
     public var nickname: String = ""
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("nickname", &nickname)

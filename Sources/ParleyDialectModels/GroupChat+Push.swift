@@ -5,23 +5,23 @@ extension GroupChat {
   public struct Push: JSONModel {
     /// The type of the event.
     public var type: PushType = .line
-    /// It in words, to be shown; never to be taken apart.
+    /// The event as text to be shown. It must not be parsed.
     public var alert: String?
     /// The subject of the event.
     public var subject: JSONFields?
     /// The time at which the server received it, in milliseconds since 1970.
     public var receivedAt: Int?
-    /// The id of the user who types.
+    /// The id of the user who is typing.
     public var userID: String?
-    /// Since when they type, in milliseconds since 1970.
+    /// The start of typing, in milliseconds since 1970; `nil` when the user stops.
     public var started: Int?
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("type", &type)
       try fields.optional("alert", &alert)
@@ -36,35 +36,35 @@ extension GroupChat {
   public struct Line: JSONModel {
     /// The message's id.
     public var id: String = ""
-    /// The group.
+    /// The group's id; `nil` for a message between two people.
     public var groupID: String?
     /// The sender's id; `system` for the service.
     public var userID: String = ""
     /// The sender's name.
     public var name: String = ""
-    /// The text; none if there are attachments alone.
+    /// The text; `nil` if there are only attachments.
     public var text: String?
-    /// The sender's own name for it: the same one is stored once.
+    /// The sending app's unique id of the message: messages with the same one are stored once.
     public var sourceGUID: String?
     /// The time at which it was sent, in seconds since 1970.
     public var createdAt: Int = 0
-    /// Whether the service says it.
+    /// Whether the service has sent the message.
     public var isSystem: Bool = false
-    /// Pictures, places and the like.
+    /// Pictures, locations and other attachments.
     public var attachments: [JSONValue] = []
     /// The URL of the sender's picture.
     public var avatarURL: String?
-    /// The users who like it.
+    /// The users who like the message.
     public var likedBy: [String] = []
-    /// The service's message, in its parts.
+    /// The structured event that a message of the service reports.
     public var event: SystemEvent?
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.optional("group_id", &groupID)
@@ -81,19 +81,19 @@ extension GroupChat {
     }
   }
 
-  /// An event in a group, in its parts.
+  /// A structured event of a group.
   public struct SystemEvent: JSONModel {
     /// The type of the event.
     public var type: SystemEventType = .memberAdded
     /// The people and values of the event.
     public var data: JSONFields = JSONFields()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("type", &type)
       try fields.required("data", &data)
@@ -106,49 +106,49 @@ extension GroupChat {
     public var userID: String = ""
     /// The liked message.
     public var line: Line = Line()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("user_id", &userID)
       try fields.required(model: "line", &line)
     }
   }
 
-  /// The type of the event.
+  /// The type of a push.
   public struct PushType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A message in a group.
     public static let line = Self(rawValue: "line.create")
     /// A message between two people.
     public static let directMessage = Self(rawValue: "direct_message.create")
-    /// The user is a member of a group.
+    /// The user was added to a group.
     public static let membership = Self(rawValue: "membership.create")
-    /// A like of a message of the user.
+    /// A like of the user's message.
     public static let like = Self(rawValue: "like.create")
-    /// A like of a message of the group.
+    /// A like of a message in a group.
     public static let favorite = Self(rawValue: "favorite")
     /// A message was edited.
     public static let messageUpdate = Self(rawValue: "message.update")
     /// A message was deleted.
     public static let messageDeletion = Self(rawValue: "message.deleted")
-    /// A sign of typing; valid for five seconds.
+    /// A user is typing; valid for five seconds.
     public static let typing = Self(rawValue: "typing")
-    /// Nothing: the connection is alive.
+    /// A ping: the connection is alive.
     public static let ping = Self(rawValue: "ping")
     /// A subscription was accepted.
     public static let subscribe = Self(rawValue: "subscribe")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] {
       [
         .line, .directMessage, .membership, .like, .favorite, .messageUpdate, .messageDeletion,
@@ -162,23 +162,23 @@ extension GroupChat {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// People were added.
     public static let memberAdded = Self(rawValue: "membership.announce.added")
     /// A member was removed.
     public static let memberRemoved = Self(rawValue: "membership.notifications.removed")
-    /// A member has another name.
+    /// A member has a new name.
     public static let memberRenamed = Self(rawValue: "membership.nickname_changed")
-    /// The group has another name.
+    /// The group has a new name.
     public static let groupRenamed = Self(rawValue: "group.name_change")
-    /// The group has another picture.
+    /// The group has a new picture.
     public static let avatarChanged = Self(rawValue: "group.avatar_change")
     /// A like of a message.
     public static let like = Self(rawValue: "message.like")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] {
       [.memberAdded, .memberRemoved, .memberRenamed, .groupRenamed, .avatarChanged, .like]
     }

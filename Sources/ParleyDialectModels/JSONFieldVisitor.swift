@@ -1,9 +1,9 @@
 public import ParleyJSON
 import ParleyModel
 
-/// Goes through the fields of a model, reading them from JSON or writing them to it.
+/// A visitor of a model's fields, which reads them from JSON or writes them to it.
 public struct JSONFieldVisitor {
-  /// The rest of the fields that are read.
+  /// The fields that were not read yet.
   private(set) var rest = JSONFields()
   /// The fields written so far.
   private(set) var written = JSONFields()
@@ -18,7 +18,7 @@ public struct JSONFieldVisitor {
 
   static func writing() -> JSONFieldVisitor { JSONFieldVisitor(isReading: false) }
 
-  /// Takes a field's value out of the rest; a `null` stays there and counts as none.
+  /// Removes a field from the rest, and returns its value; `null` remains, and counts as missing.
   private mutating func take(_ name: String) -> JSONValue? {
     guard let value = rest[name], !value.isNull else { return nil }
     rest.remove(name)
@@ -29,7 +29,7 @@ public struct JSONFieldVisitor {
     if let value { written.append(JSONFields.Field(name, value)) }
   }
 
-  /// A field that may be missing.
+  /// Visits a field that may be missing.
   public mutating func optional<Form: JSONFieldForm>(
     _ name: String, _ property: inout Form?
   ) throws(ModelError) {
@@ -41,7 +41,7 @@ public struct JSONFieldVisitor {
     property = form
   }
 
-  /// A field that has to be there.
+  /// Visits a field that must not be missing.
   public mutating func required<Form: JSONFieldForm>(
     _ name: String, _ property: inout Form
   ) throws(ModelError) {
@@ -51,10 +51,10 @@ public struct JSONFieldVisitor {
     property = value
   }
 
-  /// A field that has a value even where it is missing.
+  /// Visits a field with a default value.
   ///
-  /// It is written when its value differs from the default. A field that was received with just the
-  /// default stays in the rest, and so is written as well.
+  /// It is written if its value differs from the default. A field that was received with the
+  /// default value remains in the rest, so it is written as well.
   public mutating func defaulted<Form: JSONFieldForm & Equatable>(
     _ name: String, _ property: inout Form, to standard: Form
   ) throws(ModelError) {
@@ -68,7 +68,7 @@ public struct JSONFieldVisitor {
     }
   }
 
-  /// A model within the model.
+  /// Visits a nested model.
   public mutating func required<Model: JSONModel>(
     model name: String, _ property: inout Model
   ) throws(ModelError) {
@@ -77,7 +77,7 @@ public struct JSONFieldVisitor {
     property = try Self.model(value, name)
   }
 
-  /// A model within the model that may be missing.
+  /// Visits a nested model that may be missing.
   public mutating func optional<Model: JSONModel>(
     model name: String, _ property: inout Model?
   ) throws(ModelError) {
@@ -86,7 +86,7 @@ public struct JSONFieldVisitor {
     property = try Self.model(value, name) as Model
   }
 
-  /// A list of models.
+  /// Visits a list of models.
   public mutating func required<Model: JSONModel>(
     models name: String, _ property: inout [Model]
   ) throws(ModelError) {
@@ -109,18 +109,18 @@ public struct JSONFieldVisitor {
   }
 }
 
-/// A type of a model's field.
+/// A type that a model's field can have.
 public protocol JSONFieldForm {
-  /// The type in words, for errors.
+  /// The expected value, for error messages.
   static var jsonExpectation: String { get }
-  /// Reads it; `nil` if the value is something else.
+  /// Reads a value; `nil` if it has another type.
   init?(jsonValue: JSONValue)
-  /// Writes it.
+  /// The value as JSON.
   var jsonValue: JSONValue { get }
 }
 
 extension String: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "a string" }
   /// Reads a string.
   public init?(jsonValue: JSONValue) {
@@ -132,7 +132,7 @@ extension String: JSONFieldForm {
 }
 
 extension Int: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "an integer" }
   /// Reads an integer.
   public init?(jsonValue: JSONValue) {
@@ -144,7 +144,7 @@ extension Int: JSONFieldForm {
 }
 
 extension Bool: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "true or false" }
   /// Reads a flag.
   public init?(jsonValue: JSONValue) {
@@ -156,16 +156,16 @@ extension Bool: JSONFieldForm {
 }
 
 extension JSONValue: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "any value" }
-  /// Takes anything.
+  /// Accepts any value.
   public init?(jsonValue: JSONValue) { self = jsonValue }
-  /// Itself.
+  /// The value itself.
   public var jsonValue: JSONValue { self }
 }
 
 extension JSONFields: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "an object" }
   /// Reads an object.
   public init?(jsonValue: JSONValue) {
@@ -177,7 +177,7 @@ extension JSONFields: JSONFieldForm {
 }
 
 extension Array: JSONFieldForm where Element: JSONFieldForm {
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "an array, each element \(Element.jsonExpectation)" }
   /// Reads an array.
   public init?(jsonValue: JSONValue) {
@@ -192,19 +192,19 @@ extension Array: JSONFieldForm where Element: JSONFieldForm {
   public var jsonValue: JSONValue { JSONValue(map(\.jsonValue)) }
 }
 
-/// A word out of a list that may grow: words that are not known here survive.
+/// A word of an extensible list: unknown words are preserved.
 public protocol JSONWord: RawRepresentable, JSONFieldForm, Sendable, Hashable
 where RawValue == String {
-  /// Takes any word.
+  /// Creates a word, known or unknown.
   init(rawValue: String)
-  /// The words that have a meaning here.
+  /// The known words.
   static var known: [Self] { get }
 }
 
 extension JSONWord {
-  /// Whether the word has a meaning here.
+  /// Whether the word is known.
   public var isKnown: Bool { Self.known.contains(self) }
-  /// In words.
+  /// The expected value, for error messages.
   public static var jsonExpectation: String { "a word" }
   /// Reads a word.
   public init?(jsonValue: JSONValue) {
@@ -215,10 +215,10 @@ extension JSONWord {
   public var jsonValue: JSONValue { JSONValue(rawValue) }
 }
 
-/// A hash of a text that is the same everywhere and always: 64-bit FNV-1a of its UTF-8.
+/// A hash of a text that is equal on all platforms and in all runs: 64-bit FNV-1a of its UTF-8.
 ///
-/// The hash functions of languages differ from each other, and some from run to run; apps use the
-/// sums below only to see that something has changed.
+/// Hash functions of languages differ, and some change from run to run. Apps use the sums below
+/// only to detect changes.
 public func stableHash(_ text: String?) -> Int {
   text.map { Int(truncatingIfNeeded: FNV1a($0.utf8).value) } ?? 0
 }

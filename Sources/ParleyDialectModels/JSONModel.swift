@@ -2,24 +2,24 @@ public import ParleyJSON
 
 /// A typed model of one JSON object.
 ///
-/// A model names its fields once, in ``visit(_:)``, for reading and writing alike. What it does not
-/// know it keeps in ``rest`` and writes back, so that a newer peer's fields survive.
+/// A model declares its fields once, in ``visit(_:)``, for reading and writing. Unknown fields are
+/// stored in ``rest`` and written back, so that a newer peer's fields are preserved.
 public protocol JSONModel: Sendable, Hashable {
-  /// Fields that the model has no property for, and those that are `null`.
+  /// Fields without a property, and fields that are `null`.
   var rest: JSONFields { get set }
-  /// A model whose texts are empty and whose numbers are 0, to be read into.
+  /// Creates an empty model to read into: texts are empty, numbers are 0.
   init()
-  /// Names every field once, in the order in which they are written.
+  /// Visits every field once, in the order in which they are written.
   mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError)
 }
 
-/// Why JSON is not the model it should be. Never holds any of the sender's text.
+/// The reason why JSON does not match a model. It never contains the sender's text.
 public enum ModelError: Error, Sendable, Hashable {
-  /// It is no JSON, or no object.
+  /// The bytes are not a JSON object.
   case malformed
-  /// A field that has to be there is not.
+  /// A required field is missing.
   case missing(field: String)
-  /// A field holds something else.
+  /// A field has another type.
   case wrongType(field: String, expected: String)
 }
 
@@ -38,13 +38,13 @@ extension JSONModel {
     rest = visitor.rest
   }
 
-  /// The model as fields: its own, then those that it keeps for others.
+  /// The model's fields: its own, then those of ``rest``.
   ///
   /// - Complexity: O(*n*) fields.
   public var fields: JSONFields {
     var copy = self
     var visitor = JSONFieldVisitor.writing()
-    // Writing cannot fail: only reading finds fields missing.
+    // Writing cannot fail: only reading throws.
     try? copy.visit(&visitor)
     var fields = visitor.written
     var names = Set(fields.all.map { Array($0.name.utf8) })

@@ -1,23 +1,23 @@
 public import ParleyJSON
 
 extension Twake {
-  /// A pair of tokens, and until when they are valid.
+  /// A pair of tokens, and the times at which they expire.
   public struct Authentication: JSONModel {
-    /// Authenticates requests.
+    /// The token that authenticates requests.
     public var token: String = ""
-    /// Gets the next pair.
+    /// The token that is exchanged for the next pair.
     public var refreshToken: String = ""
     /// The time at which `token` expires, in seconds since 1970.
     public var expiration: Int = 0
     /// The time at which `refreshToken` expires, in seconds since 1970.
     public var refreshExpiration: Int = 0
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("token", &token)
       try fields.required("refresh_token", &refreshToken)
@@ -30,33 +30,33 @@ extension Twake {
   public struct Account: JSONModel {
     /// The user's id.
     public var id: String = ""
-    /// The address they registered with.
+    /// The user's email address.
     public var email: String = ""
     /// The first name.
     public var firstname: String?
     /// The last name.
     public var lastname: String?
-    /// The name for mentions.
+    /// The name used in mentions.
     public var username: String = ""
     /// The URL of the user's picture.
     public var thumbnail: String?
-    /// Their id in the console.
+    /// The user's id in the console.
     public var consoleID: String?
-    /// An emoji's code.
+    /// The emoji of the user's status.
     public var statusIcon: String?
     /// The user's status text.
     public var status: String?
-    /// Their locale.
+    /// The user's locale.
     public var language: String?
     /// The time at which the user was last online, in milliseconds since 1970.
     public var lastActivity: Int = 0
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("email", &email)
@@ -76,23 +76,23 @@ extension Twake {
   public struct Company: JSONModel {
     /// The company's id.
     public var id: String = ""
-    /// Its name.
+    /// The company's name.
     public var name: String = ""
-    /// The URL of its logo.
+    /// The URL of the company's logo.
     public var logo: String?
     /// The number of members.
     public var totalMembers: Int = 0
-    /// The workspace looked at last.
+    /// The last selected workspace.
     public var selectedWorkspace: String?
-    /// The user's permissions in it.
+    /// The user's permissions in the company.
     public var permissions: [String] = []
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("name", &name)
@@ -107,9 +107,9 @@ extension Twake {
   public struct Workspace: JSONModel {
     /// The workspace's id.
     public var id: String = ""
-    /// Its name.
+    /// The workspace's name.
     public var name: String = ""
-    /// The URL of its logo.
+    /// The URL of the workspace's logo.
     public var logo: String?
     /// The company.
     public var companyID: String = ""
@@ -117,15 +117,15 @@ extension Twake {
     public var totalMembers: Int = 0
     /// The time of the user's last visit, in milliseconds since 1970.
     public var userLastAccess: Int = 0
-    /// The user's permissions in it.
+    /// The user's permissions in the workspace.
     public var permissions: [String] = []
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("name", &name)
@@ -141,21 +141,21 @@ extension Twake {
   public struct File: JSONModel {
     /// The file's id.
     public var id: String = ""
-    /// Its name.
+    /// The file's name.
     public var name: String = ""
-    /// The relative address of its preview, if it has one.
+    /// The relative URL of the preview, if there is one.
     public var preview: String?
-    /// The relative address of the file itself, if it can be downloaded.
+    /// The relative URL of the file, if it can be downloaded.
     public var download: String?
-    /// Its length in bytes.
+    /// The file's length in bytes.
     public var size: Int = 0
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("name", &name)

@@ -1,19 +1,19 @@
 public import ParleyJSON
 
 extension Twake {
-  /// A channel of a workspace, or between people.
+  /// A channel of a workspace, or a direct channel between users.
   public struct Channel: JSONModel {
     /// The channel's id.
     public var id: String = ""
-    /// Its name.
+    /// The channel's name.
     public var name: String = ""
-    /// An emoji; none for a direct channel.
+    /// An emoji; `nil` for a direct channel.
     public var icon: String?
     /// The channel's purpose.
     public var description: String?
     /// The company.
     public var companyID: String = ""
-    /// The workspace, or `direct`.
+    /// The workspace's id, or `direct`.
     public var workspaceID: String = ""
     /// The number of members.
     public var membersCount: Int = 0
@@ -23,21 +23,21 @@ extension Twake {
     public var visibility: ChannelVisibility = .`public`
     /// The time of the last activity, in milliseconds since 1970.
     public var lastActivity: Int = 0
-    /// The message sent last.
+    /// The last message.
     public var lastMessage: MessageSummary?
     /// The time of the user's last visit, in milliseconds since 1970.
     public var userLastAccess: Int = 0
     /// The user's unsent draft.
     public var draft: String?
-    /// The user's permissions in it.
+    /// The user's permissions in the channel.
     public var permissions: [String] = []
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.defaulted("name", &name, to: "")
@@ -56,25 +56,25 @@ extension Twake {
     }
   }
 
-  /// The summary of a message in a list of channels.
+  /// The summary of a message, for lists of channels.
   public struct MessageSummary: JSONModel {
     /// The time at which it was sent, in milliseconds since 1970.
     public var date: Int = 0
-    /// The user.
+    /// The sender's id.
     public var sender: String = ""
-    /// The user's name.
+    /// The sender's name.
     public var senderName: String = ""
-    /// The title of the place where it was sent.
+    /// The title of the channel that contains the message.
     public var title: String = ""
     /// The text of the message.
     public var text: String?
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("date", &date)
       try fields.required("sender", &sender)
@@ -84,21 +84,21 @@ extension Twake {
     }
   }
 
-  /// A count of what is unread.
+  /// A count of unread messages.
   public struct Badge: JSONModel {
-    /// The kind of place that the count is for.
+    /// The type of the counted object.
     public var type: BadgeType = .channel
     /// The id of the company, workspace or channel.
     public var id: String = ""
-    /// Unread messages.
+    /// The number of unread messages.
     public var count: Int = 0
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("type", &type)
       try fields.required("id", &id)
@@ -111,43 +111,43 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Visible to all members of the workspace.
     public static let `public` = Self(rawValue: "public")
-    /// Its members.
+    /// Visible to the channel's members.
     public static let `private` = Self(rawValue: "private")
-    /// The people it is between.
+    /// Visible to the users of a direct channel.
     public static let direct = Self(rawValue: "direct")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.`public`, .`private`, .direct] }
   }
 
-  /// The kind of channels that are listed.
+  /// The kind of the listed channels.
   public struct ChannelsType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Public and private ones.
+    /// Public and private channels.
     public static let commons = Self(rawValue: "commons")
-    /// Direct ones.
+    /// Direct channels.
     public static let directs = Self(rawValue: "directs")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.commons, .directs] }
   }
 
-  /// The kind of place in which unread messages are counted.
+  /// The type of an object with an unread count.
   public struct BadgeType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A company.
@@ -157,28 +157,28 @@ extension Twake {
     /// A channel.
     public static let channel = Self(rawValue: "channel")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.company, .workspace, .channel] }
   }
 }
 
 extension Twake.Channel {
-  /// Whether something has happened since the user was there.
+  /// Whether there was activity after the user's last visit.
   public var hasUnread: Bool { userLastAccess < lastActivity }
 
-  /// Changes with what a list of channels shows: hashes of name and icon, the time of the last
-  /// activity, and the number of members, added up.
+  /// A hash of the properties that a list of channels shows: the sum of the hashes of name and
+  /// icon, the time of the last activity, and the number of members.
   public var hash: Int {
     stableHash(name) &+ stableHash(icon) &+ lastActivity &+ members.count
   }
 }
 
 extension Twake.Badge {
-  /// Whether this counts in the thing named.
+  /// Whether the badge belongs to the object of this type and id.
   public func matches(type: Twake.BadgeType, id: String) -> Bool {
     self.type == type && self.id.utf8.elementsEqual(id.utf8)
   }
 
-  /// Tells badges apart: hashes of type and id, added up.
+  /// A hash of the badge's identity: the sum of the hashes of type and id.
   public var hash: Int { stableHash(type.rawValue) &+ stableHash(id) }
 }

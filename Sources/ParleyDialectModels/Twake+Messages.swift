@@ -5,25 +5,25 @@ extension Twake {
   public struct Message: JSONModel {
     /// The message's id.
     public var id: String = ""
-    /// The thread it is in.
+    /// The id of the message's thread.
     public var threadID: String?
     /// The channel.
     public var channelID: String = ""
-    /// The number of answers.
+    /// The number of replies.
     public var responsesCount: Int = 0
-    /// The sender's id; none if an app sent it.
+    /// The sender's id; `nil` if an app sent the message.
     public var userID: String?
-    /// The app that sent it.
+    /// The id of the app that sent the message.
     public var appID: String?
     /// The time at which it was sent, in milliseconds since 1970.
     public var creationDate: Int = 0
-    /// The time of its last edit, in milliseconds since 1970.
+    /// The time of the last edit, in milliseconds since 1970.
     public var modificationDate: Int = 0
     /// The content of the message.
     public var content: MessageContent = MessageContent()
-    /// The reactions of others.
+    /// The reactions to the message.
     public var reactions: [Reaction] = []
-    /// The sender's name for mentions.
+    /// The sender's name in mentions.
     public var username: String = ""
     /// The sender's first name.
     public var firstname: String?
@@ -31,17 +31,17 @@ extension Twake {
     public var lastname: String?
     /// The URL of the sender's picture.
     public var thumbnail: String?
-    /// The user's unsent draft in its thread.
+    /// The user's unsent draft in the message's thread.
     public var draft: String?
-    /// 1 if the user has read it.
+    /// 1 if the user has read the message.
     public var readFlag: Int = 1
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.optional("thread_id", &threadID)
@@ -64,24 +64,24 @@ extension Twake {
 
   /// The content of a message.
   public struct MessageContent: JSONModel {
-    /// The text as it was typed; none if there are attachments alone.
+    /// The text as it was typed; `nil` if there are only attachments.
     public var originalText: String?
-    /// The parts it was parsed into: texts, objects, lists.
+    /// The parsed parts of the text: strings, objects, lists.
     public var prepared: [JSONValue] = []
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.optional("original_str", &originalText)
       try fields.defaulted("prepared", &prepared, to: [])
     }
   }
 
-  /// An emoji, and who has chosen it.
+  /// An emoji, and the users who reacted with it.
   public struct Reaction: JSONModel {
     /// The emoji.
     public var name: String = ""
@@ -89,13 +89,13 @@ extension Twake {
     public var users: [String] = []
     /// The number of users.
     public var count: Int = 0
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("name", &name)
       try fields.required("users", &users)
@@ -105,18 +105,18 @@ extension Twake {
 }
 
 extension Twake.Message {
-  /// First and last name, or the name for mentions where there is no first name.
+  /// The sender's first and last name, or the name in mentions if there is no first name.
   public var sender: String {
     guard let firstname, !firstname.isEmpty else { return username }
     guard let lastname, !lastname.isEmpty else { return firstname }
     return "\(firstname) \(lastname)"
   }
 
-  /// Whether the user has read it.
+  /// Whether the user has read the message.
   public var isRead: Bool { readFlag > 0 }
 
-  /// Changes with what is shown: hashes of id, text and the reactions' names, and their counts,
-  /// added up.
+  /// A hash of the shown properties: the sum of the hashes of id, text and the reactions' names,
+  /// and of the reactions' counts.
   public var hash: Int {
     reactions.reduce(stableHash(id) &+ stableHash(content.originalText)) {
       $0 &+ stableHash($1.name) &+ $1.count

@@ -3,17 +3,17 @@ public import ParleyJSON
 extension Twake {
   /// A push notification for a new message.
   public struct FirebaseNotification: JSONModel {
-    /// The texts that are shown.
+    /// The texts of the notification.
     public var headers: NotificationHeaders = NotificationHeaders()
     /// The message of the notification.
     public var payload: NotificationPayload = NotificationPayload()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required(model: "headers", &headers)
       try fields.required(model: "payload", &payload)
@@ -26,13 +26,13 @@ extension Twake {
     public var title: String = ""
     /// The text.
     public var body: String = ""
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("title", &title)
       try fields.required("body", &body)
@@ -51,13 +51,13 @@ extension Twake {
     public var threadID: String?
     /// The message.
     public var messageID: String = ""
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("company_id", &companyID)
       try fields.required("workspace_id", &workspaceID)
@@ -67,19 +67,19 @@ extension Twake {
     }
   }
 
-  /// A notification that the app makes itself.
+  /// A notification that the app creates itself.
   public struct LocalNotification: JSONModel {
     /// The type of the notification.
     public var type: LocalNotificationType = .message
     /// The subject of the notification.
     public var payload: JSONFields = JSONFields()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("type", &type)
       try fields.required("payload", &payload)
@@ -91,7 +91,7 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A message.
@@ -99,7 +99,7 @@ extension Twake {
     /// A file.
     public static let file = Self(rawValue: "file")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.message, .file] }
   }
 }

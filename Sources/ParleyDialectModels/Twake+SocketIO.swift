@@ -1,42 +1,42 @@
 public import ParleyJSON
 
 extension Twake {
-  /// The argument of `realtime:event`: something happened in a room.
+  /// The argument of `realtime:event`: a change of a message in a room.
   public struct SocketIOEvent: JSONModel {
     /// The room.
     public var name: String = ""
-    /// The message that it happened to.
+    /// The changed message.
     public var data: MessageData = MessageData()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("name", &name)
       try fields.required(model: "data", &data)
     }
   }
 
-  /// A message that was changed.
+  /// A change of a message.
   public struct MessageData: JSONModel {
-    /// `system` if a backend says so.
+    /// `system` if the change was made by a backend.
     public var clientID: String?
     /// The action.
     public var action: IOEventAction = .update
     /// The message.
     public var messageID: String = ""
-    /// Its thread.
+    /// The message's thread.
     public var threadID: String = ""
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.optional("client_id", &clientID)
       try fields.required("action", &action)
@@ -45,7 +45,7 @@ extension Twake {
     }
   }
 
-  /// The argument of `realtime:resource`: something has changed.
+  /// The argument of `realtime:resource`: a change of a resource.
   public struct SocketIOResource: JSONModel {
     /// The action.
     public var action: ResourceAction = .updated
@@ -57,13 +57,13 @@ extension Twake {
     public var path: String?
     /// The resource after the action.
     public var resource: JSONFields = JSONFields()
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("action", &action)
       try fields.optional("room", &room)
@@ -73,7 +73,7 @@ extension Twake {
     }
   }
 
-  /// A room that an app is to join.
+  /// A room that an app should join.
   public struct SocketIORoom: JSONModel {
     /// The room's name.
     public var key: String = ""
@@ -81,15 +81,15 @@ extension Twake {
     public var type: RoomType = .channel
     /// The id of the room.
     public var id: String = ""
-    /// Whether it is joined.
+    /// Whether the app has joined it.
     public var isSubscribed: Bool = false
-    /// Fields of other versions.
+    /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
 
-    /// An empty one.
+    /// Creates an empty model.
     public init() {}
 
-    /// Names the fields.
+    /// Visits the fields.
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("key", &key)
       try fields.required("type", &type)
@@ -103,15 +103,15 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// It was deleted.
+    /// The message was deleted.
     public static let remove = Self(rawValue: "remove")
-    /// It is new, or was edited.
+    /// The message was created or edited.
     public static let update = Self(rawValue: "update")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.remove, .update] }
   }
 
@@ -120,21 +120,21 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// It is new.
+    /// The resource was created.
     public static let created = Self(rawValue: "created")
-    /// It is new, or was changed.
+    /// The resource was created or changed.
     public static let saved = Self(rawValue: "saved")
-    /// It was changed.
+    /// The resource was changed.
     public static let updated = Self(rawValue: "updated")
-    /// It is gone.
+    /// The resource was deleted.
     public static let deleted = Self(rawValue: "deleted")
-    /// Something happened that is not kept.
+    /// An event that is not stored.
     public static let event = Self(rawValue: "event")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] { [.created, .saved, .updated, .deleted, .event] }
   }
 
@@ -143,7 +143,7 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A message.
@@ -156,14 +156,14 @@ extension Twake {
     public static let channelMember = Self(rawValue: "channel_member")
     /// The time of the last activity in a channel.
     public static let channelActivity = Self(rawValue: "channel_activity")
-    /// The counts of what is unread.
+    /// The unread counts.
     public static let notificationBadges = Self(rawValue: "user_notification_badges")
-    /// Something to be shown.
+    /// A notification to be shown.
     public static let desktopNotification = Self(rawValue: "notification:desktop")
     /// The users who are online.
     public static let online = Self(rawValue: "user:online")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] {
       [
         .message, .channel, .channels, .channelMember, .channelActivity, .notificationBadges,
@@ -177,7 +177,7 @@ extension Twake {
     /// The word on the wire.
     public let rawValue: String
 
-    /// Takes any word.
+    /// Creates a word, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A channel.
@@ -191,7 +191,7 @@ extension Twake {
     /// Counts of unread messages.
     public static let notifications = Self(rawValue: "notifications")
 
-    /// The words that have a meaning here.
+    /// The known words.
     public static var known: [Self] {
       [.channel, .direct, .channelsList, .directsList, .notifications]
     }

@@ -1,5 +1,5 @@
-/// The models of the Twake family, with the names of their fields on the wire.
+/// The models of the Twake family, with the wire's field names.
 ///
-/// They are what apps of this family keep and receive, for clients and backends in Swift and for
-/// ``DomainRouter``. The server has no need of them.
+/// Apps of this family store and receive them. They are for clients and backends in Swift, and for
+/// ``DomainRouter``; the server does not use them.
 public enum Twake {}

@@ -3,18 +3,18 @@ public import ParleyClient
 public import ParleyOffline
 import Synchronization
 
-/// Groups with their members, messages and likes, kept on the device and changed without a server: what is
-/// done is shown at once, waits on the disk, and reaches the gateway once.
+/// Groups with their members, messages and likes, stored on the device and editable offline:
+/// changes are shown at once, wait on disk, and are sent to the gateway once.
 ///
 ///     let data = try GroupData(store, user: "u-ann", "https://notes.example.org/api") { _ in token }
 ///     for try await groups in data.fetchAllGroups() { show(groups) }
 ///
-/// Whatever the gateway refuses is among `outbox.problems` until it is decided on; a like that is refused is
-/// taken back by itself.
+/// Changes that the gateway refuses are listed in `outbox.problems` until they are decided on; a
+/// refused like is discarded automatically.
 public final class GroupData: Sendable {
-  /// The changes on their way.
+  /// The changes that wait for the gateway.
   public let outbox: Outbox
-  /// The groups that the person is in.
+  /// The groups to which the person belongs.
   public let groups: Repository<ChatGroup>
   /// Members, by group.
   public let members: Repository<ChatMember>
@@ -25,18 +25,18 @@ public final class GroupData: Sendable {
   private let person: Person
   private let rollback: Task<Void, Never>
 
-  /// The person who uses the app, for requests.
+  /// The current user of the app, for requests.
   private final class Person: Sendable {
     let id: Mutex<String>
     init(_ id: String) { self.id = Mutex(id) }
   }
 
-  /// Opens what the store has.
+  /// Opens the group data in a store.
   ///
   /// - Parameters:
-  ///   - user: The id of the person who uses the app, as their tokens name it.
-  ///   - base: The gateway's interface, `https://notes.example.org/api`.
-  /// - credentials: Gives the token of the person who is signed in; see ``RESTService``.
+  ///   - user: The id of the current user, as in their tokens.
+  ///   - base: The gateway's API, `https://notes.example.org/api`.
+  ///   - credentials: Returns the signed-in user's token; see ``RESTService``.
   public init(
     _ store: OfflineStore, user: String, _ base: String,
     transport: any WebTransport = SystemWebTransport(),
@@ -69,7 +69,7 @@ public final class GroupData: Sendable {
 
   // MARK: Signing in
 
-  /// Another person uses the app; changes of the former one wait for them.
+  /// Changes the current user; changes of the former one wait until that user returns.
   public func use(by user: String) async {
     person.id.withLock { $0 = user }
     service.signOut()
@@ -78,33 +78,34 @@ public final class GroupData: Sendable {
 
   // MARK: Reading
 
-  /// The person's groups, now and whenever they change.
+  /// Returns the person's groups, now and after each change.
   public func fetchAllGroups(
     _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<ChatGroup, [ChatGroup]> {
     groups.fetchAll(policy)
   }
 
-  /// Follows one group, now and whenever it changes.
+  /// Returns one group, now and after each change.
   public func fetchInfo(of group: ResourceID) -> FetchedValues<ChatGroup, ChatGroup?> {
     groups.fetchSingle(group)
   }
 
-  /// A group's members, now and whenever they change.
+  /// Returns a group's members, now and after each change.
   public func fetchMembers(
     of group: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<ChatMember, [ChatMember]> {
     members.fetchSubset(["group": group.description], policy) { $0.group == group }
   }
 
-  /// A group's newest 20 messages and those that wait, the oldest first, now and whenever they change.
+  /// Returns a group's newest 20 messages and those that wait, oldest first, now and after each
+  /// change.
   public func fetchMessages(
     of group: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<ChatLine, [ChatLine]> {
     messages.fetchSubset(["group": group.description], policy) { $0.group == group }
   }
 
-  /// The 20 messages before one, the oldest first; they are not kept.
+  /// Returns the 20 messages before one, oldest first; they are not stored.
   public func messages(before line: ChatLine) async throws(FetchError) -> [ChatLine] {
     guard let (group, offset) = PairID.parts(line.id.description), !line.id.isTemporary else {
       return []
@@ -116,13 +117,13 @@ public final class GroupData: Sendable {
 
   // MARK: Groups
 
-  /// Makes a group with the person as its first member.
+  /// Creates a group with the person as its first member.
   @discardableResult
   public func createGroup(_ group: ChatGroup) async throws(OutboxError) -> MutationSteps {
     try await groups.save(group)
   }
 
-  /// Gives a group another name.
+  /// Changes a group's name.
   @discardableResult
   public func changeName(
     of group: ResourceID, to name: String
@@ -130,7 +131,7 @@ public final class GroupData: Sendable {
     try await groups.change(group) { $0.name = name }
   }
 
-  /// Gives a group another picture.
+  /// Changes a group's picture.
   @discardableResult
   public func changePicture(
     of group: ResourceID, to picture: String
@@ -138,7 +139,7 @@ public final class GroupData: Sendable {
     try await groups.change(group) { $0.picture = picture }
   }
 
-  /// Forgets a group.
+  /// Deletes a group.
   @discardableResult
   public func deleteGroup(_ group: ResourceID) async throws(OutboxError) -> MutationSteps {
     try await groups.delete(group)
@@ -146,7 +147,7 @@ public final class GroupData: Sendable {
 
   // MARK: Members
 
-  /// Adds members. The group may still wait for the server itself.
+  /// Adds members. The group's own create may still wait for the server.
   public func add(_ people: [ChatMember]) async throws(OutboxError) {
     for member in people { try await members.save(member) }
   }
@@ -157,7 +158,7 @@ public final class GroupData: Sendable {
     try await members.delete(member)
   }
 
-  /// Gives a member another nickname.
+  /// Changes a member's nickname.
   @discardableResult
   public func changeNickname(
     of member: ResourceID, to nickname: String
@@ -176,7 +177,7 @@ public final class GroupData: Sendable {
     return try await messages.save(ChatLine(group: id, text: text, attachments: attachments))
   }
 
-  /// Likes a message, or reacts to it otherwise.
+  /// Sets this person's reaction to a message, by default a like.
   @discardableResult
   public func like(
     _ message: ResourceID, _ reaction: String = "like"
@@ -184,13 +185,13 @@ public final class GroupData: Sendable {
     try await messages.change(message) { $0.reaction = reaction }
   }
 
-  /// Takes one's like back.
+  /// Removes this person's reaction.
   @discardableResult
   public func unlike(_ message: ResourceID) async throws(OutboxError) -> MutationSteps? {
     try await messages.change(message) { $0.reaction = "" }
   }
 
-  /// Says that a message and all before it were read.
+  /// Marks a message and all earlier ones as read.
   public func markRead(_ message: ResourceID) async throws(OutboxError) {
     guard let (group, offset) = PairID.parts(message.description), !message.isTemporary,
       let offset = Int(offset)
@@ -198,17 +199,17 @@ public final class GroupData: Sendable {
     try await groups.perform("read", on: ResourceID(group), ["offset": offset])
   }
 
-  // MARK: What others do
+  // MARK: Changes by others
 
-  /// Follows a group's room until its task is cancelled: each list is fetched again when what it
-  /// shows has changed.
+  /// Follows a group's room until the task is cancelled: each list is fetched again after a change
+  /// that affects it.
   ///
   ///     let task = Task { await data.follow(group, parley.room(GroupData.room(of: group)).updates) }
   public func follow(_ updates: Updates<RoomUpdate>) async {
     for await update in updates { await receive(update) }
   }
 
-  /// Takes an update of a group's room.
+  /// Handles an update of a group's room.
   public func receive(_ update: RoomUpdate) async {
     guard case .publication(let publication) = update else {
       await changed()
@@ -218,11 +219,11 @@ public final class GroupData: Sendable {
     let event = subject?["event"]?.fields?["type"]?.string
     if event?.hasPrefix("membership.") ?? false { await members.refresh() }
     await groups.refresh()
-    // One's own is shown already.
+    // This device's own messages are already shown.
     if publication.senderID != outbox.senderID || event != nil { await messages.refresh() }
   }
 
-  /// Fetches all shown lists again: after a `resourceUpdate` of the group's room, or a gap.
+  /// Fetches all shown lists again, after a `resourceUpdate` of the group's room or a gap.
   public func changed() async {
     await groups.refresh()
     await members.refresh()

@@ -1,25 +1,25 @@
 public import ParleyOffline
 
-/// A group, as the app shows it in its list.
+/// A group in the app's list.
 public struct ChatGroup: OfflineModel {
   /// The group's id; its room is `/group/` and the id.
   public var id: ResourceID
-  /// Its name.
+  /// The group's name.
   public var name: String
-  /// Its purpose.
+  /// The group's purpose.
   public var description: String?
-  /// The address of its picture.
+  /// The URL of the group's picture.
   public var picture: String?
-  /// Whether people may join by themselves.
+  /// Whether people may join without an invitation.
   public var open: Bool?
-  /// The person who made it.
+  /// The person who created the group.
   public var creatorId: String?
-  /// The number of its members.
+  /// The number of members.
   public var memberCount: Int?
   /// The number of messages that the person has not read.
   public var unread: Int?
 
-  /// Makes a group; with a temporary id it is a new one.
+  /// Creates a group; a temporary id denotes a new one.
   public init(
     id: ResourceID = .temporary(), name: String, description: String? = nil,
     picture: String? = nil, open: Bool? = nil
@@ -40,10 +40,10 @@ public struct ChatMember: OfflineModel {
   public var group: ResourceID
   /// The person.
   public var personId: String
-  /// Their name in the group.
+  /// The member's name in the group.
   public var nickname: String?
 
-  /// Makes a member.
+  /// Creates a member.
   public init(
     id: ResourceID = .temporary(), group: ResourceID, personId: String, nickname: String? = nil
   ) {
@@ -54,30 +54,30 @@ public struct ChatMember: OfflineModel {
   }
 }
 
-/// A message of a group, or a line that says what has happened in it.
+/// A message of a group, or a line that reports an event in it.
 public struct ChatLine: OfflineModel {
   /// The message's id.
   public var id: ResourceID
   /// The group.
   public var group: ResourceID
-  /// The sender; `nil` until the server has said so.
+  /// The sender; `nil` until the server has set it.
   public var personId: String?
   /// The text.
   public var text: String?
-  /// Attachments, as addresses of what was uploaded elsewhere.
+  /// The attachments, as URLs of files uploaded elsewhere.
   public var attachments: [String]?
   /// The event that the line reports, such as `membership.announce.added`; `nil` for messages.
   public var event: String?
-  /// The time in milliseconds since 1970; `nil` until the server has said so.
+  /// The time in milliseconds since 1970; `nil` until the server has set it.
   public var time: Int64?
-  /// The app's own name for the message, by which it knows it again.
+  /// The sending app's id for the message, by which it recognises the message.
   public var sourceGuid: String?
-  /// Others' reactions, by person.
+  /// The reactions of others, by person.
   public var likes: [String: String]?
-  /// The person's own reaction; empty without one.
+  /// The person's own reaction; empty after its removal.
   public var reaction: String?
 
-  /// Makes a message.
+  /// Creates a message.
   public init(
     id: ResourceID = .temporary(), group: ResourceID, text: String?, attachments: [String]? = nil
   ) {

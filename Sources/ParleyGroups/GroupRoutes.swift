@@ -1,8 +1,8 @@
 import ParleyJSON
 public import ParleyOffline
 
-/// The gateway's requests about groups in the form of a ``RESTService``: collections `groups`, `members` and
-/// `messages`.
+/// A transport that translates a ``RESTService``'s requests to the gateway's requests for groups.
+/// Its collections are `groups`, `members` and `messages`.
 ///
 /// | collection | its ids | at the gateway |
 /// | --- | --- | --- |
@@ -14,11 +14,11 @@ public struct GroupRoutes: WebTransport {
   private let person: @Sendable () -> String?
   private let transport: any WebTransport
 
-  /// Makes routes.
+  /// Creates routes.
   ///
   /// - Parameters:
-  ///   - base: The gateway's interface, `https://notes.example.org/api`.
-  /// - person: The person who is signed in, whose own likes are distinguished from others'.
+  ///   - base: The gateway's API, `https://notes.example.org/api`.
+  ///   - person: Returns the signed-in person, whose own likes are separated from others'.
   public init(
     _ base: String, transport: any WebTransport = SystemWebTransport(),
     person: @escaping @Sendable () -> String?
@@ -28,10 +28,10 @@ public struct GroupRoutes: WebTransport {
     self.person = person
   }
 
-  /// Messages of one page.
+  /// Maximum messages of one page.
   public static let pageMessages = 20
 
-  /// Sends a request of a ``RESTService`` as those that the gateway takes.
+  /// Sends a request of a ``RESTService`` as one or more requests to the gateway.
   public func send(_ request: WebRequest) async throws -> WebResponse {
     guard request.url.hasPrefix(base + "/") else { return WebResponse(status: 404) }
     let parts = request.url.dropFirst(base.count + 1).split(separator: "?", maxSplits: 1)
@@ -52,17 +52,17 @@ public struct GroupRoutes: WebTransport {
     }
   }
 
-  // MARK: Asking the gateway
+  // MARK: Requests to the gateway
 
   private func ask(
     _ request: WebRequest, _ method: String, _ path: String, _ body: JSONFields? = nil
   ) async throws -> WebResponse {
     var asked = WebRequest(
       method, base + path, headers: request.headers, body: body?.json ?? [])
-    // A condition on one thing makes no sense for several.
+    // The gateway's resources have no versions.
     asked.headers.removeAll { $0.name == "If-Match" }
     var answer = try await transport.send(asked)
-    // The limit is reached: the person cannot merge anything.
+    // A limit is reached. This is no conflict, because there is nothing to merge.
     if answer.status == 409, JSONFields(answer.body)?["code"]?.string == "tooMany" {
       answer.status = 422
     }
@@ -75,7 +75,7 @@ public struct GroupRoutes: WebTransport {
     WebResponse(status: status, body: value.utf8)
   }
 
-  /// All pages of a list, or the first answer that was not a page.
+  /// Returns all pages of a list, or the first response that is not a page.
   private func all(
     _ request: WebRequest, _ path: String, _ name: String
   ) async throws -> Result<[JSONFields], Refused> {
@@ -95,7 +95,7 @@ public struct GroupRoutes: WebTransport {
     return .success(found)
   }
 
-  /// Things of one list, at most.
+  /// The limit at which no further page of a list is fetched.
   private static let listedMax = 10_000
 
   private struct Refused: Error { let answer: WebResponse }
@@ -104,7 +104,7 @@ public struct GroupRoutes: WebTransport {
 
   private func groups(_ request: WebRequest) async throws -> WebResponse {
     guard request.method == "GET" else {
-      // The key is made once for each change, and so the group is.
+      // Each change has its own key, so the key also identifies the new group.
       let key = request.headers.last { $0.name == "Idempotency-Key" }?.value ?? ""
       let body = JSONFields(request.body) ?? JSONFields()
       return shown(try await ask(request, "PUT", room(key) + "/group", body), key)
@@ -142,7 +142,7 @@ public struct GroupRoutes: WebTransport {
     }
   }
 
-  /// An answer about a group, with the group's id.
+  /// Returns a response about a group, with the group's id.
   private func shown(_ answer: WebResponse, _ id: String) -> WebResponse {
     guard (200..<300).contains(answer.status), let fields = JSONFields(answer.body) else {
       return answer
@@ -158,7 +158,7 @@ public struct GroupRoutes: WebTransport {
   private func members(_ request: WebRequest, _ group: String?) async throws -> WebResponse {
     if request.method == "GET" {
       guard let group else { return WebResponse(status: 400) }
-      // The server does not know it yet.
+      // The group is not created on the server yet.
       if group.hasPrefix("t:") { return Self.ok(JSONValue([JSONValue]())) }
       switch try await all(request, room(group) + "/members", "members") {
       case .success(let found):
@@ -220,7 +220,7 @@ public struct GroupRoutes: WebTransport {
       let publications = JSONFields(answer.body)?["publications"]?.elements
     else { return answer }
     let lines = publications.compactMap(\.fields)
-    // Whatever order they come in: a range whose ends are the wrong way round would end the app.
+    // Do not rely on the order: a range with its bounds swapped would trap.
     let offsets = lines.compactMap { $0["offset"]?.integer }
     guard let first = offsets.min(), let last = offsets.max() else {
       return Self.ok(JSONValue([JSONValue]()))
@@ -256,7 +256,7 @@ public struct GroupRoutes: WebTransport {
     return .success(found)
   }
 
-  /// A publication as a message; `nil` if it is not one.
+  /// Returns a publication as a message; `nil` if it is not one.
   private func line(
     _ publication: JSONFields, in group: String,
     likes: [Int: [(person: String, reaction: String)]]
@@ -317,7 +317,7 @@ public struct GroupRoutes: WebTransport {
     made.append(.init("sourceGuid", JSONValue(key)))
     if let person = person() { made.append(.init("personId", JSONValue(person))) }
     answer.body = JSONFields(made).json
-    // A like that came before the message was sent; sent again, both are done once.
+    // A like was added before the message was sent. A retry sends both again, each applied once.
     if let reaction = body["reaction"], reaction.string.map({ !$0.isEmpty }) ?? false {
       _ = try await ask(
         request, "PUT", room(group) + "/likes?offset=\(offset)",
@@ -326,7 +326,7 @@ public struct GroupRoutes: WebTransport {
     return answer
   }
 
-  /// Changes what can be changed of a message: one's own reaction.
+  /// Changes the person's own reaction, the only part of a message that can be changed.
   private func message(_ request: WebRequest, _ id: String) async throws -> WebResponse {
     guard let (group, offset) = PairID.parts(id), request.method != "GET",
       let reaction = JSONFields(request.body)?["reaction"]
@@ -336,12 +336,12 @@ public struct GroupRoutes: WebTransport {
       reaction.string.map { !$0.isEmpty } ?? false
       ? try await ask(request, "PUT", path, JSONFields([.init("reaction", reaction)]))
       : try await ask(request, "DELETE", path)
-    // The message itself stays as it is shown.
+    // Without a body in the response, the message remains as it is shown.
     return (200..<300).contains(answer.status) ? WebResponse(status: 204) : answer
   }
 }
 
-/// Ids of things that belong to a group: the group's id, a space, and the rest.
+/// Ids of resources that belong to a group: the group's id, a space, and the rest.
 enum PairID {
   static func make(_ group: String, _ rest: String) -> String { "\(group) \(rest)" }
 
@@ -351,7 +351,7 @@ enum PairID {
   }
 }
 
-/// Texts within paths and queries.
+/// Percent-encoding of paths and queries.
 enum Escapes {
   static func encoded(_ text: String) -> String { RESTService.escaped(text) }
 

@@ -6,28 +6,28 @@ package import ParleyJSON
   import Foundation
 #endif
 
-/// A place that things come from: a server, the device, anything.
+/// A source of resources, such as a server or the device's cache.
 public protocol DataSource<Model>: Sendable {
-  /// The things.
+  /// The type of the resources.
   associatedtype Model: OfflineModel
 
-  /// Fetches the things that a question is about; of a single one none or one.
+  /// Fetches the resources that match a query; for `single`, at most one.
   func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model]
 }
 
-/// A source of any closure.
+/// A data source that calls a closure.
 public struct ClosureSource<Model: OfflineModel>: DataSource {
   private let closure: @Sendable (DataQuery, String) async throws -> [Model]
 
-  /// Makes a source.
+  /// Creates a source.
   ///
-  /// - Parameter closure: Fetches in the name of a user. An error that is no ``FetchError`` counts as
-  ///   `unreachable`.
+  /// - Parameter closure: Fetches on behalf of a user. An error other than ``FetchError`` is
+  ///   reported as `unreachable`.
   public init(_ closure: @escaping @Sendable (DataQuery, String) async throws -> [Model]) {
     self.closure = closure
   }
 
-  /// Fetches by the closure.
+  /// Fetches by calling the closure.
   public func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model] {
     do {
       return try await closure(query, user)
@@ -45,11 +45,12 @@ public struct RESTSource<Model: OfflineModel>: DataSource {
   private let resource: String
   private let field: String?
 
-  /// Makes a source.
+  /// Creates a source for a collection.
   ///
   /// - Parameters:
-  ///   - resource: The collection, `contacts`.
-  ///   - field: The field of a list's answer that has the array, if it is not the answer itself.
+  ///   - resource: The collection, such as `contacts`.
+  ///   - field: The field of a list response that contains the array; `nil` if the response is the
+  ///     array.
   public init(_ service: RESTService, _ resource: String, listField field: String? = nil) {
     self.service = service
     self.resource = resource
@@ -77,25 +78,26 @@ public struct RESTSource<Model: OfflineModel>: DataSource {
   }
 }
 
-/// The things that are kept on the device.
+/// A source that reads the resources stored on the device.
 public struct CacheSource<Model: OfflineModel>: DataSource {
   package let store: OfflineStore
   package let resource: String
 
-  /// Makes a source.
+  /// Creates a source for a collection in a store.
   public init(_ store: OfflineStore, _ resource: String) {
     self.store = store
     self.resource = resource
   }
 
-  /// Reads what is kept; nothing where nothing is.
+  /// Reads the stored resources; empty if none are stored.
   public func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model] {
     try kept(query, as: user) ?? []
   }
 
-  /// Reads what is kept; `nil` if it was never fetched. What the model does not read, for it has changed
-  /// since, counts as never fetched, and so does a list with such a thing: without it the list would be
-  /// shown as if it were whole.
+  /// Reads the stored resources; `nil` if they were never fetched.
+  ///
+  /// A resource that the model can no longer decode counts as never fetched, as does a list that
+  /// contains one: without it the list would look complete.
   package func kept(_ query: DataQuery, as user: String) throws(FetchError) -> [Model]? {
     let collection = Collection(user: user, resource: resource)
     do throws(OfflineStoreError) {
@@ -125,53 +127,53 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
   }
 }
 
-/// The sources of a collection, and how they work together: what the device has, what the server says, and
-/// what is kept of it.
+/// The sources of a collection, and how they are combined: the stored values, the server's values,
+/// and which of them are stored.
 ///
-/// ``CachedInterface`` is the usual one. Write your own to put sources together, such as a server's and
-/// another's that adds fields.
+/// ``CachedInterface`` is the usual one. Write your own to combine sources, such as a server and a
+/// second server that adds fields.
 public protocol DataInterface<Model>: Sendable {
-  /// The things.
+  /// The type of the resources.
   associatedtype Model: OfflineModel
 
-  /// The collection, as changes name it.
+  /// The collection's name in changes.
   var resource: String { get }
 
-  /// Returns the values on the device; `nil` if there never were any.
+  /// Returns the stored values; `nil` if none were ever stored.
   func kept(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model]?
 
-  /// Fetches from the sources.
+  /// Fetches values from the sources.
   func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model]
 
-  /// Keeps what was fetched.
+  /// Stores fetched values.
   func keep(_ models: [Model], for query: DataQuery, as user: String) async throws(FetchError)
 }
 
-/// A source whose values are kept in a store.
+/// A source whose values are cached in a store.
 public struct CachedInterface<Model: OfflineModel>: DataInterface {
-  /// The collection.
+  /// The collection's name in changes.
   public let resource: String
   private let source: any DataSource<Model>
   private let cache: CacheSource<Model>
 
-  /// Makes an interface.
+  /// Creates an interface that caches a source's values.
   public init(_ resource: String, _ source: some DataSource<Model>, in store: OfflineStore) {
     self.resource = resource
     self.source = source
     cache = CacheSource(store, resource)
   }
 
-  /// Returns what the store has.
+  /// Returns the values in the store; `nil` if none were ever stored.
   public func kept(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model]? {
     try cache.kept(query, as: user)
   }
 
-  /// Fetches from the source.
+  /// Fetches values from the source.
   public func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model] {
     try await source.fetch(query, as: user)
   }
 
-  /// Keeps it in the store.
+  /// Stores fetched values in the store.
   public func keep(
     _ models: [Model], for query: DataQuery, as user: String
   ) async throws(FetchError) {
@@ -179,7 +181,7 @@ public struct CachedInterface<Model: OfflineModel>: DataInterface {
   }
 }
 
-/// Models as JSON.
+/// Converts models to and from JSON.
 package enum ModelForm {
   package static func model<Model: OfflineModel>(_ json: JSONValue) throws(FetchError) -> Model {
     do {
@@ -189,7 +191,7 @@ package enum ModelForm {
     }
   }
 
-  /// The same model gives the same bytes.
+  /// Returns a model as JSON. Equal models result in equal bytes.
   package static func json(_ model: some OfflineModel) -> JSONValue {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

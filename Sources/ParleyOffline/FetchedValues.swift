@@ -1,13 +1,14 @@
 package import ParleyClient
 
-/// Values of a ``Repository`` as they come, for one loop: `for try await list in contacts.fetchAll()`.
+/// The values of a ``Repository`` for one loop: `for try await list in contacts.fetchAll()`.
 ///
-/// It continues until its task is cancelled. It throws only if there is nothing to show: if a later
-/// fetch fails, the last value remains, and the fetch is retried; see ``Repository/fetchProblems``.
+/// It continues until its task is cancelled. It throws only if there is no value to show: if a
+/// later fetch fails, the last value remains, and the fetch is retried; see
+/// ``Repository/fetchProblems``.
 public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence, Sendable {
   /// A value.
   public typealias Element = Value
-  /// The reason why there is nothing to show.
+  /// The reason why there is no value to show.
   public typealias Failure = FetchError
 
   package let feed: Feed<Result<[Model], FetchError>>
@@ -35,6 +36,6 @@ public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence
     }
   }
 
-  /// Makes the iterator. There is one loop for one sequence.
+  /// Creates the iterator. A sequence supports one loop.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner, value: value) }
 }

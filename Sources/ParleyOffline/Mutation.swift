@@ -1,15 +1,15 @@
 import ParleyJSON
 package import ParleyModel
 
-/// A change of something that a server keeps.
+/// The kind of a change to a resource on a server.
 public enum MutationKind: Sendable, Hashable {
-  /// Makes a thing.
+  /// Creates a resource.
   case create
-  /// Changes fields of a thing.
+  /// Changes fields of a resource.
   case update
-  /// Removes a thing.
+  /// Deletes a resource.
   case delete
-  /// Does something to a thing under this name, such as `comments`. Actions are never merged.
+  /// Performs a named action on a resource, such as `comments`. Actions are never merged.
   case action(String)
 }
 
@@ -19,17 +19,17 @@ public struct MutationDraft: Sendable, Hashable {
   public var kind: MutationKind
   /// The collection, such as `contacts`.
   public var resource: String
-  /// The thing; a temporary id for one that is created.
+  /// The resource's id; a temporary id for `create`.
   public var id: ResourceID
   /// JSON: an object of fields for `create` and `update`, any value for an action.
   public var body: [UInt8]
-  /// The version of the thing that the change was made on; with `nil` the server cannot detect
+  /// The version of the resource that the change is based on; with `nil` the server cannot detect
   /// conflicts.
   public var base: String?
-  /// The queue: each is sent in order, and different ones side by side.
+  /// The lane. Changes of one lane are sent in order; lanes are sent in parallel.
   public var lane: String
 
-  /// Makes a draft.
+  /// Creates a draft, by default with an empty object as the body.
   public init(
     _ kind: MutationKind, _ resource: String, _ id: ResourceID, body: [UInt8] = Array("{}".utf8),
     base: String? = nil, lane: String = ""
@@ -43,28 +43,28 @@ public struct MutationDraft: Sendable, Hashable {
   }
 }
 
-/// A change as it waits for the server.
+/// A change in the outbox.
 public struct Mutation: Sendable, Hashable {
-  /// A state of waiting.
+  /// The state of a change in the outbox.
   public enum State: Sendable, Hashable {
-    /// Sent when its turn comes.
+    /// The change is sent after the changes before it.
     case waiting
-    /// The server has another version: with its JSON and its version, if it said so.
+    /// The server has another version; contains its JSON and version if the server reported them.
     case conflict(theirs: [UInt8]?, version: String?)
-    /// The server refuses it.
+    /// The server refused the change.
     case refused(MutationRefusal)
   }
 
-  /// The place in the order of all.
+  /// The position in the order of all changes.
   public internal(set) var number: Int64
-  /// The idempotency key, made when it was added. What was sent under it never changes.
+  /// The idempotency key, created when the change was added. The bytes sent under it never change.
   public internal(set) var key: String
-  /// The person whose change it is; it is never sent with another person's token.
+  /// The user who made the change; it is never sent with another user's token.
   public var user: String { owner.text }
   package let owner: ExactName
   /// The change.
   public internal(set) var draft: MutationDraft
-  /// Whether it may have reached the server.
+  /// Whether the change may have reached the server.
   public internal(set) var isTried: Bool
   /// The state.
   public internal(set) var state: State
@@ -80,10 +80,10 @@ public struct Mutation: Sendable, Hashable {
     self.state = state
   }
 
-  /// Whether the user has to decide on it.
+  /// Whether the change is a conflict or a refusal, which the user has to decide on.
   public var isProblem: Bool { state != .waiting }
 
-  /// Temporary ids that it names, other than that of a thing it creates.
+  /// The temporary ids that the change refers to, without the id of a resource that it creates.
   package var references: Set<String> {
     var names = JSONValue(draft.body).map { References.names(in: $0) } ?? []
     if let name = draft.id.temporaryName {
@@ -92,35 +92,35 @@ public struct Mutation: Sendable, Hashable {
     return names
   }
 
-  /// The bytes that count towards the bound.
+  /// The bytes that count towards the outbox's limit.
   package var byteCount: Int { draft.body.count + 256 }
 }
 
-/// Why a server does not make a change.
+/// The reason why a server refuses a change.
 public enum MutationRefusal: Error, Sendable, Hashable {
-  /// The server answered with this status, and a reason in its words.
+  /// The server answered with this status, and a reason as text.
   case status(Int, reason: String?)
-  /// The thing that it refers to by a temporary id was never made.
+  /// The change refers to a temporary id whose resource was never created.
   case missingReference
-  /// The server has made the thing that it refers to, but has not said under which id.
+  /// The change refers to a resource that the server created without reporting its id.
   case unknownID
 }
 
-/// A change as it is sent.
+/// A change in the form that is sent.
 public struct MutationRequest: Sendable, Hashable {
-  /// The idempotency key: the server makes the change once under it.
+  /// The idempotency key: the server applies the change once under it.
   public let key: String
-  /// The person in whose name it is sent; with no other's token.
+  /// The user on whose behalf the change is sent; only this user's token is used.
   public let user: String
   /// The kind of change.
   public let kind: MutationKind
   /// The collection.
   public let resource: String
-  /// The thing by the server's id; `nil` for one that is to be made.
+  /// The resource's id on the server; `nil` for a resource that is to be created.
   public let id: ResourceID?
-  /// JSON, with the server's ids in place of temporary ones.
+  /// JSON in which temporary ids are replaced by the server's ids.
   public let body: [UInt8]
-  /// The version that it was made on.
+  /// The version that the change is based on.
   public let base: String?
 
   package init(
@@ -137,32 +137,32 @@ public struct MutationRequest: Sendable, Hashable {
   }
 }
 
-/// The outcome of sending a change.
+/// The result of sending a change.
 public enum MutationAnswer: Sendable, Hashable {
-  /// It is made. `id` is the thing's id, `body` the thing as it is now, `version` its version; each
-  /// may be unknown.
+  /// The server made the change. `id` is the resource's id, `body` the resource after the change,
+  /// `version` its version; each may be unknown.
   case done(id: ResourceID? = nil, body: [UInt8]? = nil, version: String? = nil)
-  /// The thing has changed meanwhile (409, 412).
+  /// The resource was changed since the base version (409, 412).
   case conflict(theirs: [UInt8]? = nil, version: String? = nil)
-  /// The server refuses it (any other 4xx).
+  /// The server refused the change (any other 4xx).
   case refused(status: Int, reason: String? = nil)
-  /// The token does not count (401).
+  /// The token was rejected (401).
   case unauthorised
-  /// There is no token of its user.
+  /// There is no token for the change's user.
   case noToken
-  /// The server is busy (429, 5xx); try again after so many milliseconds, if it says so.
+  /// The server is busy (429, 5xx); retry after this many milliseconds, if the server reports them.
   case busy(retryAfter: Int64? = nil)
-  /// No answer came: it may have been made or not.
+  /// No response arrived: the server may or may not have made the change.
   case unreachable
 }
 
-/// A decision on a change that the server does not make.
+/// A decision on a conflict or a refusal.
 public enum MutationDecision: Sendable, Hashable {
-  /// Send it again as it is, under a new key.
+  /// Send the change unchanged, under a new key.
   case retry
-  /// Send this in its place, on this version.
+  /// Send this body instead, based on this version.
   case send(body: [UInt8], base: String?)
-  /// Forget it. With a create goes all that was done to the thing; what others refer to it by stays,
-  /// refused.
+  /// Discard the change. Discarding a create discards all changes of the resource; changes of other
+  /// resources that refer to it are refused.
   case discard
 }

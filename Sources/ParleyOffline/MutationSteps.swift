@@ -1,17 +1,17 @@
 package import ParleyClient
 
-/// A step of a change on its way.
+/// A step in the progress of a change.
 public enum MutationStep: Sendable, Hashable {
-  /// It waits, on the device's disk.
+  /// The change waits in the outbox, stored on disk.
   case queued
-  /// The server has made it: with the thing's id and, if it said so, the thing's JSON.
+  /// The server made the change; contains the resource's id and, if reported, its JSON.
   case saved(ResourceID, body: [UInt8]?)
-  /// The change has to be decided on.
+  /// The change needs a decision.
   case problem(Mutation)
-  /// It was given up: decided so, or a later delete has left nothing to do.
+  /// The change was discarded, by a decision or because a later delete made it unnecessary.
   case discarded
 
-  /// Whether nothing comes after it.
+  /// Whether no step follows.
   public var isLast: Bool {
     switch self {
     case .saved, .discarded: true
@@ -20,12 +20,13 @@ public enum MutationStep: Sendable, Hashable {
   }
 }
 
-/// The steps of one change, as they come; the last one ends it.
+/// The steps of one change; the sequence ends after the last step.
 ///
-/// They are of this process: after a restart, look at ``Outbox/waiting`` and ``Outbox/problems``.
+/// Steps are reported in this process only: after a restart, read ``Outbox/waiting`` and
+/// ``Outbox/problems``.
 public typealias MutationSteps = OutboxSequence<MutationStep>
 
-/// News of an outbox or a repository, for one loop.
+/// Events of an outbox or a repository, for one loop.
 public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
   package let feed: Feed<Element>
   package let owner: any AnyObject & Sendable
@@ -44,6 +45,6 @@ public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Makes the iterator. There is one loop for one sequence.
+  /// Creates the iterator. A sequence supports one loop.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner) }
 }

@@ -1,4 +1,4 @@
-/// A thing that a server keeps, in the form of an app.
+/// A resource of a server, as the app's model type.
 ///
 ///     struct Contact: OfflineModel {
 ///       var id = ResourceID.temporary()
@@ -9,27 +9,27 @@
 public protocol OfflineModel: Codable, Sendable, Identifiable where ID == ResourceID {
   /// The server's id, or a temporary one.
   var id: ResourceID { get }
-  /// The version that the server has given it. With one, a change of something that another user
-  /// has changed meanwhile becomes a conflict, and does not overwrite it. It is sent as `If-Match`,
-  /// not in bodies.
+  /// The server's version of the resource. With a version, changing a resource that another user
+  /// has changed since results in a conflict instead of overwriting it. The version is sent as
+  /// `If-Match`, not in bodies.
   var version: String? { get }
 }
 
 extension OfflineModel {
-  /// No version: the last change wins.
+  /// No version: the last change overwrites earlier ones.
   public var version: String? { nil }
 }
 
-/// A question to a collection.
+/// A query for resources of a collection.
 public enum DataQuery: Sendable, Hashable {
-  /// Everything.
+  /// All resources.
   case all
-  /// The things that fit parameters, whose meaning is the source's.
+  /// The resources that match parameters, which the source interprets.
   case subset([String: String])
-  /// A single thing.
+  /// A single resource.
   case single(ResourceID)
 
-  /// The name under which the answer is kept.
+  /// The name under which the result is stored.
   package var name: String {
     switch self {
     case .all: ""
@@ -43,27 +43,27 @@ public enum DataQuery: Sendable, Hashable {
   }
 }
 
-/// The origin of values.
+/// Determines whether values come from the store, the server or both.
 public enum FetchPolicy: Sendable, Hashable {
-  /// The kept value at once, then the server's.
+  /// The stored value immediately, then the server's.
   case cacheThenNetwork
-  /// The kept value; the server's if none is kept.
+  /// The stored value; the server's if none is stored.
   case cacheFirst
-  /// The server's alone.
+  /// Only the server's value.
   case networkOnly
-  /// The kept value alone.
+  /// Only the stored value.
   case cacheOnly
 }
 
-/// Why something was not fetched.
+/// The reason why a fetch failed.
 public enum FetchError: Error, Sendable, Hashable {
-  /// The server is not there, or busy.
+  /// The server is unreachable or busy.
   case unreachable(String)
-  /// There is no token of the person who uses the app.
+  /// There is no token for the current user.
   case signedOut
-  /// The server answers with this status.
+  /// The server answered with this status.
   case refused(Int)
-  /// The answer is not what the model reads.
+  /// The model cannot decode the response.
   case unreadable
   /// The device's storage could not be read.
   case storage(OfflineStoreError)

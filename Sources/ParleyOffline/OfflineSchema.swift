@@ -1,12 +1,12 @@
 /// The tables of a store, and their version.
 package enum OfflineSchema {
   package static let version = 1
-  /// Tells this library's files from other databases.
+  /// Identifies this library's files among SQLite databases.
   private static let applicationID = 0x5061_4f66
 
-  /// Looks at a file before anything is written to it, and makes the tables of a new one.
+  /// Checks a file before anything is written to it, and creates the tables of a new one.
   package static func prepare(_ file: SQLiteFile) throws(OfflineStoreError) {
-    // The file is this connection's alone until it is closed, however the process ends.
+    // SQLite releases the exclusive lock when the file is closed, however the process ends.
     try file.execute("PRAGMA locking_mode = EXCLUSIVE")
     try file.execute("BEGIN EXCLUSIVE")
     try file.execute("COMMIT")
@@ -19,7 +19,7 @@ package enum OfflineSchema {
     guard found <= version else { throw .newerVersion(found: found, known: version) }
     try file.execute("PRAGMA journal_mode = WAL")
     try file.execute("PRAGMA synchronous = FULL")
-    // On Apple's systems a sync otherwise ends at the drive's own memory.
+    // On Apple's systems a sync without it returns when the data is in the drive's cache.
     try file.execute("PRAGMA fullfsync = ON")
     guard found == 0 else { return }
     try file.transaction { () throws(OfflineStoreError) in try file.execute(tables) }

@@ -1,6 +1,6 @@
 package import ParleyJSON
 
-/// A collection as one user sees it.
+/// A collection as seen by one user.
 package struct Collection: Hashable, Sendable {
   package let user: String
   package let resource: String
@@ -11,9 +11,9 @@ package struct Collection: Hashable, Sendable {
   }
 }
 
-/// Fetched things, each kept once, and lists of their ids.
+/// Fetched resources, each stored once, and lists of their ids.
 extension OfflineStore {
-  /// A fetched list as it is kept: the things in order, each with its JSON. `nil` if it was never
+  /// Returns a stored list: the resources in order, each with its JSON; `nil` if it was never
   /// fetched.
   package func kept(
     _ query: String, of collection: Collection
@@ -35,7 +35,7 @@ extension OfflineStore {
     package let json: JSONValue
   }
 
-  /// A thing as it is kept.
+  /// Returns the stored JSON of a resource.
   package func kept(
     _ id: ResourceID, of collection: Collection
   ) throws(OfflineStoreError) -> JSONValue? {
@@ -44,9 +44,9 @@ extension OfflineStore {
     }
   }
 
-  /// Keeps a fetched list in place of what was kept of it.
+  /// Replaces the stored list of a query by a fetched one.
   ///
-  /// Things that no list names any longer are removed, unless they were fetched on their own.
+  /// Resources of the former list that no list contains any longer are removed.
   package func keep(
     _ items: [(id: ResourceID, json: JSONValue)], as query: String, of collection: Collection
   ) throws(OfflineStoreError) {
@@ -67,7 +67,7 @@ extension OfflineStore {
     }
   }
 
-  /// Keeps a thing that was fetched on its own; `nil` if the server has none.
+  /// Stores a resource that was fetched alone. `nil` removes it, because the server has none.
   package func keep(
     _ json: JSONValue?, _ id: ResourceID, of collection: Collection
   ) throws(OfflineStoreError) {
@@ -100,7 +100,7 @@ extension OfflineStore {
       .rows(collection.parameters + [.text(id.key), .bytes(json.utf8)]) { _ in }
   }
 
-  /// Removes a thing, from all lists too.
+  /// Removes a resource, also from all lists.
   package static func remove(
     _ id: ResourceID, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) {

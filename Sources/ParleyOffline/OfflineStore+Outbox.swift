@@ -1,8 +1,8 @@
 package import ParleyJSON
 
-/// The outbox's part of a store: changes, server's ids, and what is kept of things.
+/// The outbox's part of a store: changes, the server's ids, and stored resources.
 extension OfflineStore {
-  /// Everything that a former process has left.
+  /// Returns the outbox's state as the last process stored it.
   package func kept() throws(OfflineStoreError) -> OutboxMachine.Kept {
     try perform { (file) throws(OfflineStoreError) in
       var kept = OutboxMachine.Kept()
@@ -18,7 +18,7 @@ extension OfflineStore {
     }
   }
 
-  /// Does the machine's writes in one transaction, synced when this returns.
+  /// Performs the machine's writes in one transaction, synced when this returns.
   package func write(_ writes: [OutboxMachine.Write]) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
       for write in writes {
@@ -38,7 +38,7 @@ extension OfflineStore {
     }
   }
 
-  /// Takes over into what is kept what the server has made of a change.
+  /// Applies a change that the server made to the stored resource and to the list of all resources.
   private static func apply(
     _ entry: Mutation, to id: ResourceID, answer: [UInt8]?, in file: SQLiteFile
   ) throws(OfflineStoreError) {
@@ -62,12 +62,12 @@ extension OfflineStore {
   }
 }
 
-/// A thing after a change.
+/// The state of a resource after a change.
 package enum CachedItem {
   case value(JSONValue)
   case removed
 
-  /// Returns a kept thing as it is after a change that the server has made; `nil` if nothing is known.
+  /// Returns the state of a stored resource after a change that the server made; `nil` if unknown.
   package static func after(
     _ draft: MutationDraft, id: ResourceID, answer: [UInt8]?, former: JSONValue?
   ) -> CachedItem? {

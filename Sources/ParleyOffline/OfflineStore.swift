@@ -2,31 +2,31 @@ import Dispatch
 public import ParleyClient
 import Synchronization
 
-/// Everything an app keeps on the device: unconfirmed edits of notes, what was fetched, and changes
-/// that wait for the server. One SQLite file in a folder of its own, synced at each step.
+/// The app's storage on the device: unconfirmed edits of notes, fetched values, and changes that
+/// wait for the server. It is one SQLite file in its own folder, synced at each step.
 ///
 ///     let store = try OfflineStore(folder: folder)
 ///     let parley = Parley("wss://notes.example.org", as: "Ann", storage: store)
 ///     let outbox = try Outbox(store, user: "ann", sender: service)
 ///
-/// It is open once: a second store on the folder, of this process or another, is refused with
-/// ``OfflineStoreError/inUse``, and so is a second ``Outbox`` on the store. The file is its owner's alone
-/// to read. A file that is damaged, foreign, or of a newer version is refused, and
-/// left as it is.
+/// A store can be open once: a second store for the folder, in this process or another, is refused
+/// with ``OfflineStoreError/inUse``, as is a second ``Outbox`` for the store. Only the file's owner
+/// may read it. A file that is damaged, foreign, or of a newer version is refused and left
+/// unchanged.
 public final class OfflineStore: ClientStorage, Sendable {
   package let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>
-  /// Whether an outbox has been opened, and is there still.
+  /// Whether an outbox is open.
   private let hasOutbox = Mutex(false)
 
-  /// Opens the store of a folder, and makes it if it is not there. Blocks for a moment.
+  /// Opens the store in a folder, and creates both if necessary. Blocks the calling thread.
   ///
-  /// - Parameter folder: A folder that is backed up with the device. Nothing else may be in it.
+  /// - Parameter folder: A folder that is backed up with the device, and contains nothing else.
   public convenience init(folder: String) throws(OfflineStoreError) {
     try self.init(folder: folder, vfs: nil)
   }
 
-  /// Opens a store over another layer of input and output.
+  /// Opens a store on a given SQLite VFS; `nil` selects the default one.
   package init(folder: String, vfs: String?) throws(OfflineStoreError) {
     try StoreFolder.make(folder)
     let path = folder + "/offline.sqlite"
@@ -47,7 +47,7 @@ public final class OfflineStore: ClientStorage, Sendable {
     }
   }
 
-  /// Writes a value in place of what was there; it is on the disk when this returns.
+  /// Writes a value, replacing the former one; it is on disk when this returns.
   public func write(_ value: [UInt8], for key: String) async throws {
     try await run { (file) throws(OfflineStoreError) in
       try file.query("INSERT OR REPLACE INTO client (key, value) VALUES (?, ?)")
@@ -55,7 +55,7 @@ public final class OfflineStore: ClientStorage, Sendable {
     }
   }
 
-  /// Removes a value, if there is one; it is gone from the disk when this returns.
+  /// Removes a value, if there is one; it is removed from disk when this returns.
   public func remove(_ key: String) async throws {
     try await run { (file) throws(OfflineStoreError) in
       try file.query("DELETE FROM client WHERE key = ?").run(.text(key))
@@ -72,8 +72,8 @@ public final class OfflineStore: ClientStorage, Sendable {
 
   // MARK: The outbox
 
-  /// Hands out what an outbox begins with, to one outbox at a time: two would give their changes the same
-  /// numbers, and overwrite each other's.
+  /// Returns an outbox's initial state. Only one outbox may be open: two would assign the same
+  /// numbers to their changes, and overwrite each other's.
   ///
   /// - Throws: `inUse` while there is an outbox.
   package func openOutbox() throws(OfflineStoreError) -> (
@@ -92,10 +92,10 @@ public final class OfflineStore: ClientStorage, Sendable {
     }
   }
 
-  /// Lets another outbox be opened: the one before is gone.
+  /// Releases the outbox's claim, so that another outbox can be opened.
   package func closeOutbox() { hasOutbox.withLock { $0 = false } }
 
-  /// The device's name, made when it is asked for the first time.
+  /// Returns the device's id as a sender, created on the first call.
   package func senderID() throws(OfflineStoreError) -> String {
     try transaction { (file) throws(OfflineStoreError) in
       let known = try file.query("SELECT value FROM client WHERE key = 'offline/sender'")
@@ -110,7 +110,7 @@ public final class OfflineStore: ClientStorage, Sendable {
 
   // MARK: Work
 
-  /// Runs work on the file, here and now.
+  /// Runs work on the file synchronously, on the calling thread.
   package func perform<Value: Sendable>(
     _ work: (SQLiteFile) throws(OfflineStoreError) -> Value
   ) throws(OfflineStoreError) -> Value {

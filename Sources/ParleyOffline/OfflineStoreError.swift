@@ -1,20 +1,20 @@
-/// Why an ``OfflineStore`` cannot be used, or did not take something.
+/// The reason why an ``OfflineStore`` cannot be used, or a write failed.
 public enum OfflineStoreError: Error, Sendable, Hashable {
-  /// The folder cannot be made or used, in the system's words.
+  /// The folder cannot be created or used; contains the system's message.
   case folder(String)
-  /// Another process, or another object of this one, has the store open, or the store has an outbox.
+  /// Another process or object has the store open, or the store has an open outbox.
   case inUse
-  /// A newer version of the app has written the store; it is kept as it is.
+  /// A newer version of the app has written the store; it is left unchanged.
   case newerVersion(found: Int, known: Int)
-  /// A file of another kind lies in the store's place; it is kept as it is.
+  /// The file is not a store of this library; it is left unchanged.
   case foreign
-  /// The file is damaged, in SQLite's words; it is kept as it is.
+  /// The file is damaged; contains SQLite's message. It is left unchanged.
   case damaged(String)
-  /// The disk is full; nothing of what was to be written is.
+  /// The disk is full; nothing was written.
   case full
-  /// The disk or the file may not be written.
+  /// The disk or the file is read-only.
   case readOnly
-  /// The disk could not be read or written, in SQLite's words.
+  /// The disk could not be read or written; contains SQLite's message.
   case disk(String)
 }
 

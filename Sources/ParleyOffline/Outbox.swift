@@ -1,41 +1,40 @@
 public import ParleyClient
 package import ParleyModel
 
-/// A way to a server that makes changes, such as a ``RESTService``.
+/// A sender of changes to a server, such as a ``RESTService``.
 public protocol MutationSender: Sendable {
-  /// Sends a change under its key and in the name of its user, with no other user's token.
+  /// Sends a change under its key on behalf of its user, using only this user's token.
   func send(_ request: MutationRequest) async -> MutationAnswer
 
-  /// Fetches a token in place of one that was refused with 401.
+  /// Fetches a token to replace one that was rejected with 401.
   ///
-  /// - Returns: Whether there is one of this user; if not, nothing is sent until
-  ///   ``Outbox/signedIn()``.
+  /// - Returns: Whether the user has a token; if not, nothing is sent until ``Outbox/signedIn()``.
   func renewToken(of user: String) async -> Bool
 
-  /// Takes the device's name, for servers that name in their rooms who has caused a change.
+  /// Sets the device's id, for servers that report in their rooms which device caused a change.
   func use(senderID: String)
 }
 
 extension MutationSender {
-  /// Fetches no token.
+  /// Returns `false`: there is no token to fetch.
   public func renewToken(of user: String) async -> Bool { false }
 
-  /// Does nothing with the name.
+  /// Ignores the id.
   public func use(senderID: String) {}
 }
 
-/// Changes that an app makes, on their way to the server: kept on the device until it has made them, in
-/// order, each once.
+/// The app's changes that wait for the server. They are stored on the device until the server has
+/// made them, in order and each once.
 ///
 ///     let outbox = try Outbox(store, user: "ann", sender: service)
 ///     try await outbox.add(MutationDraft(.update, "contacts", 7, body: json))  // It is on the disk.
 ///
-/// Nothing has to be retried by the app. Conflicts and refusals are among ``problems`` until they are
-/// decided on.
+/// The app does not have to retry anything. Conflicts and refusals are listed in ``problems`` until
+/// they are decided on.
 public actor Outbox {
-  /// The device's name in what it sends, by which it knows its own updates in rooms.
+  /// The device's id in sent changes. By it the device recognises its own updates in rooms.
   public nonisolated let senderID: String
-  /// The store.
+  /// The store that contains the changes.
   public nonisolated let store: OfflineStore
 
   private var machine: OutboxMachine
@@ -44,7 +43,7 @@ public actor Outbox {
   package nonisolated let settings: OutboxSettings
   private var seed: UInt64
   private var underWay: Set<String> = []
-  /// Whether the machine takes things for kept that are not.
+  /// Whether the machine's state may differ from the stored state, because a write failed.
   private var isStale = false
   private var timer: Task<Void, Never>?
   private var timerCount = 0
@@ -56,14 +55,14 @@ public actor Outbox {
   private var lastProblems: [Mutation] = []
   private var lastCount = 0
 
-  /// The queue of the store: waiting for the disk blocks no other thread.
+  /// The store's queue: waiting for the disk blocks no other thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     store.executor.asUnownedSerialExecutor()
   }
 
   private struct Weak<Value: AnyObject> { weak var value: Value? }
 
-  /// A follower of one change.
+  /// A subscriber to the steps of one change.
   package struct Watcher { weak var feed: Feed<MutationStep>? }
 
   /// A repository of a collection. It is notified of changes, and reads them itself.
@@ -74,35 +73,35 @@ public actor Outbox {
     package var isOverrun = false
   }
 
-  /// A change that the server has made.
+  /// A change that the server made.
   package struct DoneMutation: Sendable {
     package let draft: MutationDraft
     package let id: ResourceID
     package let body: [UInt8]?
-    /// The version that it has made, if the server has said it.
+    /// The version that the change created, if the server reported it.
     package let version: String?
   }
 
-  /// A collection's changes at one moment.
+  /// The changes of a collection at one moment.
   package struct Look: Sendable {
     package let user: ExactName
     package let pending: [Mutation]
-    /// Changes that the server has made since the last look.
+    /// Changes that the server made since the last look.
     package let done: [DoneMutation]
-    /// Whether there were more of them than were noted.
+    /// Whether `done` is incomplete: more than `doneMax` changes, or another user.
     package let isOverrun: Bool
   }
 
-  /// Changes noted for a repository between two looks.
+  /// The maximum changes recorded for a repository between two looks.
   private static let doneMax = 1_000
 
-  /// Opens the outbox of a store, and continues with the changes of former processes.
+  /// Opens the outbox of a store, and continues with the changes that the store contains.
   ///
   /// - Parameters:
   ///   - store: The store. It has one outbox at a time.
-  ///   - user: The person who uses the app: their changes are sent, those of others wait.
-  ///   - sender: The way to the server.
-  /// - Throws: If the store cannot be read; `inUse` if it has an outbox already.
+  ///   - user: The user of the app. Only this user's changes are sent; those of other users wait.
+  ///   - sender: Sends changes to the server.
+  /// - Throws: If the store cannot be read; `inUse` if it already has an outbox.
   public init(
     _ store: OfflineStore, user: String, sender: any MutationSender,
     settings: OutboxSettings = OutboxSettings(), time: any ClientTime = SystemTime(),
@@ -127,10 +126,10 @@ public actor Outbox {
 
   // MARK: Changes
 
-  /// Adds a change. It is on the disk when this returns, and sent as soon as the server is there.
+  /// Adds a change. It is on disk when this returns, and sent as soon as the server is reachable.
   ///
   /// - Returns: Its steps, beginning with ``MutationStep/queued``.
-  /// - Throws: ``OutboxError``; nothing was added then.
+  /// - Throws: ``OutboxError``; the change was not added.
   @discardableResult
   public func add(_ draft: MutationDraft) throws(OutboxError) -> MutationSteps {
     let key = RandomName.make()
@@ -152,18 +151,18 @@ public actor Outbox {
     try handle(.decide(key: problem.key, decision, freshKey: RandomName.make()))
   }
 
-  /// The number of changes that wait, of all users.
+  /// The number of waiting changes, of all users.
   public var count: Int { machine.count }
 
-  /// The changes of the present user that wait, in order.
+  /// The waiting changes of the current user, in order.
   public var waiting: [Mutation] { machine.waiting }
 
-  /// The person who uses the app.
+  /// The current user of the app.
   public var user: String { machine.user.text }
   package var owner: ExactName { machine.user }
 
-  /// The conflicts and refusals of the present user, now and whenever they change. Only the newest list
-  /// waits for the loop.
+  /// The conflicts and refusals of the current user, now and after each change. Only the newest
+  /// list is buffered.
   public var problems: OutboxSequence<[Mutation]> {
     let feed = Feed<[Mutation]>(bound: 1)
     feed.put(machine.undecided) { Array($0.suffix(1)) }
@@ -171,7 +170,7 @@ public actor Outbox {
     return OutboxSequence(feed: feed, owner: self)
   }
 
-  /// The number of changes that wait, now and whenever it changes. Only the newest waits for the loop.
+  /// The number of waiting changes, now and after each change. Only the newest number is buffered.
   public var counts: OutboxSequence<Int> {
     let feed = Feed<Int>(bound: 1)
     feed.put(machine.count) { Array($0.suffix(1)) }
@@ -179,10 +178,10 @@ public actor Outbox {
     return OutboxSequence(feed: feed, owner: self)
   }
 
-  // MARK: What happens outside
+  // MARK: External events
 
-  /// The network is available again, or the device has woken up: waiting changes are retried at
-  /// once.
+  /// Retries waiting changes immediately: the network is available again, or the device has woken
+  /// up.
   public func networkChanged() {
     try? handle(.reachable)
     tellReachable()
@@ -193,16 +192,16 @@ public actor Outbox {
     reachableFeeds.removeAll { $0.value == nil }
   }
 
-  /// Tells a repository when the network may be back.
+  /// Registers a repository's feed, which is notified when the network may be available again.
   package func tellReachable(_ feed: Feed<Void>) { reachableFeeds.append(Weak(value: feed)) }
 
-  /// The person has signed in again: there is a token.
+  /// Resumes sending after the user has signed in again, and there is a token.
   public func signedIn() {
     try? handle(.token(isThere: true))
     tellReachable()
   }
 
-  /// Another person uses the app. The former one's changes are kept, and sent when they are back.
+  /// Changes the current user. The former user's changes are retained until that user returns.
   public func use(by user: String) {
     guard ExactName(user) != machine.user else { return }
     try? handle(.user(user))
@@ -215,14 +214,14 @@ public actor Outbox {
 
   package func canonical(_ id: ResourceID) -> ResourceID { machine.canonical(id) }
 
-  /// Whether nothing is known of a temporary id yet.
+  /// Whether an id is temporary, and neither a server's id nor a waiting create is known for it.
   package func isNew(_ id: ResourceID) -> Bool {
     guard let name = id.temporaryName else { return false }
     return machine.alias(of: name) == nil && machine.creator(of: name) == nil
   }
 
-  /// A collection's changes, and those that were made since the last look: of one moment. After the
-  /// first look the signal announces more.
+  /// Returns a consistent snapshot of a collection's waiting changes, and of those that the server
+  /// made since the last look. After the first look, the signal announces further changes.
   package func look(at resource: String, _ signal: Feed<Void>) -> Look {
     let former = observers.updateValue(
       Observer(resource: resource, signal: signal), forKey: ObjectIdentifier(signal))
@@ -246,7 +245,8 @@ public actor Outbox {
         } catch {
           isStale = true
           wake(time.now + Self.storagePause)
-          // A full disk can be read: what it did not take is not counted, nor shown.
+          // A full disk can still be read: restore the state without the changes that were not
+          // stored.
           try? beginAgain()
           throw .storage(error)
         }
@@ -261,15 +261,15 @@ public actor Outbox {
         }
       }
     }
-    // Once for all of them: the list is as long as they are many.
+    // Report the problems once, not for each of them: the list contains all problems.
     if hasProblems { tellProblems() }
     tellCounts()
   }
 
-  /// The pause after the disk has not taken something, in milliseconds.
+  /// The pause before a retry after a failed write, in milliseconds.
   private static let storagePause: Int64 = 5_000
 
-  /// Restores the state on the disk, as after a restart.
+  /// Restores the state from disk, as after a restart.
   private func beginAgain() throws(OutboxError) {
     do throws(OfflineStoreError) {
       let kept = try store.kept()
@@ -324,7 +324,7 @@ public actor Outbox {
     if number == timerCount { try? handle(.wake) }
   }
 
-  // MARK: News
+  // MARK: Events
 
   private func tell(_ news: OutboxMachine.News) {
     switch news {

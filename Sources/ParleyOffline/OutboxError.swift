@@ -1,18 +1,19 @@
-/// Why a change was not added to an outbox, or a decision not taken.
+/// The reason why a change was not added to an outbox, or a decision was rejected.
 public enum OutboxError: Error, Sendable, Hashable {
-  /// The outbox is full: with the number of changes and of bytes that wait.
+  /// The outbox is full; contains the number of waiting changes and of their bytes.
   case full(entries: Int, bytes: Int)
-  /// The body of a create or an update has to be a JSON object, any other body JSON.
+  /// The body is not JSON, or the body of a create or an update is not a JSON object.
   case notJSON
-  /// The thing is to be deleted already.
+  /// The resource has a waiting delete.
   case deleted
-  /// The thing is to be created already.
+  /// The resource has waiting changes, so it cannot be created.
   case exists
-  /// A temporary id that nothing waiting creates, and that no server's id is known for.
+  /// The change refers to a temporary id that no waiting change creates, and whose server's id is
+  /// unknown.
   case unknownReference(ResourceID)
-  /// Nothing undecided waits under this key.
+  /// No undecided change waits under this key.
   case notUndecided
-  /// The device's storage does not take it; nothing was added.
+  /// The device's storage failed; nothing was added.
   case storage(OfflineStoreError)
 }
 

@@ -1,4 +1,4 @@
-/// Answers of the server.
+/// Responses of the server.
 extension OutboxMachine {
   package mutating func answered(
     _ key: String, _ answer: MutationAnswer, now: Int64, _ turn: inout Turn
@@ -24,7 +24,7 @@ extension OutboxMachine {
       stop([entry], &turn)
     case .unauthorised:
       guard entry.owner == user else { break }
-      // A token that was only just fetched and does not count either: not at once again.
+      // If a token that was just fetched is rejected too, pause before the next attempt.
       if refusedTokens > 0 { pause(name, retryAfter: nil, now: now) }
       refusedTokens += 1
       guard access == .ready else { break }
@@ -65,7 +65,7 @@ extension OutboxMachine {
     dropAliases(&turn)
   }
 
-  /// Takes in the server's id of a thing: its changes belong to that from now on.
+  /// Records the server's id of a resource, and moves the resource's changes to it.
   private mutating func learn(
     _ name: String, _ id: ResourceID, of former: Thing, _ turn: inout Turn
   ) {
@@ -84,7 +84,7 @@ extension OutboxMachine {
     stop(refused, &turn)
   }
 
-  /// An own change has made a new version: what waits for the same thing was made on it.
+  /// Rebases waiting changes of a resource after a change of this device has created a new version.
   package mutating func rebase(
     _ thing: Thing, from base: String?, to version: String?, _ turn: inout Turn
   ) {
@@ -98,7 +98,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Forgets the oldest server's ids that nothing waiting needs, above the bound.
+  /// Forgets the oldest unused server's id when more than `aliasesMax` are known.
   private mutating func dropAliases(_ turn: inout Turn) {
     guard aliasOrder.count > settings.aliasesMax else { return }
     guard let index = aliasOrder.firstIndex(where: { users(of: $0).isEmpty }) else { return }

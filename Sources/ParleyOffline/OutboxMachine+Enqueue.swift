@@ -1,16 +1,16 @@
 package import ParleyJSON
 import ParleyModel
 
-/// Adding changes, and merging those of one thing.
+/// Adding changes, and merging those of one resource.
 ///
-/// A change that may have reached the server is never altered, for its key stands for its bytes. Of
-/// the others of one thing:
+/// A change that may have reached the server is never altered, because its key identifies its
+/// bytes. Other changes of the resource are merged:
 ///
-/// | there waits | comes | becomes |
+/// | waiting | added | result |
 /// | --- | --- | --- |
 /// | create | update | the create, with the later fields |
-/// | update | update on the same version | one update with the later fields, in the later place |
-/// | create, and what was done to the thing | delete | nothing, unless others refer to the thing |
+/// | update | update on the same version | one update with the later fields, in the later position |
+/// | create and other changes | delete | nothing, unless other changes refer to the resource |
 /// | updates | delete | the delete |
 extension OutboxMachine {
   package mutating func enqueue(
@@ -43,13 +43,13 @@ extension OutboxMachine {
     turn.news(.queued(key: key))
   }
 
-  /// Merges an update and earlier changes of its thing.
+  /// Merges an update into earlier changes of its resource.
   ///
-  /// - Returns: Whether it became part of the create.
+  /// - Returns: Whether the update was merged into the create.
   private mutating func mergeUpdate(
     _ entry: inout Mutation, _ earlier: [Mutation], _ turn: inout Turn
   ) throws(OutboxError) -> Bool {
-    // Past an update that could not become part of the create, no later one does either.
+    // After an update that could not be merged into the create, no later one is merged into it.
     if let create = earlier.first(where: { $0.draft.kind == .create && $0.canChange }),
       !earlier.contains(where: { $0.draft.kind == .update }), canMerge(entry, into: create)
     {
@@ -57,7 +57,7 @@ extension OutboxMachine {
       merged.draft.body = Self.merge(create, entry)
       try checkRoom(for: merged.byteCount - create.byteCount, entries: 0)
       replace(merged)
-      // It may name other things now than it did.
+      // The merged create may refer to resources that the former one did not refer to.
       let waiting = [create.number] + followers(of: [create.number])
       if isHeld(create.number) { waiting.forEach { hold($0) } } else { release(waiting) }
       turn.put(merged)
@@ -76,9 +76,9 @@ extension OutboxMachine {
     return false
   }
 
-  /// Merges a delete and earlier changes of its thing.
+  /// Merges a delete with earlier changes of its resource.
   ///
-  /// - Returns: Whether nothing is left to do.
+  /// - Returns: Whether nothing is left to send.
   private mutating func mergeDelete(
     _ entry: inout Mutation, _ earlier: [Mutation], _ turn: inout Turn
   ) throws(OutboxError) -> Bool {
@@ -97,14 +97,14 @@ extension OutboxMachine {
     return false
   }
 
-  /// Whether one request can say on which version both were made.
+  /// Whether one request can contain the base version of both changes.
   private static func areOfOneVersion(_ earlier: Mutation, _ later: Mutation) -> Bool {
     guard let first = earlier.draft.base, let second = later.draft.base else { return true }
     return ExactName(first) == ExactName(second)
   }
 
   private mutating func drop(_ entry: Mutation, into key: String?, _ turn: inout Turn) {
-    // Changes behind it need not wait for what it waited for.
+    // Changes that follow it no longer wait for the problem that held it.
     let waiting = held.contains(entry.number) ? followers(of: [entry.number]) : []
     remove(entry.number)
     release(waiting)
@@ -112,18 +112,18 @@ extension OutboxMachine {
     turn.news(.merged(key: entry.key, into: key))
   }
 
-  /// Whether nothing but some changes of a thing names it.
+  /// Whether only the given changes refer to a temporary id, and all of them can still be altered.
   private func isUnused(_ name: String, except own: [Mutation]) -> Bool {
     users(of: name).allSatisfy { number in own.contains { $0.number == number } }
       && own.allSatisfy { !$0.isTried && !$0.isProblem }
   }
 
-  /// Whether everything that an update names is made before the thing that it would become part of.
+  /// Whether all resources that an update refers to are created before the resource itself.
   private func canMerge(_ update: Mutation, into create: Mutation) -> Bool {
     let own = create.draft.id.temporaryName
     return update.references.allSatisfy { name in
       if alias(of: name) != nil { return true }
-      // A thing that names itself cannot do so in its own create.
+      // A create cannot contain a reference to the resource that it creates.
       if name == own { return !bodyNames(update).contains(name) }
       guard let number = creator(of: name) else { return true }
       return number < create.number
@@ -147,12 +147,12 @@ extension OutboxMachine {
 }
 
 extension Mutation {
-  /// Whether the server cannot have seen it.
+  /// Whether the change can be altered: it was never sent and is not a problem.
   package var canChange: Bool { !isTried && !isProblem }
 }
 
 extension MutationDraft {
-  /// Whether the body is of the form that the kind asks for.
+  /// Whether the body has the form that the kind requires.
   package func hasFittingBody(_ json: JSONValue) -> Bool {
     switch kind {
     case .create, .update: json.fields != nil

@@ -1,20 +1,20 @@
 import ParleyJSON
 
-/// Conflicts and refusals, what waits behind them, and decisions.
+/// Conflicts and refusals, the changes that wait behind them, and decisions.
 ///
-/// A problem holds up later changes of the same thing, and what names a thing whose create it is.
-/// Everything else continues.
+/// A problem blocks later changes of the same resource; a failed create also blocks changes that
+/// refer to its resource. All other changes continue.
 extension OutboxMachine {
-  /// Makes changes problems, all at once: what waits behind them is looked for once.
+  /// Marks changes as problems, and holds the changes that follow them.
   ///
-  /// - Complexity: O(*n* log *n*) changes, these and what waits behind them.
+  /// - Complexity: O(*n* log *n*) in the number of these changes and their followers.
   package mutating func stop(_ stopped: [Mutation], _ turn: inout Turn) {
     for entry in stopped {
       replace(entry)
       turn.put(entry)
       turn.news(.problem(key: entry.key))
     }
-    // The last first, for it is taken from the end of its lane.
+    // Hold the last change first: removing from the end of a lane is cheap.
     for number in followers(of: stopped.map(\.number)).reversed() { hold(number) }
   }
 
@@ -24,7 +24,7 @@ extension OutboxMachine {
     lanes[laneName(of: entry)]?.queue.remove(number)
   }
 
-  /// Whether a problem has to be decided on first.
+  /// Whether a problem blocks the change until it is decided on.
   package func isHeld(_ number: Int64) -> Bool {
     guard let entry = entries[number], !entry.isProblem else { return false }
     if let before = changes(of: thing(of: entry))?.before(number), isStuck(before) { return true }
@@ -35,13 +35,13 @@ extension OutboxMachine {
     held.contains(number) || entries[number]?.isProblem ?? false
   }
 
-  /// The changes that cannot be sent before some others, in order.
+  /// Returns the changes that cannot be sent before the given ones, in order.
   ///
-  /// - Complexity: O(*n* log *n*) changes that are found.
+  /// - Complexity: O(*n* log *n*) in the number of changes found.
   package func followers(of numbers: [Int64]) -> [Int64] {
     var found: Set<Int64> = []
     var open = numbers
-    // For each thing the first change whose later ones are found already.
+    // For each resource, the first change whose later changes have all been found.
     var firsts: [Thing: Int64] = [:]
     while let number = open.popLast() {
       guard let entry = entries[number] else { continue }
@@ -89,9 +89,9 @@ extension OutboxMachine {
     release(waiting)
   }
 
-  /// Releases changes that nothing holds up any longer.
+  /// Releases the changes that no problem blocks any longer.
   ///
-  /// - Parameter numbers: Ascending, so that what holds up another is looked at first.
+  /// - Parameter numbers: Ascending, so that a change is checked before those that wait for it.
   package mutating func release(_ numbers: [Int64]) {
     for number in numbers where held.remove(number) != nil {
       guard let entry = entries[number] else { continue }
@@ -103,7 +103,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Has a problem wait again in its place, under its new key.
+  /// Returns a problem to the waiting changes, in its former position and under its new key.
   private mutating func again(_ entry: inout Mutation, _ turn: inout Turn) throws(OutboxError) {
     guard let former = entries[entry.number] else { return }
     for name in entry.references where alias(of: name) == nil {
@@ -138,7 +138,7 @@ extension OutboxMachine {
       turn.remove(entry.number)
       turn.news(.discarded(entry))
     }
-    // The last first, for it is taken from the end of its indexes.
+    // Remove the last change first: removing from the end of the indexes is cheap.
     for entry in forgotten.reversed() { remove(entry.number) }
   }
 }

@@ -2,10 +2,10 @@ import ParleyJSON
 
 /// Sending in order, and pauses.
 extension OutboxMachine {
-  /// Sends the first of each lane that is free.
+  /// Sends the first change of each free lane of the current user.
   package mutating func send(now: Int64, _ turn: inout Turn) {
     guard access == .ready else { return }
-    // In an order, so that a run can be repeated.
+    // Sort the lanes, so that a run with the same seed is reproducible.
     for name in lanes.keys.filter({ $0.user == user }).sorted(by: { $0.name < $1.name }) {
       if let time = lanes[name]?.retryAt {
         guard time <= now else { continue }
@@ -16,7 +16,7 @@ extension OutboxMachine {
       else { continue }
       lanes[name]?.underWay = number
       if !entry.isTried {
-        // On the disk before it leaves: from then on its bytes stay as they are.
+        // Store the flag before the request leaves: from now on the change's bytes are immutable.
         entry.isTried = true
         entries[number] = entry
         turn.put(entry)
@@ -28,13 +28,13 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether nothing of another lane has to come first.
+  /// Whether no change of another lane has to be sent first.
   private func isNext(_ entry: Mutation) -> Bool {
     changes(of: thing(of: entry))?.first == entry.number
       && entry.references.allSatisfy { alias(of: $0) != nil }
   }
 
-  /// The request of a change, the same each time.
+  /// Returns the request of a change, which is the same for each attempt.
   package func request(for entry: Mutation) -> MutationRequest {
     let body = JSONValue(entry.draft.body).map { References.resolve($0) { alias(of: $0) }.utf8 }
     let id = canonical(entry.draft.id)
@@ -45,14 +45,14 @@ extension OutboxMachine {
 
   // MARK: Pauses
 
-  /// Has a lane wait after the server was not there, or busy.
+  /// Pauses a lane after the server was unreachable or busy.
   package mutating func pause(_ name: LaneName, retryAfter: Int64?, now: Int64) {
     guard var lane = lanes[name] else { return }
     let doublings = min(lane.failures, 20)
     lane.failures += 1
     let longest = min(settings.pauseMax, settings.pauseMin << Int64(doublings))
-    // From half to the whole, so that clients that lost a server together do not reconnect
-    // together.
+    // Randomise between half and the whole pause, so that clients that lost a server together do
+    // not reconnect together.
     let shortest = max(1, longest / 2)
     let pause = shortest + Int64(nextChance() % UInt64(max(1, longest - shortest + 1)))
     let asked = min(max(0, retryAfter ?? 0), settings.retryAfterMax)
@@ -60,7 +60,7 @@ extension OutboxMachine {
     lanes[name] = lane
   }
 
-  /// The next of a sequence that begins with the seed (SplitMix64).
+  /// Returns the next number of a pseudorandom sequence that starts at the seed (SplitMix64).
   private mutating func nextChance() -> UInt64 {
     chance &+= 0x9e37_79b9_7f4a_7c15
     var mixed = chance
@@ -69,7 +69,7 @@ extension OutboxMachine {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Asks to be woken at the end of the first pause.
+  /// Requests a wake-up at the end of the earliest pause.
   package mutating func setWake(now: Int64, _ turn: inout Turn) {
     let times = lanes.compactMap { $0.key.user == user ? $0.value.retryAt : nil }
     let next = access == .ready ? times.min() : nil

@@ -1,62 +1,62 @@
 import ParleyJSON
 package import ParleyModel
 
-/// The rules of an ``Outbox`` as a state machine: something has happened, here is what to do. It reads
-/// no clock, draws no random number and does no I/O.
+/// The rules of an ``Outbox`` as a state machine: events in, actions out. It reads no clock, draws
+/// no random number and does no I/O.
 ///
 ///     enqueue ─▶ waiting ─▶ tried, under way ─▶ done
 ///                  ▲  ▲            │
 ///                  │  └── pause ◀──┤ busy, unreachable, no token
 ///                  └── decision ◀──┘ conflict, refused
 ///
-/// Actions are done in order. Whatever one event keeps is one ``Action/keep(_:)``, the first of its
-/// actions: if that fails, nothing has happened, and the machine begins again from what is kept.
-/// So it does when the process is killed between any two actions.
+/// Actions are performed in order. All writes of one event form one ``Action/keep(_:)``, which
+/// comes first: if it fails, none of the event has happened, and the machine is restored from the
+/// stored state. The same holds when the process is killed between two actions.
 package struct OutboxMachine: Sendable {
-  /// Something that has happened.
+  /// An input of the machine.
   package enum Event: Sendable {
-    /// The app makes a change; the key has never been used.
+    /// The app makes a change under a fresh key.
     case enqueue(MutationDraft, key: String)
     case answered(key: String, MutationAnswer)
-    /// The requested token is there, or no user is signed in.
+    /// The requested token has arrived, or no user is signed in.
     case token(isThere: Bool)
-    /// The network may be back.
+    /// The network may be available again.
     case reachable
-    /// The time that ``Action/wake(at:)`` named.
+    /// The time requested by ``Action/wake(at:)`` has come.
     case wake
-    /// Another person uses the app.
+    /// Another user uses the app.
     case user(String)
-    /// The app decides on a problem; the fresh key has never been used.
+    /// The app decides on a problem. The fresh key was never used before.
     case decide(key: String, MutationDecision, freshKey: String)
   }
 
-  /// Something to do.
+  /// An output of the machine.
   package enum Action: Sendable, Equatable {
-    /// Put this on the disk in one step, synced, before anything behind it is done.
+    /// Write these to disk in one transaction, synced, before any later action.
     case keep([Write])
     case send(MutationRequest)
-    /// Ask for a newer token, then answer with ``Event/token(isThere:)``.
+    /// Request a new token, then report ``Event/token(isThere:)``.
     case needToken
-    /// Tell the time when it is this late; `nil` for never. It takes the place of the last one.
+    /// Report ``Event/wake`` at this time; `nil` for never. It replaces the former wake-up.
     case wake(at: Int64?)
-    /// Pass news of a change to the app.
+    /// Notify the app of a step of a change.
     case news(News)
   }
 
-  /// A step on the disk.
+  /// A write to disk.
   package enum Write: Sendable, Equatable {
     case put(Mutation)
     case remove(number: Int64)
     case alias(name: String, id: ResourceID)
     case dropAlias(name: String)
-    /// A change is on the server: take it over into what is kept of the thing.
+    /// The server made a change: apply it to the stored resource.
     case applied(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
   }
 
-  /// News of a change, for its author.
+  /// A step of a change, for the app.
   package enum News: Sendable, Equatable {
     case queued(key: String)
-    /// Another change has taken it in, or nothing is left to do.
+    /// The change was merged into another one; `into` is `nil` if nothing is left to send.
     case merged(key: String, into: String?)
     case done(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
     case problem(key: String)
@@ -64,10 +64,10 @@ package struct OutboxMachine: Sendable {
     case discarded(Mutation)
   }
 
-  /// Everything that outlives the process.
+  /// The state that outlives the process.
   package struct Kept: Sendable, Equatable {
     package var entries: [Mutation] = []
-    /// The oldest first.
+    /// Oldest first.
     package var aliases: [(name: String, id: ResourceID)] = []
 
     package init(entries: [Mutation] = [], aliases: [(name: String, id: ResourceID)] = []) {
@@ -80,31 +80,31 @@ package struct OutboxMachine: Sendable {
     }
   }
 
-  /// A collection of a user.
+  /// A collection as seen by one user.
   package struct Collection: Hashable {
     package let user: ExactName
     package let resource: String
   }
 
-  /// A thing of a collection.
+  /// A resource of a collection.
   package struct Thing: Hashable {
     package let collection: Collection
     package let id: ResourceID
   }
 
-  /// The changes of a collection. It has some, or is not kept.
+  /// The changes of a collection. Invariant: it contains at least one change.
   package struct Resource {
-    /// All of them.
+    /// All changes of the collection.
     package var changes = SortedNumbers()
-    /// The mutations of each resource, by the server's id if it is known. No list is empty.
+    /// The changes of each resource, by the server's id if it is known. No list is empty.
     package var things: [ResourceID: SortedNumbers] = [:]
   }
 
-  /// A temporary id. It has a creator, a user or the server's id, or is not kept.
+  /// A temporary id. Invariant: it has a creator, users or a server's id.
   package struct TemporaryName {
-    /// The create of its thing, while that waits.
+    /// The waiting create of the resource.
     package var creator: Int64?
-    /// The changes that name it.
+    /// The waiting changes that refer to the id.
     package var users = SortedNumbers()
     /// The server's id.
     package var id: ResourceID?
@@ -116,7 +116,7 @@ package struct OutboxMachine: Sendable {
   }
 
   package struct Lane {
-    /// Changes in order, but for those that a problem holds up.
+    /// The lane's changes in order, without those that a problem blocks.
     package var queue = SortedNumbers()
     package var underWay: Int64?
     package var retryAt: Int64?
@@ -128,7 +128,7 @@ package struct OutboxMachine: Sendable {
   package let settings: OutboxSettings
   private(set) var user: ExactName
   package var access = Access.ready
-  /// Refusals of the token in a row.
+  /// The number of consecutive rejected tokens.
   package var refusedTokens = 0
   package var chance: UInt64
 
@@ -136,9 +136,9 @@ package struct OutboxMachine: Sendable {
   package var numbers: [String: Int64] = [:]
   package var resources: [Collection: Resource] = [:]
   package var names: [String: TemporaryName] = [:]
-  /// The temporary ids whose server's ids are known, the oldest first.
+  /// The temporary ids whose server's ids are known, oldest first.
   package var aliasOrder: [String] = []
-  /// Changes behind a problem.
+  /// The changes that a problem blocks.
   package var held: Set<Int64> = []
   package var problems = SortedNumbers()
   package var lanes: [LaneName: Lane] = [:]
@@ -146,10 +146,10 @@ package struct OutboxMachine: Sendable {
   private(set) var byteCount = 0
   package var wakeAt: Int64?
 
-  /// Makes a machine from what is kept.
+  /// Creates a machine from the stored state.
   ///
   /// - Parameters:
-  ///   - underWay: Keys of changes whose answers still come, after a storage has failed.
+  ///   - underWay: Keys of changes that were sent and not yet answered when the storage failed.
   ///   - pause: The time before which nothing is sent.
   package init(
     _ kept: Kept = Kept(), user: String, settings: OutboxSettings = OutboxSettings(),
@@ -171,9 +171,9 @@ package struct OutboxMachine: Sendable {
     for number in entries.keys.sorted() where isHeld(number) { hold(number) }
   }
 
-  /// Takes what has happened; returns what to do, in order.
+  /// Handles an event, and returns the actions to perform, in order.
   ///
-  /// - Throws: For `enqueue` and `decide`; nothing has changed then.
+  /// - Throws: For `enqueue` and `decide`; the state is then unchanged.
   package mutating func handle(_ event: Event, now: Int64) throws(OutboxError) -> [Action] {
     var turn = Turn()
     switch event {
@@ -201,9 +201,9 @@ package struct OutboxMachine: Sendable {
 
   /// The actions of one event.
   package struct Turn {
-    /// The writes in order; `nil` where a later one has taken the place of one.
+    /// The writes in order; `nil` where a later write has replaced one.
     private var writes: [Write?] = []
-    /// The places of changes that are kept, by their numbers.
+    /// The indexes in `writes` of stored changes, by their numbers.
     private var places: [Int64: Int] = [:]
     package var others: [Action] = []
 
@@ -214,7 +214,7 @@ package struct OutboxMachine: Sendable {
       return (writes.isEmpty ? [] : [.keep(writes)]) + others
     }
 
-    /// Keeps a change as it is; of one event only the last state of it is written.
+    /// Stores a change. Only the last state of a change within one event is written.
     package mutating func put(_ entry: Mutation) {
       if let former = places.updateValue(writes.count, forKey: entry.number) {
         writes[former] = nil
@@ -243,21 +243,21 @@ package struct OutboxMachine: Sendable {
     Thing(collection: collection(of: entry), id: canonical(entry.draft.id))
   }
 
-  /// The changes of a thing; `nil` without any.
+  /// Returns the waiting changes of a resource; `nil` without any.
   package func changes(of thing: Thing) -> SortedNumbers? {
     resources[thing.collection]?.things[thing.id]
   }
 
-  /// The create of a temporary id's thing, while that waits.
+  /// Returns the waiting create of a temporary id's resource.
   package func creator(of name: String) -> Int64? { names[name]?.creator }
 
-  /// The changes that name a temporary id.
+  /// Returns the waiting changes that refer to a temporary id.
   package func users(of name: String) -> [Int64] { names[name]?.users.numbers ?? [] }
 
-  /// The server's id of a temporary one, if it is known.
+  /// Returns the server's id for a temporary one, if it is known.
   package func alias(of name: String) -> ResourceID? { names[name]?.id }
 
-  /// The server's id, if it is known.
+  /// Returns the server's id if it is known, and otherwise the id itself.
   package func canonical(_ id: ResourceID) -> ResourceID {
     id.temporaryName.flatMap(alias) ?? id
   }
@@ -311,7 +311,7 @@ package struct OutboxMachine: Sendable {
     names[name] = nil
   }
 
-  /// Replaces a change that stays in its place.
+  /// Replaces a change, which retains its position.
   package mutating func replace(_ entry: Mutation) {
     let lane = laneName(of: entry)
     let isUnderWay = lanes[lane]?.underWay == entry.number
@@ -322,13 +322,13 @@ package struct OutboxMachine: Sendable {
     if isHeld { hold(entry.number) }
   }
 
-  // MARK: What the app may ask
+  // MARK: Queries of the app
 
-  /// The number of changes that wait, of all users.
+  /// The number of waiting changes, of all users.
   package var count: Int { entries.count }
 
-  /// The changes of the present user in a collection, in order, with the server's ids as far as they are
-  /// known.
+  /// Returns the current user's changes of a collection, in order, with temporary ids replaced by
+  /// the server's ids where they are known.
   package func pending(_ resource: String) -> [Mutation] {
     let all = resources[Collection(user: user, resource: resource)]?.changes
     return (all?.numbers ?? []).compactMap { number in
@@ -339,12 +339,12 @@ package struct OutboxMachine: Sendable {
     }
   }
 
-  /// The changes that the present user has to decide on, in order.
+  /// The changes that the current user has to decide on, in order.
   package var undecided: [Mutation] {
     problems.numbers.compactMap { entries[$0] }.filter { $0.owner == user }
   }
 
-  /// The changes of the present user, in order.
+  /// The changes of the current user, in order.
   ///
   /// - Complexity: O(*n* log *n*) changes.
   package var waiting: [Mutation] {
@@ -366,7 +366,7 @@ extension OutboxMachine.Resource {
     if things[thing]?.isEmpty ?? false { things[thing] = nil }
   }
 
-  /// Has the changes of a thing belong to its other id.
+  /// Moves the changes of a resource to its other id.
   package mutating func move(_ former: ResourceID, to id: ResourceID) {
     for number in things.removeValue(forKey: former)?.numbers ?? [] {
       things[id, default: SortedNumbers()].insert(number)
@@ -374,14 +374,14 @@ extension OutboxMachine.Resource {
   }
 }
 
-/// Numbers in ascending order, without repetition.
+/// A sorted set of numbers.
 package struct SortedNumbers: Sendable, Equatable {
   private(set) var numbers: [Int64] = []
 
   package var isEmpty: Bool { numbers.isEmpty }
   package var first: Int64? { numbers.first }
 
-  /// The place of the first number that is not below.
+  /// Returns the index of the first number that is not below the given one.
   private func place(of number: Int64) -> Int {
     var low = 0
     var high = numbers.count
@@ -407,10 +407,10 @@ package struct SortedNumbers: Sendable, Equatable {
     if place < numbers.count, numbers[place] == number { numbers.remove(at: place) }
   }
 
-  /// The numbers above one, ascending.
+  /// Returns the numbers above one, ascending.
   package func after(_ number: Int64) -> ArraySlice<Int64> { numbers[place(of: number + 1)...] }
 
-  /// The greatest number below one.
+  /// Returns the greatest number below one.
   package func before(_ number: Int64) -> Int64? {
     let place = place(of: number)
     return place == 0 ? nil : numbers[place - 1]

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A queue for actors whose work goes to the disk, so that other threads never wait for it.
+/// An executor for actors that use the disk. Its own queue lets other threads continue meanwhile.
 package final class QueueExecutor: SerialExecutor {
   let queue = DispatchQueue(label: "parley.offline")
 

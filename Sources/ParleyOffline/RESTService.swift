@@ -2,14 +2,14 @@ package import ParleyJSON
 import ParleyModel
 import Synchronization
 
-/// A person's right to use a server.
+/// A user's credentials for a server.
 public struct Credentials: Sendable, Hashable {
-  /// The person, by the name that the outbox has for them.
+  /// The user, by the name that the outbox uses.
   public let user: String
   /// The token, sent as `Authorization: Bearer`.
   public let token: String
 
-  /// Makes credentials.
+  /// Creates credentials.
   public init(user: String, token: String) {
     self.user = user
     self.token = token
@@ -18,13 +18,14 @@ public struct Credentials: Sendable, Hashable {
   fileprivate func are(of user: String) -> Bool { ExactName(self.user) == ExactName(user) }
 }
 
-/// Returns the credentials of the user who is signed in; `nil` without one. It is called before the
-/// first request, for a request of another person than the last one's, and with the credentials
-/// that were refused with 401, for newer ones. If it throws, it is called again later.
+/// Returns the credentials of the signed-in user; `nil` if no user is signed in. It is called
+/// before the first request, for a request of another user than the last one's, and with
+/// credentials that were rejected with 401, to get newer ones. If it throws, it is called again
+/// later.
 public typealias CredentialsSource =
   @Sendable (_ refused: Credentials?) async throws -> Credentials?
 
-/// A server with collections of things as JSON over HTTP.
+/// A server with collections of resources as JSON over HTTP.
 ///
 /// | change | request |
 /// | --- | --- |
@@ -33,24 +34,25 @@ public typealias CredentialsSource =
 /// | delete | `DELETE base/contacts/7` |
 /// | action `comments` | `POST base/contacts/7/comments` |
 ///
-/// Each carries its `Idempotency-Key`, the device's name as `X-Sender-Id`, and `If-Match` with the
-/// version that it was made on. A create's answer has the thing with its `id`, or a `Location`.
+/// Each request contains an `Idempotency-Key`, the device's id as `X-Sender-Id`, and its base
+/// version as `If-Match`. The response to a create contains the resource with its `id`, or a
+/// `Location`.
 public final class RESTService: MutationSender, Sendable {
   /// The method of updates.
   public enum UpdateMethod: String, Sendable { case patch = "PATCH", post = "POST", put = "PUT" }
 
   private let base: String
   private let transport: any WebTransport
-  /// The credentials that the source has given.
+  /// The credentials from the source, and their state.
   private struct Access {
     var credentials: Credentials?
-    /// Credentials that the server has refused, and in whose place none have come yet.
+    /// Rejected credentials that have not been replaced yet.
     var refused: Credentials?
     /// The number of sign-outs.
     var session = 0
   }
 
-  /// The person has signed out while the source was being asked.
+  /// The user signed out while the source was called.
   private struct SignedOutMeanwhile: Error, CustomStringConvertible {
     var description: String { "the user has signed out meanwhile" }
   }
@@ -61,14 +63,14 @@ public final class RESTService: MutationSender, Sendable {
   private let access = Mutex(Access())
   private let sender = Mutex<String?>(nil)
 
-  /// Makes a service.
+  /// Creates a service.
   ///
   /// - Parameters:
-  ///   - base: The address that collections' names are put behind, `https://api.example.org/v1`.
-  ///   - updates: The method of updates. With `put` the app saves whole things.
-  ///   - versionField: The field of things that has their version, a text or a number.
-  /// - credentials: Gives the token of the user who is signed in; without it none is sent, for
-  ///   servers without users.
+  ///   - base: The address that precedes collections' names, `https://api.example.org/v1`.
+  ///   - updates: The method of updates. With `put` the app saves whole resources.
+  ///   - versionField: The field of resources that contains their version, a string or a number.
+  ///   - credentials: Returns the signed-in user's token; with `nil` no token is sent, for servers
+  ///     without users.
   public init(
     _ base: String, updates: UpdateMethod = .patch, versionField: String = "version",
     transport: any WebTransport = SystemWebTransport(), credentials: CredentialsSource? = nil
@@ -90,7 +92,7 @@ public final class RESTService: MutationSender, Sendable {
     do {
       used = try await credentials(of: request.user)
     } catch {
-      // A token's server that is not there is no reason to ask the person to sign in.
+      // An unreachable token server is no reason to ask the user to sign in.
       return .unreachable
     }
     if source != nil {
@@ -116,25 +118,25 @@ public final class RESTService: MutationSender, Sendable {
     return answer(response, to: request)
   }
 
-  /// Fetches credentials in place of those that a request has found refused; see
-  /// ``MutationSender/renewToken(of:)``. If the source throws, the next request asks it again.
+  /// Fetches credentials to replace rejected ones; see ``MutationSender/renewToken(of:)``. If the
+  /// source throws, the next request calls it again.
   public func renewToken(of user: String) async -> Bool {
     guard source != nil else { return false }
     do {
       return try await credentials(of: user) != nil
     } catch {
-      // Nothing is known of who is signed in: the next request finds out, or waits.
+      // Whether a user is signed in is unknown: the next request finds out, or is retried.
       return true
     }
   }
 
-  /// Forgets the token: another user has signed in, or the user has signed out.
+  /// Discards the token: the user has signed out, or another one has signed in.
   public func signOut() {
     access.withLock { $0 = Access(session: $0.session + 1) }
   }
 
-  /// Returns a person's credentials, asking the source unless they are known; `nil` if another
-  /// person is signed in, or no one.
+  /// Returns a user's credentials, and calls the source if they are unknown; `nil` if another user
+  /// or no user is signed in.
   private func credentials(of user: String) async throws -> Credentials? {
     guard let source else { return nil }
     let before = access.withLock { $0 }
@@ -147,14 +149,14 @@ public final class RESTService: MutationSender, Sendable {
         access.credentials = found
         if found != nil { access.refused = nil }
       } else if let newer = access.credentials, newer.are(of: user) {
-        // Another request has asked meanwhile.
+        // Another request has fetched credentials meanwhile.
         return newer
       }
       return found.flatMap { $0.are(of: user) ? $0 : nil }
     }
   }
 
-  /// Notes that the server has refused credentials.
+  /// Records that the server has rejected credentials.
   private func refuse(_ used: Credentials) {
     access.withLock { access in
       guard access.credentials == used else { return }
@@ -163,14 +165,14 @@ public final class RESTService: MutationSender, Sendable {
     }
   }
 
-  /// Has each change carry the device's name as `X-Sender-Id`.
+  /// Sets the device's id that each change sends as `X-Sender-Id`.
   public func use(senderID: String) { sender.withLock { $0 = senderID } }
 
   // MARK: Reading
 
-  /// Fetches JSON.
+  /// Fetches JSON; `nil` if the server has no resource with the id.
   ///
-  /// - Parameter user: The person in whose name; their token is sent, and no other's.
+  /// - Parameter user: The user on whose behalf it is fetched; only this user's token is sent.
   package func get(
     _ resource: String, id: ResourceID? = nil, parameters: [String: String] = [:],
     as user: String
@@ -222,10 +224,10 @@ public final class RESTService: MutationSender, Sendable {
     case 200..<300:
       let id = fields?["id"].flatMap { ResourceID(json: $0) } ?? Self.location(response)
       return .done(id: id, body: body, version: version)
-    // It is gone already, perhaps by this request, whose answer was lost.
+    // The resource is deleted already, perhaps by this request, whose response was lost.
     case 404 where request.kind == .delete, 410 where request.kind == .delete: return .done()
     case 401: return .unauthorised
-    // The same request is being handled just now.
+    // The server is still handling an earlier attempt of the same request.
     case 409 where response.header("retry-after") != nil: return .busy(retryAfter: pause(response))
     case 409, 412:
       let current = fields?["current"].flatMap { $0.fields == nil ? nil : $0 }
@@ -239,7 +241,7 @@ public final class RESTService: MutationSender, Sendable {
     }
   }
 
-  /// Milliseconds; a date in `Retry-After` is not read, for the device's clock may be wrong.
+  /// Returns the pause in milliseconds. Ignores a date, because the device's clock may be wrong.
   private func pause(_ response: WebResponse) -> Int64? {
     response.header("retry-after").flatMap { Int64($0) }
       .map { max(0, min($0, 1_000_000)) * 1_000 }
@@ -254,7 +256,7 @@ public final class RESTService: MutationSender, Sendable {
     return ResourceID(String(last))
   }
 
-  /// A text within a path or a query.
+  /// Returns a text percent-encoded for a path or a query.
   package static func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {

@@ -2,7 +2,7 @@ import ParleyJSON
 package import ParleyClient
 import ParleyModel
 
-/// Fetching, and showing what was fetched.
+/// Fetching, and showing fetched values.
 extension Repository {
   package func subscribe(
     _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
@@ -26,21 +26,22 @@ extension Repository {
     }
   }
 
-  /// Questions that are remembered as answered; of more, all are forgotten, and asked once more.
+  /// Maximum queries recorded as fetched; when it is reached, all are forgotten and fetched again.
   private static var fetchedMax: Int { 1_000 }
 
-  /// Reads what is kept.
+  /// Loads the stored values of a query.
   private func recall(_ query: DataQuery) async {
     let owner = await outbox.owner
     guard let kept = try? await interface.kept(query, as: owner.text) else { return }
-    // Another user may be signed in now, whether or not that was noticed already.
+    // Another user may have signed in meanwhile, before or after this repository noticed it.
     guard await outbox.owner == owner, user == nil || user == owner, values[query] == nil else {
       return
     }
     values[query] = kept
   }
 
-  /// A publication came: the shown values are fetched again, once for all that come in a moment.
+  /// Fetches the shown values again after an update. Updates that arrive shortly after each other
+  /// cause one fetch.
   package func invalidate() {
     updateCount += 1
     guard !isGathering else { return }
@@ -56,7 +57,7 @@ extension Repository {
     refresh()
   }
 
-  /// The room is followed from now on: what was asked for before may lack an update that came between.
+  /// Repeats earlier fetches once the room is subscribed: an update before that was missed.
   package func roomStarted() {
     for query in Set(subscribers.map(\.query)) where fetching[query] != nil || fetched[query] != nil
     {
@@ -64,13 +65,13 @@ extension Repository {
     }
   }
 
-  /// The network may be back.
+  /// Retries failed fetches immediately, because the network may be available again.
   package func networkChanged() {
     failures = 0
     fetchFailed()
   }
 
-  /// Fetches what could not be fetched, as far as it is followed.
+  /// Repeats the failed fetches of queries that are still followed.
   private func fetchFailed() {
     retry?.cancel()
     retry = nil
@@ -86,7 +87,7 @@ extension Repository {
     for entry in problemFeeds { entry.feed?.put(problem) { Array($0.suffix(1)) } }
   }
 
-  /// Has what failed be fetched again after a pause, as long as those of the outbox.
+  /// Schedules a retry of failed fetches, after a pause as long as those of the outbox.
   private func retryLater() {
     guard retry == nil else { return }
     let settings = outbox.settings
@@ -100,7 +101,7 @@ extension Repository {
     }
   }
 
-  /// Fetches; if that is being done, once more after it.
+  /// Fetches a query. If a fetch of it is running, another one follows.
   package func fetch(_ query: DataQuery) {
     guard fetching[query] == nil else {
       fetching[query]?.again = true
@@ -126,7 +127,7 @@ extension Repository {
       if fetching.isEmpty { recent = [] }
       if again { self.fetch(query) }
     }
-    // Another user is signed in now.
+    // Another user has signed in meanwhile.
     guard look.user == user else {
       self.fetch(query)
       return
@@ -138,13 +139,13 @@ extension Repository {
       if failed.isEmpty { tell(nil) }
       if fetched.count >= Self.fetchedMax { fetched = [:] }
       fetched[query] = fetch?.updates
-      // The server may have answered before it made these.
+      // The server may have answered before it made these changes.
       var models = models
       models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
       noteFields(replacedBy: models)
       values[query] = models
       share(models, except: query)
-      // A full disk does not keep the user from seeing it.
+      // With a full disk, the user still sees the values.
       try? await interface.keep(models, for: query, as: user.text)
       for subscriber in subscribers where subscriber.query == query { subscriber.isReady = true }
     case .failure(let error):
@@ -155,7 +156,7 @@ extension Repository {
       case .unreachable, .storage:
         isHopeless = false
         retryLater()
-      // Until a user signs in.
+      // The next sign-in triggers the retry.
       case .signedOut: isHopeless = false
       case .refused, .unreadable: isHopeless = true
       }
@@ -171,7 +172,7 @@ extension Repository {
     for other in Set(subscribers.map(\.query)) where other != query { show(other, with: pending) }
   }
 
-  /// Things that were fetched for one question are as new for the others.
+  /// Copies resources fetched for one query into the values of the other queries.
   private func share(_ models: [Model], except query: DataQuery) {
     guard values.count > 1 else { return }
     let fresh = Dictionary(models.map { ($0.id, $0) }) { $1 }
@@ -184,7 +185,7 @@ extension Repository {
 
   private func pending() async -> [Mutation] { await look(showing: false).pending }
 
-  /// Looks at what waits and what the server has made, and shows it.
+  /// Reads the waiting changes and those that the server made, and shows the result.
   @discardableResult
   package func look(showing: Bool = true) async -> Outbox.Look {
     let look = await outbox.look(at: interface.resource, signal)
@@ -210,7 +211,7 @@ extension Repository {
       if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
       for (query, list) in values { values[query] = lay([done], over: list, in: query) }
     }
-    // The server is there again.
+    // The server is reachable again.
     if !look.done.isEmpty, !failed.isEmpty { fetchFailed() }
     if showing {
       for query in Set(subscribers.map(\.query)) { show(query, with: look.pending) }
@@ -218,7 +219,7 @@ extension Repository {
     return look
   }
 
-  /// Moves followers of a temporary id to the server's.
+  /// Moves subscribers of a temporary id to the server's id.
   private func learn(_ id: ResourceID, for temporary: ResourceID) {
     for subscriber in subscribers where subscriber.query == .single(temporary) {
       subscriber.query = .single(id)
@@ -226,9 +227,9 @@ extension Repository {
     }
   }
 
-  /// Shows a value to the subscribers that have not seen it.
+  /// Shows a value to the subscribers that have not received it yet.
   ///
-  /// - Parameter always: Whether it is shown even if nothing is known.
+  /// - Parameter always: Whether an empty value is shown even if no values are known.
   package func show(_ query: DataQuery, with pending: [Mutation], always: Bool = false) {
     let base = values[query]
     for subscriber in subscribers where subscriber.query == query {
@@ -242,7 +243,7 @@ extension Repository {
     }
   }
 
-  /// The server's value of a thing.
+  /// Returns the server's value of a resource, without waiting changes.
   package func server(_ id: ResourceID) async -> Model? {
     for list in values.values {
       if let model = list.first(where: { $0.id == id }) { return model }
@@ -250,16 +251,16 @@ extension Repository {
     return try? await interface.kept(.single(id), as: outbox.user)?.first
   }
 
-  /// A thing as it is shown.
+  /// Returns a resource as it is shown, with waiting changes.
   package func shown(_ id: ResourceID) async -> Model? {
-    // In this order: what the server has made since is part of its value then.
+    // Read the waiting changes first: if the server makes one meanwhile, its value contains it.
     let pending = await pending()
     let base = await server(id).map { [$0] } ?? []
     return lay(pending, over: base, in: .single(id)).first
   }
 }
 
-/// Laying changes over what the server has said.
+/// Applying changes to the server's values.
 extension Repository {
   private func lay(
     _ pending: [Mutation], over models: [Model], in query: DataQuery,
@@ -272,7 +273,7 @@ extension Repository {
   private func lay(
     _ done: [Outbox.DoneMutation], over models: [Model], in query: DataQuery
   ) -> [Model] {
-    // The values shown while it waited stay until the next fetch.
+    // Resources that were shown while their change waited remain until the next fetch.
     let filter = subscribers.first { $0.query == query && $0.filter != nil }?.filter
     return done.reduce(into: Overlay(models, query, filter)) {
       $0.lay($1.draft, id: $1.id, $1.body)
@@ -280,7 +281,7 @@ extension Repository {
   }
 }
 
-/// A list with changes laid over it.
+/// A list to which changes are applied.
 package struct Overlay<Model: OfflineModel> {
   private var slots: [Model?]
   private var places: [ResourceID: Int] = [:]
@@ -305,7 +306,8 @@ package struct Overlay<Model: OfflineModel> {
       if let place { slots[place] = nil }
       places[id] = nil
     case .value(let json):
-      // A thing that the model cannot read is not shown; the server's answer will replace it.
+      // A resource that the model cannot decode is not shown until the server's response replaces
+      // it.
       guard let model: Model = try? ModelForm.model(json) else { break }
       if let place {
         slots[place] = filter?(model) ?? true ? model : nil

@@ -1,12 +1,14 @@
 package import ParleyJSON
 
-/// Versions of things: those that this device has made itself, and what former ones looked like.
+/// The versions of resources: those created by changes of this device, and the fields of earlier
+/// versions.
 extension Repository {
-  /// Versions that are remembered; of more, all are forgotten. Then a copy of a former version is a
-  /// conflict even if only this device has changed the thing since.
+  /// The maximum remembered versions; when it is reached, all are discarded. After that, saving a
+  /// copy of an earlier version is a conflict, even if only this device has changed the resource
+  /// since.
   private static var versionsMax: Int { 1_000 }
 
-  /// The fields that are sent of a thing, without its id and its version, which have places of their own.
+  /// Returns the fields of a model that a change sends. The id and the version are sent separately.
   package static func fields(of model: Model) -> JSONValue {
     let json = Merging.removing("id", from: ModelForm.json(model))
     guard let version = model.version, let field = json.fields?["version"],
@@ -15,14 +17,14 @@ extension Repository {
     return Merging.removing("version", from: json)
   }
 
-  /// Returns the version that a change is made on: that of the copy, or the one that changes of this device
-  /// alone have made of it.
+  /// Returns the base version of a change: the version of the copy, or a newer version if only this
+  /// device has changed the resource since.
   ///
-  /// - Parameter newest: The newest version that is known; `nil` if the things have none.
+  /// - Parameter newest: The newest known version; `nil` if the resources have no versions.
   package func base(of model: Model, _ id: ResourceID, newest: String?) -> String? {
     guard let newest else { return model.version }
     var version = model.version
-    // A server may give a version twice: no more steps than there are.
+    // A server may repeat a version, which makes a cycle: take at most one step per entry.
     for _ in 0..<ownVersions.count where version != newest {
       guard let next = ownVersions[VersionName(id, version)] else { break }
       version = next
@@ -30,8 +32,8 @@ extension Repository {
     return version ?? newest
   }
 
-  /// Returns the fields that a copy is compared with: those of its own version, as far as they are known;
-  /// otherwise those that are shown.
+  /// Returns the fields that a copy is compared with: those of the copy's version, else those of
+  /// `base`, else those shown now.
   package func former(
     _ model: Model, _ id: ResourceID, base: String?, newest: String?, _ shown: Model?
   ) -> JSONValue? {
@@ -42,7 +44,7 @@ extension Repository {
     return shown.map { Self.fields(of: $0) }
   }
 
-  /// Remembers which version a change of this device has made of which.
+  /// Records the version that a change of this device has created, and its base version.
   package func noteVersion(of done: Outbox.DoneMutation) {
     let isCreate = done.draft.kind == .create
     guard let version = done.version, isCreate || done.draft.base != nil else { return }
@@ -55,7 +57,7 @@ extension Repository {
     ownVersions[VersionName(done.id, isCreate ? nil : done.draft.base)] = version
   }
 
-  /// Remembers what is about to be replaced by newer versions.
+  /// Records the fields of models that newer versions will replace.
   package func noteFields(replacedBy models: [Model]) {
     let fresh = Dictionary(models.map { ($0.id, $0.version) }) { $1 }
     for list in values.values {

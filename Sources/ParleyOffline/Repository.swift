@@ -2,8 +2,8 @@ package import ParleyJSON
 public import ParleyClient
 package import ParleyModel
 
-/// A collection of things, as streams: what is kept at once, then what the server has, again at each
-/// update of its room, and always with the changes that wait for the server laid over it.
+/// A collection of resources as streams of values: first the stored values, then the server's, and
+/// again after each update of its room. Changes that wait for the server are always included.
 ///
 ///     let contacts = Repository<Contact>(RESTSource(service, "contacts"), "contacts", in: outbox)
 ///     for try await list in contacts.fetchAll() { show(list) }
@@ -14,9 +14,9 @@ public actor Repository<Model: OfflineModel> {
     package let policy: FetchPolicy
     package let filter: (@Sendable (Model) -> Bool)?
     package weak var feed: Feed<Result<[Model], FetchError>>?
-    /// The value shown last.
+    /// The last value sent to the feed.
     package var shown: JSONValue?
-    /// Whether values of the server's have come, where no others may be shown.
+    /// Whether values may be shown; with `networkOnly`, after the first fetch.
     package var isReady: Bool
 
     package init(
@@ -33,12 +33,12 @@ public actor Repository<Model: OfflineModel> {
 
   package struct Fetching {
     package let number: Int
-    /// The number of updates before it was asked.
+    /// The number of updates received before the fetch started.
     package let updates: Int
     package var again = false
   }
 
-  /// A version of a thing; none before it was made.
+  /// A version of a resource; `nil` before the resource was created.
   package struct VersionName: Hashable {
     package let id: ResourceID
     package let version: ExactName?
@@ -49,56 +49,56 @@ public actor Repository<Model: OfflineModel> {
     }
   }
 
-  /// A follower of ``fetchProblems``.
+  /// A subscriber to ``fetchProblems``.
   package struct WeakFeed { package weak var feed: Feed<FetchError?>? }
 
-  /// The outbox by which changes are sent.
+  /// The outbox that sends the changes.
   public nonisolated let outbox: Outbox
 
   package let interface: any DataInterface<Model>
   package let time: any ClientTime
   package let sendsWhole: Bool
   package var subscribers: [Subscriber] = []
-  /// The server's values, as far as they are known, without what waits.
+  /// The server's known values, without waiting changes.
   package var values: [DataQuery: [Model]] = [:]
   package var fetching: [DataQuery: Fetching] = [:]
   package var failed: Set<DataQuery> = []
   package var fetchProblem: FetchError?
   package var problemFeeds: [WeakFeed] = []
-  /// Failures to fetch since something was fetched, for the pause before the next attempt.
+  /// Failed fetches since the last success; they determine the pause before the next attempt.
   package var failures = 0
   package var retry: Task<Void, Never>?
   /// The number of updates received from the room.
   package var updateCount = 0
-  /// For questions that were answered: the number of updates at that time.
+  /// The number of updates received before the fetch, for each query that was fetched.
   package var fetched: [DataQuery: Int] = [:]
-  /// Changes that the server has made while something was being fetched.
+  /// Changes that the server made while a fetch was running.
   package var recent: [(number: Int, done: Outbox.DoneMutation)] = []
   package var doneCount = 0
-  /// The versions that changes of this device have made, by those that they were made on.
+  /// The versions created by changes of this device, by their base versions.
   package var ownVersions: [VersionName: String] = [:]
-  /// The fields of former versions, for copies of things that an app saves late.
+  /// The fields of earlier versions, for apps that save a copy of one.
   package var formerFields: [VersionName: JSONValue] = [:]
-  /// The outbox's sign that there is something to look at.
+  /// The outbox's signal that changes are to be read.
   package let signal: Feed<Void>
   package var user: ExactName?
   package var isGathering = false
   private let tasks = TaskBag()
 
-  /// Milliseconds for which updates are gathered before they become one fetch.
+  /// The milliseconds for which updates are collected before one fetch.
   package static var gatherMilliseconds: Int64 { 50 }
 
   /// The queue of the store.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { outbox.unownedExecutor }
 
-  /// Makes a repository of a source whose values are kept in the outbox's store.
+  /// Creates a repository that caches a source's values in the outbox's store.
   ///
   /// - Parameters:
   ///   - source: The source.
-  ///   - resource: The collection, as changes name it.
-  /// - updates: News of the room in which the server reports changes. Those that this device has
-  ///   caused itself are ignored.
-  ///   - sendsWhole: Whether updates are sent with all fields, for servers that replace things.
+  ///   - resource: The collection's name in changes.
+  ///   - updates: Updates of the room in which the server reports changes. Updates caused by this
+  ///     device are ignored.
+  ///   - sendsWhole: Whether updates send all fields, for servers that replace resources.
   public init(
     _ source: some DataSource<Model>, _ resource: String, in outbox: Outbox,
     invalidatedBy updates: Updates<RoomUpdate>? = nil, sendsWhole: Bool = false,
@@ -109,7 +109,7 @@ public actor Repository<Model: OfflineModel> {
       sendsWhole: sendsWhole, time: time)
   }
 
-  /// Makes a repository of an interface of yours.
+  /// Creates a repository that reads through a custom interface.
   public init(
     _ interface: some DataInterface<Model>, in outbox: Outbox,
     invalidatedBy updates: Updates<RoomUpdate>? = nil, sendsWhole: Bool = false,
@@ -157,19 +157,19 @@ public actor Repository<Model: OfflineModel> {
 
   // MARK: Reading
 
-  /// Everything, now and whenever it changes. Only the newest list waits for the loop.
+  /// Returns all resources, now and after each change. Only the newest list is buffered.
   public nonisolated func fetchAll(
     _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<Model, [Model]> {
     sequence(.all, policy, nil) { $0 }
   }
 
-  /// The things that fit parameters, now and whenever they change.
+  /// Returns the resources that match parameters, now and after each change.
   ///
   /// - Parameters:
   ///   - parameters: The source's parameters, `["status": "open"]`.
-  ///   - filter: Whether a thing belongs to them, for those that were changed on the device. Without it
-  ///     new things are shown once the server has them.
+  ///   - filter: Whether a resource changed on the device matches the parameters. Without it, new
+  ///     resources are shown once the server returns them.
   public nonisolated func fetchSubset(
     _ parameters: [String: String], _ policy: FetchPolicy = .cacheThenNetwork,
     where filter: (@Sendable (Model) -> Bool)? = nil
@@ -177,7 +177,7 @@ public actor Repository<Model: OfflineModel> {
     sequence(.subset(parameters), policy, filter) { $0 }
   }
 
-  /// Follows one thing, now and whenever it changes; `nil` while there is none.
+  /// Returns one resource, now and after each change; `nil` while it does not exist.
   public nonisolated func fetchSingle(
     _ id: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<Model, Model?> {
@@ -193,12 +193,11 @@ public actor Repository<Model: OfflineModel> {
     return FetchedValues(feed: feed, owner: self, value: value)
   }
 
-  /// The reason why the shown values could not be fetched again, now and whenever it changes; `nil`
-  /// once they were.
-  /// Only the newest waits for the loop.
+  /// The reason why the last fetch of shown values failed, now and after each change; `nil` after a
+  /// success. Only the newest is buffered.
   ///
-  /// An unreachable server is retried automatically, after one second at first and a minute at
-  /// last. After `refused` and `unreadable` only the next update or ``refresh()`` retries.
+  /// An unreachable server is retried automatically, first after a second, later at most every
+  /// minute. After `refused` and `unreadable`, only the next update or ``refresh()`` retries.
   public var fetchProblems: OutboxSequence<FetchError?> {
     let feed = Feed<FetchError?>(bound: 1)
     feed.put(fetchProblem) { Array($0.suffix(1)) }
@@ -211,22 +210,22 @@ public actor Repository<Model: OfflineModel> {
     for query in followed { fetch(query) }
   }
 
-  /// The questions that subscribers follow, and whose answers are the server's.
+  /// The queries with subscribers that follow the server's values.
   package var followed: Set<DataQuery> {
     Set(subscribers.filter { $0.feed != nil && $0.policy != .cacheOnly }.map(\.query))
   }
 
   // MARK: Changing
 
-  /// Saves a thing: a new one if its id is temporary and nothing is known of it, otherwise the fields that
-  /// have changed. It is on the device's disk when this returns.
+  /// Saves a resource. A create is added if its id is temporary and unknown to the outbox,
+  /// otherwise an update with the changed fields. It is on the device's disk when this returns.
   ///
-  /// The fields are compared with those of the thing's own version, which the server receives with
-  /// them: if another user has changed the thing since, the change becomes a conflict, and does not
-  /// overwrite theirs.
+  /// The fields are compared with those of the model's version, which is sent to the server: if
+  /// another user has changed the resource since, the change becomes a conflict instead of
+  /// overwriting theirs.
   ///
   /// - Returns: The steps of the change, the first of them `queued`.
-  /// - Throws: ``OutboxError``; nothing was saved then.
+  /// - Throws: ``OutboxError``; nothing was saved.
   @discardableResult
   public func save(_ model: Model, lane: String = "") async throws(OutboxError) -> MutationSteps {
     let json = ModelForm.json(model)
@@ -249,9 +248,9 @@ public actor Repository<Model: OfflineModel> {
         .update, interface.resource, id, body: body.utf8, base: base, lane: lane))
   }
 
-  /// Changes a thing as it is shown, and saves it.
+  /// Changes a resource as it is shown, and saves it.
   ///
-  /// - Returns: The steps of the change; `nil` if there is no such thing.
+  /// - Returns: The steps of the change; `nil` if the resource does not exist.
   @discardableResult
   public func change(
     _ id: ResourceID, lane: String = "", _ change: @Sendable (inout Model) -> Void
@@ -261,7 +260,7 @@ public actor Repository<Model: OfflineModel> {
     return try await save(model, lane: lane)
   }
 
-  /// Deletes a thing.
+  /// Deletes a resource.
   @discardableResult
   public func delete(_ id: ResourceID, lane: String = "") async throws(OutboxError) -> MutationSteps
   {
@@ -271,7 +270,7 @@ public actor Repository<Model: OfflineModel> {
       MutationDraft(.delete, interface.resource, id, base: known?.version, lane: lane))
   }
 
-  /// Does something to a thing, such as adding a comment. Such changes are never merged.
+  /// Performs an action on a resource, such as adding a comment. Actions are never merged.
   @discardableResult
   public func perform(
     _ action: String, on id: ResourceID, _ body: some Encodable, lane: String = ""

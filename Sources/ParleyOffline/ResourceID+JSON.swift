@@ -25,7 +25,7 @@ extension ResourceID {
     }
   }
 
-  /// The id as a key of tables: two ids have one text only if they are one id.
+  /// The id as a key of tables: equal texts mean equal ids.
   package var key: String { String(decoding: json.utf8, as: UTF8.self) }
 
   /// Reads an id from ``key``.
@@ -34,7 +34,7 @@ extension ResourceID {
     self.init(json: json)
   }
 
-  /// The temporary name, if the JSON is such a reference: an object of one field, `$ref`.
+  /// Returns the temporary name if the JSON is a reference: an object with the single field `$ref`.
   package static func reference(_ json: JSONValue) -> String? {
     guard json.utf8.first == UInt8(ascii: "{"), let fields = json.fields, fields.all.count == 1,
       let name = fields["$ref"]?.string, isTemporaryName(name)
@@ -43,11 +43,11 @@ extension ResourceID {
   }
 }
 
-/// The temporary ids in a body, found by their form and never by searching texts.
+/// The temporary ids in a body, found by their JSON form, not by searching in strings.
 package enum References {
-  /// The temporary names within some JSON.
+  /// Returns the temporary names in a JSON value.
   ///
-  /// - Complexity: O(*bytes* × *depth*); the depth is bounded.
+  /// - Complexity: O(*bytes* × *depth*); the depth is limited.
   package static func names(in json: JSONValue) -> Set<String> {
     guard json.utf8.contains(UInt8(ascii: "$")) else { return [] }
     if let name = ResourceID.reference(json) { return [name] }
@@ -56,7 +56,7 @@ package enum References {
     return names
   }
 
-  /// The JSON with each reference replaced for which there is a server's id.
+  /// Returns the JSON with each reference replaced by the server's id, where it is known.
   package static func resolve(_ json: JSONValue, _ id: (String) -> ResourceID?) -> JSONValue {
     guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
     if let name = ResourceID.reference(json) { return id(name)?.json ?? json }
@@ -78,9 +78,9 @@ package enum References {
   }
 }
 
-/// Objects laid over each other.
+/// Merging and comparing JSON objects.
 package enum Merging {
-  /// The fields of one object with those of another: of a name in both, the later one's.
+  /// Returns an object with the fields of both; of a name in both, the later object's value.
   ///
   /// - Complexity: O(*bytes*).
   package static func merge(_ earlier: JSONValue, with later: JSONValue) -> JSONValue {
@@ -98,7 +98,7 @@ package enum Merging {
     return JSONValue(JSONFields(all))
   }
 
-  /// The fields of an object that another does not have so; those that are gone as `null`.
+  /// Returns the fields of `json` that differ from `base`; removed fields are `null`.
   package static func difference(from base: JSONValue, to json: JSONValue) -> JSONValue {
     guard let former = base.fields, let fields = json.fields else { return json }
     var left: [[UInt8]: JSONValue] = [:]
@@ -115,7 +115,7 @@ package enum Merging {
     return JSONValue(JSONFields(changed))
   }
 
-  /// The object without a field.
+  /// Returns the object without a field.
   package static func removing(_ name: String, from json: JSONValue) -> JSONValue {
     guard var fields = json.fields else { return json }
     fields.remove(name)

@@ -1,11 +1,11 @@
 package import ParleyModel
 
-/// The id of a thing that a server keeps: the server's own, or a temporary one until the server has
-/// made the thing.
+/// The id of a resource: the server's id, or a temporary one until the server has created the
+/// resource.
 ///
-/// In JSON a server's id is a string or a number, as the server writes it. A temporary one is
-/// `{"$ref":"t:…"}`, a form of its own: wherever it occurs in what is sent, it is replaced by the
-/// server's id once that is known, and no other text is ever touched.
+/// In JSON a server's id is a string or a number, as the server writes it. A temporary id is an
+/// object, `{"$ref":"t:…"}`: wherever it occurs in a request, it is replaced by the server's id
+/// once that is known. No other text is changed.
 public struct ResourceID: Hashable, Sendable {
   package enum Form: Hashable, Sendable {
     case text(ExactName)
@@ -17,16 +17,16 @@ public struct ResourceID: Hashable, Sendable {
 
   package init(_ form: Form) { self.form = form }
 
-  /// A server's id that is a text.
+  /// Creates a server's id that is a text.
   public init(_ text: String) { form = .text(ExactName(text)) }
 
-  /// A server's id that is a number.
+  /// Creates a server's id that is a number.
   public init(_ number: Int64) { form = .number(number) }
 
-  /// Makes a temporary id that nothing else has: 128 random bits.
+  /// Creates a temporary id that is unique: 128 random bits.
   public static func temporary() -> ResourceID { ResourceID(.temporary("t:" + RandomName.make())) }
 
-  /// Whether the server has not given an id yet.
+  /// Whether the server has not assigned an id yet.
   public var isTemporary: Bool { temporaryName != nil }
 
   package var temporaryName: String? {
@@ -37,7 +37,7 @@ public struct ResourceID: Hashable, Sendable {
 extension ResourceID: CustomStringConvertible, ExpressibleByStringLiteral,
   ExpressibleByIntegerLiteral
 {
-  /// A server's id as the text of it; a temporary one begins with `t:`.
+  /// The server's id as text; a temporary id begins with `t:`.
   public var description: String {
     switch form {
     case .text(let name): name.text
@@ -46,10 +46,10 @@ extension ResourceID: CustomStringConvertible, ExpressibleByStringLiteral,
     }
   }
 
-  /// A server's id that is a text.
+  /// Creates a server's id that is a text.
   public init(stringLiteral value: String) { self.init(value) }
 
-  /// A server's id that is a number.
+  /// Creates a server's id that is a number.
   public init(integerLiteral value: Int64) { self.init(value) }
 }
 
@@ -93,9 +93,9 @@ extension ResourceID: Codable {
   package static func isTemporaryName(_ name: String) -> Bool { name.utf8.starts(with: "t:".utf8) }
 }
 
-/// Names that nothing else has.
+/// Unique names.
 package enum RandomName {
-  /// 128 random bits in letters and digits.
+  /// Returns 128 random bits in letters and digits.
   package static func make() -> String {
     let digits = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map {
       let text = String($0, radix: 36)

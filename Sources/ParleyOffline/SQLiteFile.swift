@@ -8,7 +8,7 @@
 package struct SQLiteFailure {
   let code: Int32
 
-  /// The error for callers, without SQL and without values.
+  /// The error for callers, without SQL and values.
   var storeError: OfflineStoreError {
     switch code & 0xff {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_MISMATCH: .damaged(name)
@@ -23,12 +23,12 @@ package struct SQLiteFailure {
   private var name: String { "\(String(cString: sqlite3_errstr(code))), code \(code)" }
 }
 
-/// An open database. It belongs to one thread at a time, and so do its statements.
+/// An open database. Only one thread at a time may use it and its statements.
 package final class SQLiteFile {
   private let handle: OpaquePointer
   private var prepared: [String: SQLiteQuery] = [:]
 
-  /// Opens a file, and makes it if it is not there.
+  /// Opens a file, and creates it if necessary.
   package init(path: String, vfs: String?) throws(OfflineStoreError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -47,13 +47,13 @@ package final class SQLiteFile {
     sqlite3_close_v2(handle)
   }
 
-  /// Runs statements that take and return nothing.
+  /// Runs statements without parameters and results.
   package func execute(_ sql: String) throws(OfflineStoreError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code).storeError }
   }
 
-  /// A statement, prepared once and kept. One is in one use at a time.
+  /// Returns a statement, prepared once and cached. It must not be used again while it runs.
   package func query(_ sql: String) throws(OfflineStoreError) -> SQLiteQuery {
     if let known = prepared[sql] { return known }
     var statement: OpaquePointer?
@@ -65,10 +65,10 @@ package final class SQLiteFile {
     return query
   }
 
-  /// Whether a transaction is open; SQLite may end one by itself after a serious error.
+  /// Whether a transaction is open; SQLite may end it by itself after a serious error.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs work in one transaction: all of it is on the disk when this returns, or nothing.
+  /// Runs work in one transaction: either all of it is on disk when this returns, or nothing.
   package func transaction<Value>(
     _ work: () throws(OfflineStoreError) -> Value
   ) throws(OfflineStoreError) -> Value {
@@ -84,7 +84,7 @@ package final class SQLiteFile {
   }
 }
 
-/// A value that a statement takes.
+/// A parameter of a statement.
 package enum SQLiteParameter: Sendable {
   case integer(Int64)
   case text(String)
@@ -107,7 +107,7 @@ package final class SQLiteQuery {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Runs it with parameters, and reads all rows.
+  /// Runs the statement with parameters, and reads all rows.
   @discardableResult
   package func rows<Row>(
     _ parameters: [SQLiteParameter] = [], _ read: (SQLiteQuery) -> Row
@@ -131,7 +131,7 @@ package final class SQLiteQuery {
     }
   }
 
-  /// Runs it with parameters; it returns no rows.
+  /// Runs a statement that returns no rows.
   package func run(_ parameters: SQLiteParameter...) throws(OfflineStoreError) {
     try rows(parameters) { _ in }
   }
@@ -143,7 +143,7 @@ package final class SQLiteQuery {
     case .text(var text):
       return text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { bytes in
-          // A null pointer would be NULL, and no empty text.
+          // A null pointer would bind NULL instead of an empty text.
           guard let start = bytes.baseAddress else {
             return sqlite3_bind_text(handle, index, "", 0, Self.copied)
           }

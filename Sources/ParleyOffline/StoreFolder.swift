@@ -4,9 +4,9 @@
   import Glibc
 #endif
 
-/// The folder of a store, and who may read its files.
+/// The folder of a store, and the permissions of its files.
 package enum StoreFolder {
-  /// Makes a folder that only its owner may read, if it is not there.
+  /// Creates a folder that only its owner may access, if it does not exist.
   static func make(_ folder: String) throws(OfflineStoreError) {
     guard mkdir(folder, 0o700) != 0 else { return }
     switch errno {
@@ -17,23 +17,22 @@ package enum StoreFolder {
     }
   }
 
-  /// Makes an empty database that only its owner may read, if there is none. SQLite would let all
-  /// users read it, and gives its other files the database's mode.
+  /// Creates an empty database that only its owner may read, if it does not exist. SQLite would let
+  /// all users read it, and gives its other files the database's mode.
   ///
-  /// A file that is there is not opened: closing it would take away the locks that another connection of
-  /// this process has on it. Where none can be made, SQLite says why.
+  /// An existing file is not opened: closing it would release the locks that another connection of
+  /// this process holds on it. If the file cannot be created, SQLite reports the reason.
   static func makeFile(_ path: String) {
     let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
     if file >= 0 { close(file) }
   }
 
-  /// Takes the right to read the database, and SQLite's files beside it, from all users but its
-  /// owner.
+  /// Revokes the access of other users to the database and to SQLite's files beside it.
   static func makePrivate(_ path: String) {
     for end in ["", "-wal", "-journal"] {
       var status = stat()
       guard stat(path + end, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
-      // A file of another owner stays as that owner wants it.
+      // For a file of another owner this fails, and its mode remains.
       _ = chmod(path + end, status.st_mode & 0o700)
     }
   }

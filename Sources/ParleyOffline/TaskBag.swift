@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tasks that end with their owner.
+/// Tasks that are cancelled with their owner.
 package final class TaskBag: Sendable {
   private let tasks = Mutex<[Task<Void, Never>]>([])
 

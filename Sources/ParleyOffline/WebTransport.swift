@@ -4,18 +4,18 @@
   import Foundation
 #endif
 
-/// A request over HTTP.
+/// An HTTP request.
 public struct WebRequest: Sendable {
   /// The method, such as `GET`.
   public var method: String
-  /// The address with its query.
+  /// The URL with its query.
   public var url: String
   /// The headers.
   public var headers: [(name: String, value: String)]
   /// The body.
   public var body: [UInt8]
 
-  /// Makes a request.
+  /// Creates a request.
   public init(
     _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
     body: [UInt8] = []
@@ -27,7 +27,7 @@ public struct WebRequest: Sendable {
   }
 }
 
-/// An answer over HTTP.
+/// An HTTP response.
 public struct WebResponse: Sendable {
   /// The status.
   public var status: Int
@@ -36,7 +36,7 @@ public struct WebResponse: Sendable {
   /// The body.
   public var body: [UInt8]
 
-  /// Makes an answer.
+  /// Creates a response.
   public init(
     status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
   ) {
@@ -45,27 +45,27 @@ public struct WebResponse: Sendable {
     self.body = body
   }
 
-  /// Returns the value of a header.
+  /// Returns the value of a header; of several, the last one.
   public func header(_ name: String) -> String? {
     headers.last { $0.name == name.lowercased() }?.value
   }
 }
 
-/// A way to send requests over HTTP.
+/// A transport for HTTP requests.
 public protocol WebTransport: Sendable {
-  /// Sends a request, and returns the answer, whatever its status.
+  /// Sends a request, and returns the response, whatever its status.
   ///
-  /// - Throws: If no answer came. The server may have had the request.
+  /// - Throws: If no response arrived. The server may have received the request.
   func send(_ request: WebRequest) async throws -> WebResponse
 }
 
-/// The system's way to send requests: `URLSession` on Apple's systems, which this repository's own
-/// builds do not compile; sockets and OpenSSL on Linux, a connection for each request.
+/// The system's HTTP transport: `URLSession` on Apple's systems, which this repository's own builds
+/// do not compile; on Linux sockets and OpenSSL, with one connection for each request.
 public struct SystemWebTransport: WebTransport {
-  /// Makes a transport.
+  /// Creates a transport.
   public init() {}
 
-  /// Sends a request, and returns the answer, whatever its status.
+  /// Sends a request, and returns the response, whatever its status.
   public func send(_ request: WebRequest) async throws -> WebResponse {
     #if os(Linux)
       guard let url = WebSocketURL(request.url) else { throw WebSocketFailure.badURL }

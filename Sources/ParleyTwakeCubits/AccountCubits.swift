@@ -1,36 +1,36 @@
 public import ParleyDialectModels
 
-/// The state of being signed in.
+/// The state of authentication.
 public enum AuthenticationState: Sendable, Equatable {
   /// No user is signed in.
   case initial
-  /// The server is being asked.
+  /// The server is being requested.
   case inProgress
-  /// The server did not take name and password; here they are again.
+  /// The server rejected the name and password, which are contained for another attempt.
   case failure(username: String, password: String)
-  /// The user is signed in for the first time, and their data is being fetched.
+  /// The user has signed in, and their data is being fetched.
   case synchronising
-  /// Their data could not be fetched.
+  /// The user's data could not be fetched.
   case synchronisationFailed
   /// The user is signed in.
   case success
 }
 
-/// Signing in, and keeping the token fresh.
+/// The cubit for signing in and refreshing tokens.
 @MainActor public final class AuthenticationCubit: Cubit<AuthenticationState> {
   private let source: any AccountsSource
   private let storage: any CubitStorage
   private let globals: Globals
   private let now: @Sendable () -> Int
   private var tokens: Twake.Authentication?
-  /// The number of sign-ins and sign-outs: an answer from before the last one is dropped.
+  /// The number of sign-ins and sign-outs; responses from before the last one are dropped.
   private var session = 0
-  /// The fetch of newer tokens in this session.
+  /// The running refresh of this session's tokens.
   private var refreshing: Task<String?, any Error>?
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   ///
-  /// - Parameter now: The time in seconds since 1970.
+  /// - Parameter now: Returns the time in seconds since 1970.
   public init(
     _ source: any AccountsSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals, now: @escaping @Sendable () -> Int
@@ -42,8 +42,8 @@ public enum AuthenticationState: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Signs in by name and password, then fetches the user's data. Answers that come after another
-  /// sign-in or sign-out are dropped.
+  /// Signs in by name and password, then fetches the user's data. Responses that arrive after
+  /// another sign-in or sign-out are dropped.
   public func authenticate(_ username: String, _ password: String) async {
     let former = session
     emit(.inProgress)
@@ -57,7 +57,7 @@ public enum AuthenticationState: Sendable, Equatable {
       emit(.failure(username: username, password: password))
       return
     }
-    // One session after the former: no other has begun meanwhile.
+    // Only this sign-in may have started a session meanwhile.
     guard session == former + 1 else { return }
     emit(.synchronising)
     let isSynchronised = (try? await source.synchronise()) != nil
@@ -65,7 +65,7 @@ public enum AuthenticationState: Sendable, Equatable {
     emit(isSynchronised ? .success : .synchronisationFailed)
   }
 
-  /// Continues with the tokens of a former process, if they are still valid.
+  /// Restores the tokens of an earlier process, if they are still valid.
   public func checkAuthentication() async {
     let session = session
     emit(.inProgress)
@@ -77,13 +77,13 @@ public enum AuthenticationState: Sendable, Equatable {
     }
     tokens = kept
     globals.set { $0.token = kept.token }
-    // Without a server the token that there is has to do.
+    // If the server is unreachable, continue with the stored token.
     _ = try? await freshToken()
     if session == self.session { emit(.success) }
   }
 
-  /// The token for requests, a newer one if it ends within a minute. Callers that come while it is being
-  /// fetched wait for the same one.
+  /// Returns the token for requests, after a refresh if it expires within a minute. Concurrent
+  /// callers share one refresh.
   public func freshToken() async throws -> String? {
     guard let tokens else { return nil }
     guard tokens.expiration - now() < 60 else { return tokens.token }
@@ -97,13 +97,13 @@ public enum AuthenticationState: Sendable, Equatable {
   private func refresh(_ former: Twake.Authentication, _ session: Int) async throws -> String? {
     defer { if session == self.session { refreshing = nil } }
     let fresh = try await source.refresh(former)
-    // The user has signed out, or another has signed in, meanwhile.
+    // Meanwhile the user has signed out, or another one has signed in.
     guard session == self.session else { return tokens?.token }
     await take(fresh)
     return fresh.token
   }
 
-  /// Signs out, and forgets everything that is kept.
+  /// Signs out, and deletes all stored data.
   public func logout() async {
     beginSession()
     let session = session
@@ -127,22 +127,22 @@ public enum AuthenticationState: Sendable, Equatable {
 
 /// The state of a person's profile.
 public enum AccountState: Sendable, Equatable {
-  /// No account was asked for yet.
+  /// No account was requested yet.
   case initial
-  /// They are being fetched, and nothing is kept.
+  /// The account is being fetched.
   case loading
-  /// Here they are, kept or fetched.
+  /// The account, stored or fetched.
   case loaded(Twake.Account)
 }
 
-/// People's profiles.
+/// The cubit for people's profiles.
 @MainActor public final class AccountCubit: Cubit<AccountState> {
   private let source: any AccountsSource
   private let storage: any CubitStorage
   private let globals: Globals
   private var visit = 0
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   public init(
     _ source: any AccountsSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals
@@ -153,7 +153,7 @@ public enum AccountState: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Shows a person: as they are kept, then as the server has them. Without an id it is the user.
+  /// Shows a person: the stored profile, then the server's. Without an id, it is the user's.
   public func fetch(_ id: String? = nil) async throws {
     visit += 1
     let visit = visit
@@ -168,7 +168,7 @@ public enum AccountState: Sendable, Equatable {
     if visit == self.visit, session == globals.session { emit(.loaded(account)) }
   }
 
-  /// Returns a person as they are kept; the state stays.
+  /// Returns a person's stored profile, without changing the state.
   public func fetchStateless(_ id: String?) async -> Twake.Account? {
     await storage.model(Self.name(id))
   }
@@ -176,15 +176,15 @@ public enum AccountState: Sendable, Equatable {
   private static func name(_ id: String?) -> String { "account/" + (id ?? "") }
 }
 
-/// Counts of what is unread, summed up for channels, workspaces and companies.
+/// The cubit for unread counts, summed for channels, workspaces and companies.
 @MainActor public final class BadgesCubit: Cubit<[Twake.Badge]> {
-  /// A channel's place, for the sums above it.
+  /// A channel with the workspace and the company that contain it.
   public struct Place: Sendable, Hashable {
     let companyID: String
     let workspaceID: String
     let channelID: String
 
-    /// Names a channel.
+    /// Creates a place.
     public init(companyID: String, workspaceID: String, channelID: String) {
       self.companyID = companyID
       self.workspaceID = workspaceID
@@ -194,15 +194,16 @@ public enum AccountState: Sendable, Equatable {
 
   private let fetchCounts: @Sendable () async throws -> [(place: Place, unread: Int)]
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   ///
-  /// - Parameter counts: Fetches the unread messages of each channel, such as from the gateway's badges.
+  /// - Parameter counts: Fetches the unread messages of each channel, for example from the
+  ///   gateway's badges.
   public init(_ counts: @escaping @Sendable () async throws -> [(place: Place, unread: Int)]) {
     fetchCounts = counts
     super.init([])
   }
 
-  /// Fetches the counts, and shows them with their sums.
+  /// Fetches the counts, and shows them with the sums.
   public func fetch() async throws {
     var sums: [Key: Int] = [:]
     for (place, unread) in try await fetchCounts() {
@@ -223,12 +224,12 @@ public enum AccountState: Sendable, Equatable {
       })
   }
 
-  /// The count of a place; 0 where nothing is known.
+  /// Returns the count of a channel, workspace or company; 0 if unknown.
   public func count(_ type: Twake.BadgeType, _ id: String) -> Int {
     state.first { $0.matches(type: type, id: id) }?.count ?? 0
   }
 
-  /// Fetches the counts again at each event that announces new ones, until the events end.
+  /// Fetches the counts again at each `badges` event, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events where event == .badges { try? await fetch() }
   }

@@ -2,16 +2,16 @@ public import ParleyDialectModels
 
 /// The state of a list of channels.
 public enum ChannelsState: Sendable, Equatable {
-  /// Nothing was asked for yet.
+  /// Nothing was requested yet.
   case initial
-  /// They are being fetched, and none are kept.
+  /// The channels are being fetched, and none are stored.
   case loading
-  /// They are here, kept or fetched, with the selected one.
+  /// The channels, stored or fetched, with the selected one.
   case loaded([Twake.Channel], selected: Twake.Channel?)
 }
 
-/// Channels of a workspace, or direct ones: listed, made, edited and deleted. Edits and deletions are shown
-/// at once, and taken back if the server does not take them.
+/// The cubit for a workspace's channels, or direct ones: lists, creates, edits and deletes them.
+/// Edits and deletions are shown at once, and reverted if the server rejects them.
 @MainActor public final class ChannelsCubit: Cubit<ChannelsState> {
   private let source: any ChannelsSource
   private let storage: any CubitStorage
@@ -20,10 +20,10 @@ public enum ChannelsState: Sendable, Equatable {
   private var selected: String?
   private var place: (companyID: String, workspaceID: String)?
   private var visit = 0
-  /// The session whose channels these are.
+  /// The session in which the channels were fetched.
   private var session = 0
 
-  /// Makes a cubit; one for the channels of a workspace, another for direct ones.
+  /// Creates a cubit. Use one for a workspace's channels, another for direct ones.
   public init(
     _ source: any ChannelsSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals
@@ -34,10 +34,10 @@ public enum ChannelsState: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Shows the channels of a workspace: those that are kept, then the server's.
+  /// Shows the channels of a workspace: the stored ones, then the server's.
   ///
   /// - Parameter workspaceID: The workspace, or `direct`.
-  /// - Throws: The source's error; what is kept stays shown.
+  /// - Throws: The source's error; stored channels remain shown.
   public func fetch(companyID: String, workspaceID: String) async throws {
     if session != globals.session || place.map({ $0 != (companyID, workspaceID) }) ?? true {
       session = globals.session
@@ -63,7 +63,7 @@ public enum ChannelsState: Sendable, Equatable {
 
   // MARK: Changing
 
-  /// Makes a channel, and selects it. It is shown once the server has made it, for it has no id before.
+  /// Creates a channel, and selects it. It is shown once the server has assigned its id.
   public func create(
     name: String, icon: String? = nil, description: String? = nil,
     visibility: Twake.ChannelVisibility
@@ -83,7 +83,7 @@ public enum ChannelsState: Sendable, Equatable {
     await shown()
   }
 
-  /// Changes a channel. It is shown at once.
+  /// Edits a channel. The change is shown at once.
   public func edit(
     _ channel: Twake.Channel, name: String, icon: String?, description: String?,
     visibility: Twake.ChannelVisibility
@@ -103,7 +103,7 @@ public enum ChannelsState: Sendable, Equatable {
     }
   }
 
-  /// Deletes a channel. It is gone at once.
+  /// Deletes a channel. It is hidden at once.
   public func delete(_ channel: Twake.Channel) async throws {
     try await change {
       $0.filter { $0.id != channel.id }
@@ -122,12 +122,12 @@ public enum ChannelsState: Sendable, Equatable {
     try await source.members(of: channel)
   }
 
-  /// Adds members. The count is shown at once.
+  /// Adds members. The new count is shown at once.
   public func add(_ users: [String], to channel: Twake.Channel) async throws {
     try await count(users.count, channel) { [source] in try await source.add(users, to: channel) }
   }
 
-  /// Removes members. The count is shown at once.
+  /// Removes members. The new count is shown at once.
   public func remove(_ users: [String], from channel: Twake.Channel) async throws {
     try await count(-users.count, channel) { [source] in
       try await source.remove(users, from: channel)
@@ -180,17 +180,16 @@ public enum ChannelsState: Sendable, Equatable {
     show()
   }
 
-  /// Selects none.
+  /// Clears the selection.
   public func clearSelection() {
     selected = nil
     globals.set { $0.channelID = nil }
     show()
   }
 
-  // MARK: What others do
+  // MARK: Changes by others
 
-  /// Follows changes of channels and what happens in them, as ``DomainRouter`` tells it, until the events
-  /// end.
+  /// Applies events of channels from ``DomainRouter``, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events where session == globals.session {
       switch event {
@@ -214,7 +213,7 @@ public enum ChannelsState: Sendable, Equatable {
 
   // MARK: Showing
 
-  /// Whether an answer is for what is shown now, and for the person who is signed in.
+  /// Whether a response belongs to the shown channels and the signed-in user.
   private func isCurrent(_ visit: Int) -> Bool {
     visit == self.visit && session == globals.session
   }
@@ -225,7 +224,7 @@ public enum ChannelsState: Sendable, Equatable {
   }
 
   private func shown() async {
-    // Once the user has signed out, nothing of theirs is kept.
+    // After the user has signed out, store nothing of theirs.
     guard session == globals.session else { return }
     show()
     await storage.keep(list.base, as: name)

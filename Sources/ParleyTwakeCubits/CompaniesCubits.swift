@@ -1,25 +1,25 @@
 public import ParleyDialectModels
 
-/// The state of a list of which one may be selected.
+/// The state of a list with an optional selection.
 public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
-  /// Nothing was asked for yet.
+  /// Nothing was requested yet.
   case initial
-  /// They are being fetched, and none are kept.
+  /// The items are being fetched, and none are stored.
   case loading
-  /// They are here, kept or fetched, with the selected one.
+  /// The items, stored or fetched, with the selected one.
   case loaded([Item], selected: Item?)
 }
 
-/// The user's companies.
+/// The cubit for the user's companies.
 @MainActor public final class CompaniesCubit: Cubit<SelectionState<Twake.Company>> {
   private let source: any CompaniesSource
   private let storage: any CubitStorage
   private let globals: Globals
   private var companies: [Twake.Company] = []
-  /// The session whose companies these are.
+  /// The session in which the companies were fetched.
   private var session = 0
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   public init(
     _ source: any CompaniesSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals
@@ -30,7 +30,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Shows the companies: those that are kept, then the server's.
+  /// Shows the companies: the stored ones, then the server's.
   public func fetch() async throws {
     if session != globals.session {
       session = globals.session
@@ -52,14 +52,14 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     guard session == globals.session else { return }
     companies = fetched.map { company in
       var company = company
-      // The selection made on this device counts.
+      // The selection on this device overrides the server's.
       if let selected = workspaces[company.id] ?? nil { company.selectedWorkspace = selected }
       return company
     }
     await shown()
   }
 
-  /// Selects a company, and the workspace that was selected in it.
+  /// Selects a company, and its last selected workspace.
   public func selectCompany(_ id: String) {
     let company = companies.first { $0.id == id }
     globals.set {
@@ -69,7 +69,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     show()
   }
 
-  /// Remembers the workspace that is selected in the selected company.
+  /// Stores the selection of a workspace in the selected company.
   public func selectWorkspace(_ id: String) async {
     guard let index = companies.firstIndex(where: { $0.id == globals.state.companyID }) else {
       return
@@ -80,7 +80,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     await shown()
   }
 
-  /// The selected company; `nil` if none is, or they are not here yet.
+  /// The selected company; `nil` if none is selected or loaded.
   public var selected: Twake.Company? { companies.first { $0.id == globals.state.companyID } }
 
   private func show() { emit(.loaded(companies, selected: selected)) }
@@ -91,17 +91,17 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
   }
 }
 
-/// The workspaces of a company.
+/// The cubit for a company's workspaces.
 @MainActor public final class WorkspacesCubit: Cubit<SelectionState<Twake.Workspace>> {
   private let source: any CompaniesSource
   private let storage: any CubitStorage
   private let globals: Globals
   private var workspaces: [Twake.Workspace] = []
   private var companyID: String?
-  /// The session whose workspaces these are.
+  /// The session in which the workspaces were fetched.
   private var session = 0
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   public init(
     _ source: any CompaniesSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals
@@ -112,7 +112,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Shows a company's workspaces: those that are kept, then the server's.
+  /// Shows a company's workspaces: the stored ones, then the server's.
   public func fetch(companyID: String) async throws {
     if companyID != self.companyID || session != globals.session {
       session = globals.session
@@ -145,7 +145,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     show()
   }
 
-  /// Makes a workspace, and selects it.
+  /// Creates a workspace, and selects it.
   public func create(companyID: String, name: String, members: [String]) async throws {
     let session = session
     let made = try await source.create(
@@ -156,7 +156,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     await shown()
   }
 
-  /// Whether an answer is for the company that is shown now, and for the person who is signed in.
+  /// Whether a response belongs to the shown company and the signed-in user.
   private func isCurrent(_ companyID: String, _ session: Int) -> Bool {
     companyID == self.companyID && session == globals.session
   }

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// A part of an app's state, with the methods that change it. Views and loops follow ``states``.
+/// A part of an app's state, with the methods that change it. Views and loops observe ``states``.
 ///
 ///     for await state in messages.states {
 ///       if case .loaded(let shown) = state { show(shown.messages) }
 ///     }
 @MainActor public class Cubit<State: Sendable & Equatable> {
-  /// The state as it is now.
+  /// The current state.
   public private(set) var state: State
   private let followers = Followers<State>()
 
   package init(_ state: State) { self.state = state }
 
-  /// The state as it is now, and each one that follows. Only the newest waits for the loop, which ends
-  /// with its task, or with the cubit.
+  /// The current state, then each changed one. Only the newest is buffered. The stream ends with
+  /// its task, or with the cubit.
   public var states: AsyncStream<State> { followers.add(state) }
 
-  /// Takes another state; followers are notified if it differs.
+  /// Sets the state; followers are notified if it differs.
   package func emit(_ state: State) {
     guard state != self.state else { return }
     self.state = state
@@ -24,7 +24,7 @@ import Synchronization
   }
 }
 
-/// The loops that follow a cubit; they end with it.
+/// The streams of a cubit's states; they end with the cubit.
 private final class Followers<State: Sendable>: Sendable {
   private struct Entries {
     var last = 0

@@ -12,23 +12,23 @@ import ParleyDialectModels
     public var channelID: String?
     /// The selected thread.
     public var threadID: String?
-    /// The token of requests.
+    /// The token for requests.
     public var token: String?
     /// The user who is signed in.
     public var userID: String?
 
-    /// Nothing selected.
+    /// Creates values without a selection.
     public init() {}
   }
 
-  /// Makes globals; values of a former process are the app's to hand in.
+  /// Creates globals. The app passes in values of an earlier process.
   public override init(_ values: Values = Values()) { super.init(values) }
 
-  /// The number of sign-outs: an answer to a request from before the last one is dropped, and
-  /// nothing of it is kept.
+  /// The number of sign-outs; responses to requests from before the last one are dropped, and not
+  /// stored.
   package private(set) var session = 0
 
-  /// Forgets the values: no user is signed in.
+  /// Clears the values: no user is signed in.
   package func endSession() {
     session += 1
     emit(Values())

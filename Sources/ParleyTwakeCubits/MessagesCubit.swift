@@ -2,29 +2,29 @@ public import ParleyDialectModels
 
 /// The state of a channel's or a thread's messages.
 public enum MessagesState: Sendable, Equatable {
-  /// Nothing was asked for yet.
+  /// Nothing was requested yet.
   case initial
-  /// They are being fetched, and none are kept.
+  /// The messages are being fetched, and none are stored.
   case loading
-  /// Earlier ones are being fetched.
+  /// Earlier messages are being fetched.
   case loadingBefore(Shown)
-  /// They are here, kept or fetched.
+  /// The messages, stored or fetched.
   case loaded(Shown)
 
   /// Messages as they are shown.
   public struct Shown: Sendable, Equatable {
-    /// The messages, the oldest first; what is being sent, too.
+    /// The messages, oldest first, including those being sent.
     public var messages: [Twake.Message]
-    /// The message that the thread is about.
+    /// The first message of the thread.
     public var parent: Twake.Message?
 
-    /// Changes with what is shown.
+    /// A hash of the shown messages.
     public var hash: Int { messages.reduce(parent?.hash ?? 0) { $0 &+ $1.hash } }
   }
 }
 
-/// Messages of a channel or a thread: loaded, sent, edited, reacted to and deleted. What the user does is
-/// shown at once, and taken back if the server does not take it.
+/// The cubit for messages of a channel or a thread: loads, sends, edits, deletes and reacts to
+/// them. Changes by the user are shown at once, and reverted if the server rejects them.
 @MainActor public final class MessagesCubit: Cubit<MessagesState> {
   private let source: any MessagesSource
   private let storage: any CubitStorage
@@ -33,14 +33,15 @@ public enum MessagesState: Sendable, Equatable {
   private var place: MessagesPlace?
   private var list = OptimisticList<Twake.Message> { $0.id }
   private var parent: Twake.Message?
-  /// Numbers the places that were asked for: an answer for a former one is dropped.
+  /// The number of the current place; responses for a former one are dropped.
   private var visit = 0
-  /// The session whose messages these are.
+  /// The session in which the messages were fetched.
   private var session = 0
 
-  /// Makes a cubit.
+  /// Creates a cubit.
   ///
-  /// - Parameter now: The time in milliseconds since 1970, shown for messages until the server says theirs.
+  /// - Parameter now: Returns the time in milliseconds since 1970, shown for messages until the
+  ///   server sets it.
   public init(
     _ source: any MessagesSource, storage: any CubitStorage = MemoryCubitStorage(),
     globals: Globals, now: @escaping @Sendable () -> Int
@@ -54,9 +55,9 @@ public enum MessagesState: Sendable, Equatable {
 
   // MARK: Loading
 
-  /// Shows a channel's messages, or a thread's: those that are kept, then the server's.
+  /// Shows a channel's or a thread's messages: the stored ones, then the server's.
   ///
-  /// - Throws: The source's error; what is kept stays shown.
+  /// - Throws: The source's error; stored messages remain shown.
   public func fetch(channelID: String, threadID: String? = nil) async throws {
     let place = MessagesPlace(channelID: channelID, threadID: threadID)
     if place != self.place || session != globals.session {
@@ -75,14 +76,14 @@ public enum MessagesState: Sendable, Equatable {
     }
     let fetched = try await source.messages(in: place, before: nil)
     guard isCurrent(visit) else { return }
-    // Messages of this range that the server no longer has go; earlier ones stay.
+    // Drop messages of this range that the server no longer has, but not earlier ones.
     let first = fetched.map(\.creationDate).min() ?? .min
     list.replace(list.base.filter { $0.creationDate < first })
     put(fetched)
     await keep()
   }
 
-  /// Fetches what comes before the first message that is shown.
+  /// Fetches the messages before the first shown one.
   public func fetchBefore() async throws {
     guard let place, case .loaded(let shown) = state, let first = list.base.first else { return }
     let visit = visit
@@ -102,7 +103,7 @@ public enum MessagesState: Sendable, Equatable {
 
   /// Sends a message. It is shown at once.
   ///
-  /// - Throws: The source's error; the message is no longer shown then.
+  /// - Throws: The source's error; the message is then hidden again.
   public func send(_ text: String, attachments: [Twake.File] = []) async throws {
     guard let place else { return }
     let key = RequestKey.make()
@@ -124,9 +125,9 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  /// Changes a message's text. It is shown at once.
+  /// Edits a message's text. The change is shown at once.
   ///
-  /// - Throws: The source's error; the former text is shown again then.
+  /// - Throws: The source's error; the former text is then shown again.
   public func edit(
     _ message: Twake.Message, text: String, attachments: [Twake.File] = []
   ) async throws {
@@ -146,9 +147,10 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  /// Chooses a reaction, or takes it back if it was chosen. Each user has one. It is shown at once.
+  /// Sets the user's reaction, or removes it if it was already set. Each user has at most one
+  /// reaction to a message. The change is shown at once.
   ///
-  /// - Throws: The source's error; the former reactions are shown again then.
+  /// - Throws: The source's error; the former reactions are then shown again.
   public func react(to message: Twake.Message, _ reaction: String) async throws {
     let user = globals.state.userID ?? ""
     let isBack =
@@ -165,9 +167,9 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  /// Deletes a message. It is gone at once.
+  /// Deletes a message. It is hidden at once.
   ///
-  /// - Throws: The source's error; the message is shown again then.
+  /// - Throws: The source's error; the message is then shown again.
   public func delete(_ message: Twake.Message) async throws {
     try await change {
       $0.filter { $0.id != message.id }
@@ -178,7 +180,7 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  /// Shows a change, sends it, and shows the outcome.
+  /// Shows a change, sends it, and shows the result.
   private func change<Answer: Sendable>(
     _ apply: @escaping ([Twake.Message]) -> [Twake.Message],
     making make: @Sendable () async throws -> Answer,
@@ -204,15 +206,15 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  // MARK: Threads, and what others do
+  // MARK: Threads, and changes by others
 
   /// Selects a thread.
   public func selectThread(_ messageID: String) { globals.set { $0.threadID = messageID } }
 
-  /// Selects no thread.
+  /// Clears the selected thread.
   public func clearSelectedThread() { globals.set { $0.threadID = nil } }
 
-  /// Follows what others do, as ``DomainRouter`` tells it, until the events end.
+  /// Applies message events from ``DomainRouter``, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events {
       guard case .message(let action, let id, _, let thread, _) = event, let place else { continue }
@@ -232,7 +234,7 @@ public enum MessagesState: Sendable, Equatable {
 
   // MARK: Showing
 
-  /// Whether an answer is for what is shown now, and for the person who is signed in.
+  /// Whether a response belongs to the shown messages and the signed-in user.
   private func isCurrent(_ visit: Int) -> Bool {
     visit == self.visit && session == globals.session
   }
@@ -250,12 +252,12 @@ public enum MessagesState: Sendable, Equatable {
   }
 
   private func keep() async {
-    // Once the user has signed out, nothing of theirs is kept.
+    // After the user has signed out, store nothing of theirs.
     guard let place, session == globals.session else { return }
     await storage.keep(Array(list.base.suffix(Self.keptMax)), as: Self.name(place))
   }
 
-  /// Messages that are kept of a place.
+  /// Maximum stored messages of a place.
   private static let keptMax = 1_000
 
   private static func name(_ place: MessagesPlace) -> String {
@@ -264,7 +266,7 @@ public enum MessagesState: Sendable, Equatable {
 }
 
 extension Twake.Message {
-  /// The message once a user has chosen a reaction, or none: an empty one.
+  /// Returns the message after a user has set a reaction; an empty one removes the user's reaction.
   func reacted(by user: String, _ reaction: String) -> Twake.Message {
     var message = self
     for index in message.reactions.indices where message.reactions[index].users.contains(user) {

@@ -1,8 +1,8 @@
-/// A list as the server has said it is, with changes laid over it that it has not taken yet.
+/// A list from the server, to which the user's pending changes are applied.
 ///
-/// A change that fails is taken away by itself: what else has happened meanwhile stays.
+/// A failed change is removed alone: other changes remain.
 struct OptimisticList<Item: Sendable & Equatable> {
-  /// A change that is under way.
+  /// A pending change.
   private struct Change {
     let number: Int
     let apply: ([Item]) -> [Item]
@@ -15,23 +15,23 @@ struct OptimisticList<Item: Sendable & Equatable> {
 
   init(id: @escaping (Item) -> String) { self.id = id }
 
-  /// The list as it is shown.
+  /// The list with pending changes.
   var shown: [Item] { changes.reduce(base) { $1.apply($0) } }
 
-  /// Begins a change; returns its number.
+  /// Adds a pending change; returns its number.
   mutating func begin(_ apply: @escaping ([Item]) -> [Item]) -> Int {
     last += 1
     changes.append(Change(number: last, apply: apply))
     return last
   }
 
-  /// Takes a change away, made or not.
+  /// Removes a pending change, whether it succeeded or not.
   mutating func end(_ number: Int) { changes.removeAll { $0.number == number } }
 
-  /// Puts another list in place of the server's.
+  /// Replaces the server's list.
   mutating func replace(_ items: [Item]) { base = items }
 
-  /// Adds things, in place of those with the same ids.
+  /// Adds items to the server's list, replacing items with the same ids.
   mutating func merge(_ items: [Item]) {
     var places: [String: Int] = [:]
     for (index, item) in base.enumerated() { places[id(item)] = index }
@@ -54,7 +54,7 @@ struct OptimisticList<Item: Sendable & Equatable> {
     }.map(\.element)
   }
 
-  /// Forgets everything, changes under way included.
+  /// Clears the list and the pending changes.
   mutating func clear() {
     base = []
     changes = []

@@ -1,50 +1,50 @@
 public import ParleyDialectModels
 
-/// The server's messages, as an app's REST client has them.
+/// A source of messages, implemented by the app's REST client.
 public protocol MessagesSource: Sendable {
-  /// Fetches the newest messages of a channel or a thread, or those before a message.
+  /// Fetches the newest messages of a channel or a thread, or the messages before one.
   func messages(
     in place: MessagesPlace, before message: Twake.Message?
   ) async throws -> [Twake.Message]
-  /// Fetches a message; `nil` if it is gone.
+  /// Fetches a message; `nil` if it is deleted.
   func message(_ id: String, in place: MessagesPlace) async throws -> Twake.Message?
-  /// Sends a message. Under one key it is sent once, however often it is tried.
+  /// Sends a message. Under one key it is sent once, however often it is retried.
   func send(
     _ text: String, attachments: [Twake.File], to place: MessagesPlace, key: String
   ) async throws -> Twake.Message
-  /// Changes a message's text and attachments.
+  /// Edits a message's text and attachments.
   func edit(
     _ message: Twake.Message, text: String, attachments: [Twake.File]
   ) async throws -> Twake.Message
-  /// Chooses a reaction, or takes it back with an empty one.
+  /// Sets the user's reaction; an empty one removes it.
   func react(to message: Twake.Message, _ reaction: String) async throws
-  /// Removes a message.
+  /// Deletes a message.
   func delete(_ message: Twake.Message) async throws
 }
 
-/// A channel, or a thread of it.
+/// A channel, or one of its threads.
 public struct MessagesPlace: Sendable, Hashable {
   /// The channel.
   public let channelID: String
   /// The thread; `nil` for the channel itself.
   public let threadID: String?
 
-  /// Names a place.
+  /// Creates a place.
   public init(channelID: String, threadID: String? = nil) {
     self.channelID = channelID
     self.threadID = threadID
   }
 }
 
-/// The server's channels.
+/// A source of channels.
 public protocol ChannelsSource: Sendable {
-  /// Fetches the channels of a workspace; direct ones are those of the workspace `direct`.
+  /// Fetches the channels of a workspace; the workspace `direct` contains the direct ones.
   func channels(companyID: String, workspaceID: String) async throws -> [Twake.Channel]
-  /// Makes a channel. Under one key it is made once.
+  /// Creates a channel. Under one key it is created once.
   func create(_ channel: Twake.Channel, key: String) async throws -> Twake.Channel
-  /// Changes a channel.
+  /// Edits a channel.
   func edit(_ channel: Twake.Channel) async throws -> Twake.Channel
-  /// Removes a channel.
+  /// Deletes a channel.
   func delete(_ channel: Twake.Channel) async throws
   /// Fetches a channel's members.
   func members(of channel: Twake.Channel) async throws -> [Twake.Account]
@@ -54,7 +54,7 @@ public protocol ChannelsSource: Sendable {
   func remove(_ users: [String], from channel: Twake.Channel) async throws
 }
 
-/// The server's companies and workspaces.
+/// A source of companies and workspaces.
 public protocol CompaniesSource: Sendable {
   /// Fetches the user's companies.
   func companies() async throws -> [Twake.Company]
@@ -62,45 +62,45 @@ public protocol CompaniesSource: Sendable {
   func workspaces(of companyID: String) async throws -> [Twake.Workspace]
   /// Fetches a workspace's people.
   func members(of workspaceID: String) async throws -> [Twake.Account]
-  /// Makes a workspace. Under one key it is made once.
+  /// Creates a workspace. Under one key it is created once.
   func create(
     workspace name: String, in companyID: String, members: [String], key: String
   ) async throws -> Twake.Workspace
 }
 
-/// The server's people, and logging in.
+/// A source of accounts and tokens.
 public protocol AccountsSource: Sendable {
-  /// Trades a name and a password for tokens.
+  /// Exchanges a name and a password for tokens.
   func authenticate(_ username: String, _ password: String) async throws -> Twake.Authentication
-  /// Trades a refresh token for newer tokens.
+  /// Exchanges a refresh token for new tokens.
   func refresh(_ tokens: Twake.Authentication) async throws -> Twake.Authentication
-  /// Fetches what the app needs at first: companies, workspaces, people.
+  /// Fetches the data that the app needs first: companies, workspaces, people.
   func synchronise() async throws
-  /// Fetches a person; without an id the person who is signed in.
+  /// Fetches a person's account; without an id, the signed-in user's.
   func account(_ id: String?) async throws -> Twake.Account
 }
 
-/// The app's storage on the device. Lists are kept under names; models as their JSON.
+/// The app's storage on the device: JSON of models and lists, by name.
 public protocol CubitStorage: Sendable {
-  /// Returns what was kept under a name; `nil` if nothing was.
+  /// Returns the value stored under a name; `nil` if there is none.
   func read(_ name: String) async -> [UInt8]?
-  /// Keeps a value in place of what was there.
+  /// Stores a value, replacing the former one.
   func write(_ value: [UInt8], for name: String) async
-  /// Forgets everything, also what is still being written.
+  /// Deletes all values, including those still being written.
   func clear() async
 }
 
-/// A storage that ends with the process.
+/// A storage in memory.
 public actor MemoryCubitStorage: CubitStorage {
   private var values: [String: [UInt8]] = [:]
 
-  /// Makes an empty one.
+  /// Creates an empty storage.
   public init() {}
 
-  /// Returns what was kept under a name.
+  /// Returns the value stored under a name; `nil` if there is none.
   public func read(_ name: String) -> [UInt8]? { values[name] }
-  /// Keeps a value.
+  /// Stores a value.
   public func write(_ value: [UInt8], for name: String) { values[name] = value }
-  /// Forgets everything.
+  /// Deletes all values.
   public func clear() { values = [:] }
 }

@@ -2,7 +2,7 @@ import ParleyDialectModels
 import ParleyJSON
 
 extension CubitStorage {
-  /// Returns a kept list; what the model does not read counts as never kept.
+  /// Returns a stored list; `nil` if there is none, or if an element cannot be decoded.
   func list<Model: JSONModel>(_ name: String) async -> [Model]? {
     guard let bytes = await read(name), let elements = JSONValue(bytes)?.elements else {
       return nil
@@ -21,7 +21,7 @@ extension CubitStorage {
   }
 }
 
-/// Names that nothing else has, for what is sent once.
+/// Unique keys for requests that must be applied once.
 enum RequestKey {
   static func make() -> String {
     let digits = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]

@@ -1,12 +1,11 @@
 package import OTCore
 public import ParleyClient
 
-/// A note and a text view, kept alike: edits of the view go to the note, others' changes to the view by
-/// ranges, so that no caret jumps.
+/// Synchronises a note and a text view. The view's edits are applied to the note. Others' changes
+/// are applied to the view as ranges, so that no caret jumps.
 ///
-/// While an input method is composing, both sides wait: the view is left alone, and what is being
-/// composed is sent as one edit when it is done. Undo takes back what was written in this view, and
-/// leaves others' edits alone.
+/// While an input method is composing, both directions wait: the view is not changed, and the
+/// composed text is sent as one edit afterwards. Undo reverts only edits made in this view.
 ///
 ///             pending
 ///     base ────────────▶ shown, the view's text
@@ -15,7 +14,7 @@ public import ParleyClient
 ///       ▼     pending′     ▼
 ///     note ────────────▶ both, once settled
 ///
-/// A view that was made for this package calls it; an app calls ``undo()`` and ``redo()`` only.
+/// Text views made for this package call it; an app calls only ``undo()`` and ``redo()``.
 @MainActor public final class NoteBinding {
   /// The note.
   public let note: Note
@@ -25,40 +24,40 @@ public import ParleyClient
   private let start: Int64
   private var history = UndoHistory()
 
-  /// The text that note and view had in common last; `nil` before there is one.
+  /// The last common text of note and view; `nil` before the first one.
   private var base: Document?
   /// The text in the view.
   private var shown: Document?
-  /// The view's edits that the note has not been given, on `base`.
+  /// The view's edits that the note has not received, based on `base`.
   private var pending: TextOperation?
-  /// The note's changes that the view has not been given, on `base`.
+  /// The note's changes that the view has not received, based on `base`.
   private var deferred: TextOperation?
   /// The selection, in scalars of `shown`.
   private var selection = Selection(anchor: 0, head: 0)
   /// The selection before `pending`, in scalars of `base`.
   private var selectionBefore = Selection(anchor: 0, head: 0)
   private var carets: [RemoteCaret.Placed] = []
-  /// Whether the view is being changed from here.
+  /// Whether the binding is changing the view.
   private var isShowing = false
   private var isSettling = false
   private var willSettle = false
-  /// Whether the view has reported a change that does not fit what is known of its text.
+  /// Whether the view has reported a change that does not match `shown`.
   private var isUnsure = false
   /// Whether the note has changed while the view was being changed.
   private var isOverrun = false
 
-  /// Edits that a view is given at most for one change; beyond them, it is one edit from the first to
-  /// the last.
+  /// Maximum edits applied to a view for one change; beyond it, they are combined into one edit
+  /// from the first to the last.
   package nonisolated static let editsMax = 256
 
-  /// Makes a binding. The view may be there already, and is given the note's text by ``attach(_:)``.
+  /// Creates a binding. ``attach(_:)`` then sets the view's text.
   public init(_ note: Note, time: any ClientTime = SystemTime()) {
     self.note = note
     self.time = time
     start = time.now
   }
 
-  /// Has a view show the note, and be edited. It is held weakly.
+  /// Attaches the view that shows and edits the note. It is referenced weakly.
   public func attach(_ view: any EditableTextView) {
     self.view = view
     base = nil
@@ -69,14 +68,14 @@ public import ParleyClient
     note.attach(editor: self)
   }
 
-  /// Leaves the view alone from now on.
+  /// Detaches the view.
   public func detach() {
     settle()
     note.detach(editor: self)
     view = nil
   }
 
-  /// Whether the view may be written in: there is a text, and this person may.
+  /// Whether the view is editable: the note has a text, and this person may edit it.
   public var isEditable: Bool {
     guard note.isWritable else { return false }
     switch note.state {
@@ -85,17 +84,17 @@ public import ParleyClient
     }
   }
 
-  // MARK: The view tells
+  // MARK: Reports of the view
 
-  /// The view has replaced a range of its text. Nothing is done to the view within this call.
+  /// Handles a replaced range of the view's text. The view is not changed within this call.
   ///
   /// - Parameters:
-  ///   - range: The range as it was, in UTF-16 units of the text before.
-  ///   - text: The text in its place.
-  /// - Complexity: O(log *n*), plus the texts replaced and inserted.
+  ///   - range: The replaced range, in UTF-16 units of the former text.
+  ///   - text: The replacement.
+  /// - Complexity: O(log *n*), plus the lengths of the replaced and inserted texts.
   public func textChanged(in range: Range<Int>, to text: String) {
     guard !isShowing, let view, let document = shown else { return }
-    // A range of a text that is not known here: the texts are compared when the change is over.
+    // If the range does not fit the known text, the texts are compared after the change.
     guard view.utf16Count == document.utf16Count - range.count + text.utf16.count,
       let scalars = try? document.scalars(ofUTF16: range),
       let edit = try? TextOperation(replacing: scalars, of: document, with: text)
@@ -107,8 +106,8 @@ public import ParleyClient
     took(edit, Selection(anchor: end, head: end))
   }
 
-  /// The view's change is over: edits go to the note, and what has waited to the view. Does nothing
-  /// while an input method is composing.
+  /// Handles the end of the view's change: sends its edits to the note, and applies deferred
+  /// changes to the view. While an input method is composing, it only redraws the carets.
   public func settle() {
     guard let view, !isSettling, !isShowing, shown != nil else { return }
     guard !view.isComposing else {
@@ -123,7 +122,7 @@ public import ParleyClient
     showPeople()
   }
 
-  /// The view's selection has changed.
+  /// Handles a change of the view's selection.
   public func selectionChanged() {
     guard let view, !isShowing, let shown else { return }
     let units = view.selectedUnits.clamped(to: 0..<shown.utf16Count)
@@ -134,7 +133,7 @@ public import ParleyClient
     let next = selection.directed(to: range)
     guard next != selection else { return }
     selection = next
-    // A caret that was moved by hand begins a step of its own.
+    // Moving the caret by hand starts a new undo step.
     guard pending == nil, !view.isComposing else { return }
     history.endRun()
     tellSelection()
@@ -142,15 +141,15 @@ public import ParleyClient
 
   // MARK: Undo
 
-  /// Whether there is something to take back.
+  /// Whether an edit can be undone.
   public var canUndo: Bool { history.canUndo || pending != nil }
 
-  /// Whether there is something to do again.
+  /// Whether an edit can be redone.
   public var canRedo: Bool { history.canRedo && pending == nil }
 
-  /// Takes back the newest edit made in this view. Others' edits stay, also those within it.
+  /// Reverts the newest edit made in this view. Others' edits remain, also within its range.
   ///
-  /// - Returns: Whether something was taken back; never while an input method is composing.
+  /// - Returns: Whether an edit was reverted; always `false` while an input method is composing.
   @discardableResult
   public func undo() -> Bool {
     step { history, document, selection throws(OperationError) in
@@ -158,9 +157,9 @@ public import ParleyClient
     }
   }
 
-  /// Does again what was taken back.
+  /// Redoes the last undone edit.
   ///
-  /// - Returns: Whether something was done.
+  /// - Returns: Whether an edit was redone.
   @discardableResult
   public func redo() -> Bool {
     step { history, document, selection throws(OperationError) in
@@ -168,7 +167,8 @@ public import ParleyClient
     }
   }
 
-  /// The next edit is a step of its own: before and after a paste.
+  /// Ends the current undo step, so that the next edit starts a new one; called before and after a
+  /// paste.
   public func endUndoRun() {
     settle()
     history.endRun()
@@ -200,9 +200,9 @@ public import ParleyClient
     return true
   }
 
-  // MARK: Both sides meet
+  // MARK: Synchronising
 
-  /// Takes an edit that the view shows already.
+  /// Records an edit that the view already shows.
   private func took(_ edit: TextOperation, _ after: Selection) {
     guard !edit.isIdentity, var document = shown else { return }
     guard (try? document.apply(edit)) != nil else { return }
@@ -215,7 +215,7 @@ public import ParleyClient
     }
   }
 
-  /// Finds what the view has changed without telling.
+  /// Finds a change that the view has not reported.
   private func adoptUntold(from view: any EditableTextView) {
     guard let document = shown, isUnsure || view.utf16Count != document.utf16Count else { return }
     isUnsure = false
@@ -232,7 +232,7 @@ public import ParleyClient
     var remote = deferred ?? .identity(length: base.scalarCount)
     if let local = pending {
       pending = nil
-      // The diamond cannot fail: both start from `base`.
+      // The transformation cannot fail: both operations start from `base`.
       if let (remoteAfter, localAfter) = try? TextOperation.transform(remote, local) {
         if submit(localAfter, past: remote, view) {
           remote = remoteAfter
@@ -247,7 +247,7 @@ public import ParleyClient
     compare(view)
   }
 
-  /// Gives an edit to the note, and to the history.
+  /// Applies an edit to the note, and records it in the history.
   private func submit(
     _ edit: TextOperation, past remote: TextOperation, _ view: any EditableTextView
   ) -> Bool {
@@ -263,7 +263,7 @@ public import ParleyClient
     return true
   }
 
-  /// Changes the view by an operation on its text.
+  /// Applies an operation to the view.
   private func show(
     _ operation: TextOperation, in view: any EditableTextView, selecting wanted: Selection?
   ) {
@@ -281,8 +281,8 @@ public import ParleyClient
     view.select(after.selection(moved).range)
   }
 
-  /// Sets the view to the note's text if they differ. They differ only if a view does not apply an
-  /// edit, or if it edits the note while it applies one.
+  /// Sets the view's text to the note's if they differ. This happens only if a view does not apply
+  /// an edit, or edits the note while it applies one.
   private func compare(_ view: any EditableTextView) {
     guard let document = note.document else { return }
     if !isOverrun, shown?.utf16Count == document.utf16Count,
@@ -305,7 +305,7 @@ public import ParleyClient
 
   // MARK: Carets
 
-  /// The others' carets as the view shows them.
+  /// The others' carets for the view.
   package var caretsShown: [RemoteCaret] {
     guard let shown else { return [] }
     return carets.map { $0.caret(in: shown) }
@@ -313,14 +313,14 @@ public import ParleyClient
 
   private func showPeople() {
     guard let view, let shown else { return }
-    // The note's places are not the view's while edits wait on either side.
+    // While edits are pending on either side, the note's positions do not fit the view's text.
     if pending == nil, deferred == nil {
       carets = RemoteCaret.placed(note.people, in: shown)
     }
     view.show(caretsShown)
   }
 
-  /// Settles after the current call, where that was not done by the view.
+  /// Schedules a settle after the current call, in case the view does not trigger one.
   private func settleSoon() {
     guard !willSettle else { return }
     willSettle = true
@@ -342,7 +342,7 @@ extension NoteBinding: NoteEditing {
     deferred = deferred.flatMap { try? $0.composed(with: operation) } ?? operation
     if view.isComposing { return }
     adoptUntold(from: view)
-    // The note may not be edited just now, so an edit that it has not been given waits, too.
+    // The note must not be edited within this call, so pending edits wait.
     guard pending == nil else { return settleSoon() }
     isSettling = true
     defer { isSettling = false }
@@ -364,7 +364,7 @@ extension NoteBinding: NoteEditing {
       showPeople()
       return
     }
-    // The text that the history knows: with the changes that wait.
+    // The text that the history is based on includes the deferred changes.
     var former = base
     if let deferred { try? former.apply(deferred) }
     note(applied: TextOperation(replacing: former, by: document))

@@ -1,39 +1,39 @@
 public import ParleyClient
 
-/// A note's state in one word for the person, the most pressing first.
+/// A note's state for the user interface. If several apply, the most urgent one is used.
 public enum NoteSummary: Sendable, Hashable {
-  /// The note is gone from the server.
+  /// The note was deleted on the server.
   case deleted
-  /// The note is not followed.
+  /// The note is not synchronised.
   case failed(NoteTrouble)
-  /// The app has closed it.
+  /// The app has closed the note.
   case closed
-  /// The server does not take the edits.
+  /// The server refused the edits.
   case refused(Refusal)
-  /// The device does not keep the edits: they end with the app.
+  /// Edits could not be stored on the device: they would be lost when the app ends.
   case storageFailing(unsaved: Int)
-  /// Edits made offline were put into a text that had moved on.
+  /// Edits made offline were merged into a text that had changed a lot.
   case rebased
   /// There is no text yet.
   case opening
-  /// The server is not there.
+  /// The server is unreachable.
   case offline(unsaved: Int)
-  /// Edits are on their way.
+  /// Edits wait for the server's confirmation.
   case saving(unsaved: Int)
-  /// The person may read only.
+  /// The person has only read access.
   case readOnly
-  /// The server has everything on its disk.
+  /// The server has all edits on its disk.
   case saved
 
-  /// The person's next step, which a view offers as a button.
+  /// The action that resolves a state, offered as a button.
   public enum Remedy: Sendable, Hashable, CaseIterable {
-    /// ``Note/retry()``.
+    /// Calls ``Note/retry()``.
     case retry
-    /// ``Note/discard()``.
+    /// Calls ``Note/discard()``.
     case discard
-    /// ``Note/reopen()``.
+    /// Calls ``Note/reopen()``.
     case reopen
-    /// Sets ``Note/isRebased`` back.
+    /// Resets ``Note/isRebased``.
     case understood
 
     /// The button's title.
@@ -46,7 +46,7 @@ public enum NoteSummary: Sendable, Hashable {
       }
     }
 
-    /// Does it.
+    /// Performs the action.
     @MainActor public func apply(to note: Note) {
       switch self {
       case .retry: note.retry()
@@ -57,7 +57,7 @@ public enum NoteSummary: Sendable, Hashable {
     }
   }
 
-  /// Sums up a note. Views that call it observe what it reads.
+  /// Creates the summary of a note. Views that call it observe the note's properties.
   @MainActor public init(_ note: Note) {
     switch note.state {
     case .deleted: self = .deleted
@@ -82,7 +82,7 @@ public enum NoteSummary: Sendable, Hashable {
     }
   }
 
-  /// The state in English, for the person.
+  /// The state as an English text for the user.
   public var words: String {
     switch self {
     case .deleted: "This note has been deleted."
@@ -101,7 +101,7 @@ public enum NoteSummary: Sendable, Hashable {
     }
   }
 
-  /// The name of a symbol in Apple's SF Symbols.
+  /// The name of the state's SF Symbol.
   public var symbol: String {
     switch self {
     case .deleted: "trash"
@@ -116,7 +116,7 @@ public enum NoteSummary: Sendable, Hashable {
     }
   }
 
-  /// Whether the person has to do or know something now.
+  /// Whether the state requires the person's attention.
   public var isProblem: Bool {
     switch self {
     case .deleted, .failed, .refused, .storageFailing, .rebased: true
@@ -124,7 +124,7 @@ public enum NoteSummary: Sendable, Hashable {
     }
   }
 
-  /// Buttons, in their order.
+  /// The buttons, in order.
   public var remedies: [Remedy] {
     switch self {
     case .refused: [.retry, .discard]

@@ -1,6 +1,6 @@
 public import ParleyClient
 
-/// The people in a note or a room, as a row of badges shows them.
+/// A summary of the people in a note or a room, for a row of badges.
 public struct PeopleSummary: Sendable, Hashable {
   /// A person's badge.
   public struct Badge: Sendable, Hashable, Identifiable {
@@ -8,24 +8,25 @@ public struct PeopleSummary: Sendable, Hashable {
     public let id: String
     /// The name.
     public let name: String
-    /// The first letters of the first and the last word of the name.
+    /// The initials: the first letters of the name's first and last words.
     public let initials: String
-    /// The colour, as their caret's.
+    /// The colour, equal to that of the person's caret.
     public let color: CaretColor
-    /// Whether the person writes just now.
+    /// Whether the person is writing.
     public let isWriting: Bool
   }
 
-  /// The badges, beginning with the people who write.
+  /// The badges, starting with people who are writing.
   public let badges: [Badge]
   /// The number of people without a badge.
   public let further: Int
 
-  /// Sums up people. Views that call it observe what it reads.
+  /// Creates a summary. Views that call it observe the people's properties.
   ///
   /// - Parameters:
-  ///   - count: The number of people where not all are named, this person included: ``Note/peopleCount``.
-  ///   - most: Badges at most.
+  ///   - count: The number of people, this one included, if not all of them are listed:
+  ///     ``Note/peopleCount``.
+  ///   - most: Maximum badges.
   @MainActor public init(_ people: [Person], count: Int? = nil, most: Int = 5) {
     let others = max(people.count, (count ?? 1) - 1)
     badges = (people.filter(\.isWriting) + people.filter { !$0.isWriting }).prefix(most).map {

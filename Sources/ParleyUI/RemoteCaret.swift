@@ -1,25 +1,25 @@
 package import OTCore
 package import ParleyClient
 
-/// Another person's caret, or the piece of text they have selected, as a view draws it.
+/// Another person's caret or selection, for drawing.
 public struct RemoteCaret: Sendable, Hashable, Identifiable {
-  /// A name that stays the same while the caret moves.
+  /// An id that remains the same while the caret moves.
   public let id: String
   /// The person's name.
   public let name: String
   /// The person's colour.
   public let color: CaretColor
-  /// The caret's place, in UTF-16 units of the view's text.
+  /// The caret's position, in UTF-16 units of the view's text.
   public let head: Int
   /// The selected range; empty for a caret alone.
   public let range: Range<Int>
-  /// Whether the name is to be shown: the person is writing.
+  /// Whether the name is shown, because the person is writing.
   public let isLabelled: Bool
 
-  /// Carets that are drawn at most; those of people who write come first.
+  /// Maximum drawn carets; those of people who are writing come first.
   package static let most = 100
 
-  /// A caret by its place in scalars, which edits move.
+  /// A caret by its position in scalars, which is transformed by edits.
   package struct Placed: Sendable {
     package var selection: Selection
     let id: String
@@ -35,7 +35,8 @@ public struct RemoteCaret: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The carets of a note's people in its text. Places beyond the text are its end.
+  /// Returns the carets of a note's people in a text. Positions beyond the text are moved to its
+  /// end.
   @MainActor package static func placed(_ people: [Person], in document: Document) -> [Placed] {
     var carets: [Placed] = []
     for person in people.filter(\.isWriting) + people.filter({ !$0.isWriting }) {
@@ -58,14 +59,15 @@ public struct RemoteCaret: Sendable, Hashable, Identifiable {
 
 /// A person's colour.
 public struct CaretColor: Sendable, Hashable {
-  /// The share of red, from 0 to 1.
+  /// The red component, from 0 to 1.
   public let red: Double
-  /// The share of green, from 0 to 1.
+  /// The green component, from 0 to 1.
   public let green: Double
-  /// The share of blue, from 0 to 1.
+  /// The blue component, from 0 to 1.
   public let blue: Double
 
-  /// Reads `#rrggbb`. Without that, a person has one of eight colours, by their id.
+  /// Creates a colour from `#rrggbb`; otherwise one of eight colours, determined by the person's
+  /// id.
   public init(_ hex: String?, of id: String) {
     let value = Self.value(hex) ?? Self.palette[Self.place(of: id)]
     red = Double(value >> 16 & 0xff) / 255
@@ -73,10 +75,10 @@ public struct CaretColor: Sendable, Hashable {
     blue = Double(value & 0xff) / 255
   }
 
-  /// Whether dark letters are easier to read on it than light ones: the contrast of WCAG 2.
+  /// Whether dark text has more contrast on the colour than white text, according to WCAG 2.
   public var takesDarkText: Bool {
     func linear(_ share: Double) -> Double {
-      // A polynomial close to the curve of sRGB, which needs no power function.
+      // A polynomial that approximates the sRGB transfer function without a power function.
       share * (share * (share * 0.305306011 + 0.682171111) + 0.012522878)
     }
     let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
@@ -94,7 +96,7 @@ public struct CaretColor: Sendable, Hashable {
     return UInt32(hex.dropFirst(), radix: 16)
   }
 
-  /// The same for an id on every device: `Hasher` has another seed in each process.
+  /// Returns an index that is equal for an id on all devices; `Hasher` has a random seed.
   private static func place(of id: String) -> Int {
     var hash: UInt32 = 2_166_136_261
     for byte in id.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
@@ -102,19 +104,20 @@ public struct CaretColor: Sendable, Hashable {
   }
 }
 
-/// The place of a name beside a caret.
+/// The position of a name beside a caret.
 public struct CaretLabel: Sendable, Hashable {
   /// The left edge.
   public let x: Double
   /// The upper edge.
   public let y: Double
 
-  /// Places a label above the caret, below it where there is no room, and never beyond the sides.
+  /// Places a label above the caret, or below it if there is no space, within the sides of the
+  /// view.
   ///
   /// - Parameters:
   ///   - caret: The caret's left and upper edge, and its height.
   ///   - size: The label's width and height.
-  ///   - bounds: The visible part: left and upper edge, width and height.
+  ///   - bounds: The visible rectangle: its left and upper edge, width and height.
   public init(
     caret: (x: Double, y: Double, height: Double), size: (width: Double, height: Double),
     bounds: (x: Double, y: Double, width: Double, height: Double)

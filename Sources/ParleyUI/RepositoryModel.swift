@@ -2,7 +2,7 @@ public import Observation
 import ParleyClient
 public import ParleyOffline
 
-/// A ``Repository``'s list for views: its things, what waits for the server, and what has to be decided.
+/// A ``Repository``'s list for views: its resources, the waiting changes, and the problems.
 ///
 ///     @State private var model = RepositoryModel(contacts)
 ///     …
@@ -10,38 +10,39 @@ public import ParleyOffline
 @MainActor @Observable public final class RepositoryModel<Model: OfflineModel> {
   /// A list's state.
   public enum State: Sendable, Hashable {
-    /// Nothing has come yet.
+    /// No list was loaded yet.
     case loading
-    /// There is a list; an empty one, too.
+    /// A list was loaded, possibly an empty one.
     case ready
-    /// There is nothing to show. ``RepositoryModel/run()`` tries again.
+    /// There is no list to show. ``RepositoryModel/run()`` retries.
     case failed(FetchError)
   }
 
   /// The repository.
   public let repository: Repository<Model>
-  /// The things, with the changes that wait laid over them.
+  /// The resources with waiting changes applied.
   public private(set) var items: [Model] = []
   /// The state.
   public private(set) var state = State.loading
-  /// The number of changes that wait for the server, of all the outbox's collections.
+  /// The number of waiting changes of all collections of the outbox.
   public private(set) var waiting = 0
-  /// Conflicts and refusals to decide on, of all the outbox's collections: ``Outbox/decide(_:_:)``.
+  /// The conflicts and refusals of all collections of the outbox; see ``Outbox/decide(_:_:)``.
   public private(set) var problems: [Mutation] = []
-  /// Why the last change was not added, such as a full disk. Set it to `nil` when that was shown.
+  /// The reason why the last change was not added, such as a full disk. Set it to `nil` after
+  /// showing it.
   public var problem: OutboxError?
 
   @ObservationIgnored private let query: FetchPolicy
   @ObservationIgnored private let isIncluded: (@Sendable (Model) -> Bool)?
   @ObservationIgnored private let areOrdered: (@Sendable (Model, Model) -> Bool)?
 
-  /// Makes a model.
+  /// Creates a model.
   ///
   /// - Parameters:
-  ///   - policy: The origin of the things.
-  /// - areInOrder: Whether the first thing comes before the second; without it the repository's
-  ///   order remains.
-  ///   - isIncluded: Whether a thing is shown.
+  ///   - policy: Determines whether values come from the store, the server or both.
+  ///   - areInOrder: Whether the first resource comes before the second; with `nil` the
+  ///     repository's order is used.
+  ///   - isIncluded: Whether a resource is shown.
   public init(
     _ repository: Repository<Model>, _ policy: FetchPolicy = .cacheThenNetwork,
     by areInOrder: (@Sendable (Model, Model) -> Bool)? = nil,
@@ -53,7 +54,7 @@ public import ParleyOffline
     self.isIncluded = isIncluded
   }
 
-  /// Follows the repository until its task is cancelled, or there is nothing to show.
+  /// Follows the repository until the task is cancelled, or there is no list to show.
   public func run() async {
     if case .failed = state { state = .loading }
     let outbox = repository.outbox
@@ -64,7 +65,7 @@ public import ParleyOffline
       for try await list in repository.fetchAll(query) { take(list) }
     } catch {
       state = .failed(error)
-      // The other loops are cancelled with this one.
+      // The other loops are cancelled when this function returns.
     }
   }
 
@@ -82,22 +83,22 @@ public import ParleyOffline
     state = .ready
   }
 
-  /// Fetches again, and returns at once.
+  /// Starts fetching again, without waiting for the result.
   public func refresh() async { await repository.refresh() }
 
-  /// Saves a thing; see ``Repository/save(_:lane:)``. A failure shows in ``problem``.
+  /// Saves a resource; see ``Repository/save(_:lane:)``. A failure is shown in ``problem``.
   public func save(_ item: Model) async {
     await change { repository throws(OutboxError) in _ = try await repository.save(item) }
   }
 
-  /// Changes a thing as it is shown.
+  /// Changes a resource as it is shown.
   public func change(_ id: ResourceID, _ edit: @escaping @Sendable (inout Model) -> Void) async {
     await change { repository throws(OutboxError) in _ = try await repository.change(id, edit) }
   }
 
-  /// Deletes the things at these places of ``items``.
+  /// Deletes the resources at these indexes of ``items``.
   public func delete(_ places: some Sequence<Int>) async {
-    // Places count now, before the list changes.
+    // Read the ids first: each deletion changes the indexes.
     let ids = places.compactMap { items.indices.contains($0) ? items[$0].id : nil }
     for id in ids {
       await change { repository throws(OutboxError) in _ = try await repository.delete(id) }

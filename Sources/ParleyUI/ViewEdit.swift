@@ -2,10 +2,10 @@ package import OTCore
 package import ParleyClient
 
 extension TextOperation {
-  /// The operation that replaces a range of scalars, without what old and new text have in common at
-  /// their beginning and end: an input method or a correction replaces whole words.
+  /// Creates the operation that replaces a range of scalars, reduced by the common beginning and
+  /// end of both texts: input methods and corrections replace whole words.
   ///
-  /// - Complexity: O(log *n*), plus the texts replaced and inserted.
+  /// - Complexity: O(log *n*), plus the lengths of the replaced and inserted texts.
   package init(
     replacing range: Range<Int>, of document: Document, with text: String
   ) throws(NoteError) {
@@ -22,16 +22,16 @@ extension TextOperation {
       of: range.lowerBound + start..<range.upperBound - end, with: String(inserted))
   }
 
-  /// The operation that replaces what lies between two texts' common beginning and end.
+  /// Creates the operation that replaces the part between two texts' common beginning and end.
   ///
-  /// - Parameter caret: The caret in the new text. Where several places are possible, as for a letter
-  ///   beside the same letter, it is the one that ends there.
+  /// - Parameter caret: The caret in the new text. If several positions are possible, as for a
+  ///   letter inserted beside the same letter, the edit ends at the caret.
   /// - Complexity: O(*old* + *new*).
   package init(replacing old: Document, by new: Document, caret: Int) {
     let from = Array(old.text.unicodeScalars)
     let to = Array(new.text.unicodeScalars)
     let shorter = min(from.count, to.count)
-    // Text behind the caret is compared first: an edit ends there.
+    // Compare the text after the caret first, so that the edit ends at the caret.
     let behind = min(max(to.count - caret, 0), shorter)
     var end = 0
     while end < behind, from[from.count - 1 - end] == to[to.count - 1 - end] { end += 1 }
@@ -49,7 +49,8 @@ extension TextOperation {
 }
 
 extension TextEdit {
-  /// The edits of an operation for a view: of many, a single one from the first to the last.
+  /// Returns the edits of an operation for a view; many are combined into one from the first to the
+  /// last.
   package static func few(
     of operation: TextOperation, on before: Document, after: Document
   ) -> [TextEdit] {
@@ -58,7 +59,7 @@ extension TextEdit {
       return edits
     }
     let start = first.range.lowerBound
-    // The last edit's end, counted from the end of the text, is the same before and after.
+    // The distance from the last edit's end to the end of the text is the same before and after.
     let behind = after.utf16Count - last.range.lowerBound - last.text.utf16.count
     let scalars =
       after.scalarOffset(ofUTF16: start)..<after.scalarOffset(ofUTF16: after.utf16Count - behind)
@@ -69,8 +70,8 @@ extension TextEdit {
 }
 
 extension Selection {
-  /// The selection of a range, in the direction in which it has grown. Views tell no direction: the
-  /// end that has stayed is the anchor.
+  /// Returns the selection of a range with a direction, which views do not report: the end that did
+  /// not move is the anchor.
   package func directed(to range: Range<Int>) -> Selection {
     if range.upperBound == anchor, range.lowerBound != anchor {
       return Selection(anchor: range.upperBound, head: range.lowerBound)
@@ -78,8 +79,8 @@ extension Selection {
     return Selection(anchor: range.lowerBound, head: range.upperBound)
   }
 
-  /// The selection after another user's operation. What that inserts at one of its ends stays
-  /// outside, for the next key would replace it; a caret stays before.
+  /// Returns the selection after another user's operation. Text inserted at one of its ends stays
+  /// outside, so that the next key does not replace it; a caret stays before inserted text.
   package func keptApart(from operation: TextOperation) -> Selection {
     let moved = transformed(over: operation, own: false)
     guard anchor != head else { return moved }

@@ -8,25 +8,25 @@
     public import AppKit
   #endif
 
-  /// An editor of a note that several write: text, carets with names and colours, undo of one's own edits.
+  /// An editor of a shared note: text, carets with names and colours, undo of the user's own edits.
   ///
   ///     NoteEditor(parley.note("n-1"))
   ///
-  /// Another note needs another identity: `NoteEditor(note).id(note.id)`.
+  /// To show another note, change the identity: `NoteEditor(note).id(note.id)`.
   @MainActor public struct NoteEditor {
     private let note: Note
     private let onProblem: ((NoteError) -> Void)?
 
-    /// Makes an editor.
+    /// Creates an editor.
     ///
-    /// - Parameter onProblem: Called when an edit was not possible, and was taken back.
+    /// - Parameter onProblem: Called when an edit failed and was reverted.
     public init(_ note: Note, onProblem: ((NoteError) -> Void)? = nil) {
       self.note = note
       self.onProblem = onProblem
     }
 
     private func update(_ view: NoteTextView) {
-      // Read here, so that SwiftUI calls this again when they change.
+      // Read these here, so that SwiftUI calls this again when they change.
       _ = (note.state, note.isWritable)
       view.onProblem = onProblem
       view.update()
@@ -35,20 +35,20 @@
 
   #if canImport(UIKit)
     extension NoteEditor: UIViewRepresentable {
-      /// Makes the text view.
+      /// Creates the text view.
       public func makeUIView(context: Context) -> NoteTextView { NoteTextView(note) }
 
-      /// Takes over what the note allows.
+      /// Updates whether the view is editable.
       public func updateUIView(_ view: NoteTextView, context: Context) { update(view) }
 
-      /// Leaves the note alone.
+      /// Detaches the view from the note.
       public static func dismantleUIView(_ view: NoteTextView, coordinator: ()) {
         view.binding.detach()
       }
     }
   #else
     extension NoteEditor: NSViewRepresentable {
-      /// Makes the text view in a scroll view.
+      /// Creates the text view in a scroll view.
       public func makeNSView(context: Context) -> NSScrollView {
         let scroll = NSScrollView()
         scroll.hasVerticalScroller = true
@@ -56,12 +56,12 @@
         return scroll
       }
 
-      /// Takes over what the note allows.
+      /// Updates whether the view is editable.
       public func updateNSView(_ scroll: NSScrollView, context: Context) {
         if let view = scroll.documentView as? NoteTextView { update(view) }
       }
 
-      /// Leaves the note alone.
+      /// Detaches the view from the note.
       public static func dismantleNSView(_ scroll: NSScrollView, coordinator: ()) {
         (scroll.documentView as? NoteTextView)?.binding.detach()
       }

@@ -5,14 +5,14 @@
   public import ParleyOffline
   public import SwiftUI
 
-  /// A note's state in a line, with buttons where the person has to decide.
+  /// A line with a note's state, and buttons for decisions.
   public struct NoteStatusView: View {
     private let note: Note
 
-    /// Makes a view.
+    /// Creates a view.
     public init(_ note: Note) { self.note = note }
 
-    /// The line.
+    /// The line with the state.
     public var body: some View {
       let summary = NoteSummary(note)
       HStack {
@@ -27,20 +27,20 @@
     }
   }
 
-  /// The others in a note, as badges in their colours.
+  /// The other people in a note, as badges in their colours.
   public struct NotePeopleView: View {
     private let note: Note
     private let most: Int
 
-    /// Makes a view.
+    /// Creates a view.
     ///
-    /// - Parameter most: Badges at most.
+    /// - Parameter most: Maximum badges.
     public init(_ note: Note, most: Int = 5) {
       self.note = note
       self.most = most
     }
 
-    /// The row.
+    /// The row of badges.
     public var body: some View {
       let summary = PeopleSummary(note.people, count: note.peopleCount, most: most)
       HStack {
@@ -63,21 +63,21 @@
     }
   }
 
-  /// A list of a ``Repository``'s things: with what waits for the server, pull to refresh and swipe to
-  /// delete.
+  /// A list of a ``Repository``'s resources, with the number of waiting changes, pull to refresh
+  /// and swipe to delete.
   ///
   ///     RepositoryList(contacts) { contact in Text(contact.name) }
   public struct RepositoryList<Model: OfflineModel, Row: View>: View {
     @State private var model: RepositoryModel<Model>
     private let row: (Model) -> Row
 
-    /// Makes a list. The repository counts when the view appears for the first time.
+    /// Creates a list. Only the repository given when the view first appears is used.
     public init(_ repository: Repository<Model>, @ViewBuilder row: @escaping (Model) -> Row) {
       _model = State(initialValue: RepositoryModel(repository))
       self.row = row
     }
 
-    /// Makes a list of a model that the app keeps.
+    /// Creates a list of the app's own model.
     public init(_ model: RepositoryModel<Model>, @ViewBuilder row: @escaping (Model) -> Row) {
       _model = State(initialValue: model)
       self.row = row

@@ -4,14 +4,14 @@
   public import AppKit
   public import ParleyClient
 
-  /// An `NSTextView` that shows a note and is edited by several.
+  /// An `NSTextView` that shows and edits a shared note.
   ///
-  /// Its text storage is the note's: set no `string` of your own. Its undo takes back what was written
-  /// in it alone.
+  /// The note controls its text storage: do not set `string`. Undo reverts only edits made in this
+  /// view.
   public final class NoteTextView: NSTextView {
     /// The binding to the note.
     public let binding: NoteBinding
-    /// Called when an edit was not possible, and was taken back.
+    /// Called when an edit failed and was reverted.
     public var onProblem: ((NoteError) -> Void)?
 
     private let coordinator: NoteTextCoordinator
@@ -19,12 +19,12 @@
     private let contents: NSTextStorage
     private var carets: [RemoteCaret] = []
 
-    /// Makes a view.
+    /// Creates a view.
     public init(_ note: Note) {
       binding = NoteBinding(note)
       coordinator = NoteTextCoordinator(binding)
       undoes = NoteUndoManager(binding)
-      // Carets are drawn by the layout manager's rectangles.
+      // Carets are drawn with the layout manager's rectangles.
       contents = NSTextStorage()
       let layout = NSLayoutManager()
       let container = NSTextContainer(
@@ -44,19 +44,19 @@
       update()
     }
 
-    /// This way is not available: a note is needed.
+    /// Not supported: a view needs a note.
     public required init?(coder: NSCoder) { nil }
 
-    /// Takes over what the note allows. Call it when the note's state has changed, unless the view is a
-    /// ``NoteEditor``'s.
+    /// Updates whether the view is editable. Call it after a change of the note's state, unless the
+    /// view belongs to a ``NoteEditor``.
     public func update() {
       if isEditable != binding.isEditable { isEditable = binding.isEditable }
     }
 
-    /// The undo of what was written in this view.
+    /// The undo manager for edits made in this view.
     public override var undoManager: UndoManager? { undoes }
 
-    /// A paste is an undo step of its own.
+    /// Pastes the pasteboard's text, as a separate undo step.
     public override func paste(_ sender: Any?) {
       binding.endUndoRun()
       super.paste(sender)
@@ -117,7 +117,7 @@
     public var wholeText: String { contents.string }
     /// The text's length in UTF-16 units.
     public var utf16Count: Int { contents.length }
-    /// Whether text is marked.
+    /// Whether an input method is composing.
     public var isComposing: Bool { hasMarkedText() }
     /// The selected range.
     public var selectedUnits: Range<Int> { Range(selectedRange()) ?? 0..<0 }
@@ -133,17 +133,17 @@
       if selectedUnits != range { setSelectedRange(NSRange(range)) }
     }
 
-    /// Draws carets.
+    /// Draws the others' carets.
     public func show(_ carets: [RemoteCaret]) {
       self.carets = carets
       needsDisplay = true
     }
 
-    /// Hands a problem on.
+    /// Passes a problem to ``onProblem``.
     public func show(_ problem: NoteError) { onProblem?(problem) }
   }
 
-  /// Tells the binding what the view does.
+  /// Reports the view's changes to the binding.
   final class NoteTextCoordinator: NSObject, NSTextViewDelegate, NSTextStorageDelegate {
     private let binding: NoteBinding
 

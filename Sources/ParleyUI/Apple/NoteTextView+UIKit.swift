@@ -4,23 +4,23 @@
   public import ParleyClient
   public import UIKit
 
-  /// A `UITextView` that shows a note and is edited by several.
+  /// A `UITextView` that shows and edits a shared note.
   ///
   ///     let view = NoteTextView(parley.note("n-1"))
   ///
-  /// Its text storage is the note's: set no `text` of your own. Its undo takes back what was written in
-  /// it alone.
+  /// The note controls its text storage: do not set `text`. Undo reverts only edits made in this
+  /// view.
   public final class NoteTextView: UITextView {
     /// The binding to the note.
     public let binding: NoteBinding
-    /// Called when an edit was not possible, and was taken back.
+    /// Called when an edit failed and was reverted.
     public var onProblem: ((NoteError) -> Void)?
 
     private let coordinator: NoteTextCoordinator
     private let overlay = CaretOverlay()
     private let undoes: NoteUndoManager
 
-    /// Makes a view.
+    /// Creates a view.
     public init(_ note: Note) {
       binding = NoteBinding(note)
       coordinator = NoteTextCoordinator(binding)
@@ -38,26 +38,26 @@
       update()
     }
 
-    /// This way is not available: a note is needed.
+    /// Not supported: a view needs a note.
     public required init?(coder: NSCoder) { nil }
 
-    /// Takes over what the note allows. Call it when the note's state has changed, unless the view is a
-    /// ``NoteEditor``'s.
+    /// Updates whether the view is editable. Call it after a change of the note's state, unless the
+    /// view belongs to a ``NoteEditor``.
     public func update() {
       if isEditable != binding.isEditable { isEditable = binding.isEditable }
     }
 
-    /// The undo of what was written in this view.
+    /// The undo manager for edits made in this view.
     public override var undoManager: UndoManager? { undoes }
 
-    /// A paste is an undo step of its own.
+    /// Pastes the pasteboard's text, as a separate undo step.
     public override func paste(_ sender: Any?) {
       binding.endUndoRun()
       super.paste(sender)
       binding.endUndoRun()
     }
 
-    /// Lays out the others' carets with the text.
+    /// Lays out the overlay for the others' carets.
     public override func layoutSubviews() {
       super.layoutSubviews()
       let size = CGSize(
@@ -80,7 +80,7 @@
     public var wholeText: String { textStorage.string }
     /// The text's length in UTF-16 units.
     public var utf16Count: Int { textStorage.length }
-    /// Whether text is marked.
+    /// Whether an input method is composing.
     public var isComposing: Bool { markedTextRange != nil }
     /// The selected range.
     public var selectedUnits: Range<Int> { Range(selectedRange) ?? 0..<0 }
@@ -96,7 +96,7 @@
       if selectedUnits != range { selectedRange = NSRange(range) }
     }
 
-    /// Draws carets.
+    /// Draws the others' carets.
     public func show(_ carets: [RemoteCaret]) {
       overlay.marks = carets.compactMap { caret in
         guard let head = textRange(caret.head..<caret.head) else { return nil }
@@ -109,11 +109,11 @@
       overlay.setNeedsDisplay()
     }
 
-    /// Hands a problem on.
+    /// Passes a problem to ``onProblem``.
     public func show(_ problem: NoteError) { onProblem?(problem) }
   }
 
-  /// Tells the binding what the view does.
+  /// Reports the view's changes to the binding.
   final class NoteTextCoordinator: NSObject, UITextViewDelegate, NSTextStorageDelegate {
     private let binding: NoteBinding
 
@@ -135,7 +135,7 @@
     func textViewDidEndEditing(_ textView: UITextView) { binding.settle() }
   }
 
-  /// Draws the others' carets over the text.
+  /// A view that draws the others' carets over the text.
   final class CaretOverlay: UIView {
     struct Mark {
       let caret: RemoteCaret

@@ -6,8 +6,8 @@
     import AppKit
   #endif
 
-  /// The undo of one view: what the system's menus and gestures call. Text views register nothing with it,
-  /// for what they know of is not transformed over others' edits.
+  /// The undo manager of one view, which the system's menus and gestures call. Text views register
+  /// nothing with it, because their undo steps would not be transformed over others' edits.
   final class NoteUndoManager: UndoManager, @unchecked Sendable {
     private let binding: NoteBinding
 
