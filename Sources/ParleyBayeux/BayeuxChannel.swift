@@ -1,15 +1,15 @@
-/// The name of a channel, or a pattern of names: segments after slashes.
+/// The name of a channel, or a pattern of names. It consists of segments after slashes.
 ///
-/// A segment holds letters, digits and `-_!~()$@`. A pattern ends with `*` for one segment, or with
-/// `**` for one or more.
+/// A segment contains letters, digits and `-_!~()$@`. A pattern ends with `*` for one segment, or
+/// with `**` for one or more.
 public struct BayeuxChannel: Sendable, Hashable {
-  /// The name as it is written; ASCII alone, so that equal means equal bytes.
+  /// The name as it is written; only ASCII, so equality means equal bytes.
   public let text: String
 
-  /// Bytes of a name, at most.
+  /// Maximum bytes of a name.
   public static let bytesMax = 512
 
-  /// Reads a name or a pattern; `nil` for a malformed one.
+  /// Reads a name or a pattern; `nil` if it is malformed.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count > 1, bytes.count <= Self.bytesMax else {
@@ -34,16 +34,16 @@ public struct BayeuxChannel: Sendable, Hashable {
     }
   }
 
-  /// Whether it stands for several names.
+  /// Whether it is a pattern, which may match several names.
   public var isPattern: Bool { text.utf8.last == UInt8(ascii: "*") }
 
-  /// Whether it is the protocol's own.
+  /// Whether it is a channel of the protocol.
   public var isMeta: Bool { text.utf8.starts(with: "/meta/".utf8) }
 
-  /// Whether nothing is passed on through it.
+  /// Whether it is a service channel, whose messages are not passed on.
   public var isService: Bool { text.utf8.starts(with: "/service/".utf8) }
 
-  /// Whether a name is this one, or one of the pattern's.
+  /// Whether a name is equal to this one, or matches this pattern.
   public func matches(_ name: BayeuxChannel) -> Bool {
     guard isPattern else { return text.utf8.elementsEqual(name.text.utf8) }
     let isDeep = text.utf8.dropLast().last == UInt8(ascii: "*")
@@ -53,13 +53,13 @@ public struct BayeuxChannel: Sendable, Hashable {
   }
 }
 
-/// Names of rooms, which can be any text, as names of channels.
+/// Channel names of rooms, whose names can be any text.
 ///
-/// A room whose name is a channel's is that channel. In others each byte that a channel cannot hold
-/// becomes `!` and two hexadecimal digits, and a name that does not begin with a slash, or is one,
-/// follows `/!00/`.
+/// A room whose name is a valid channel name has this channel. In other names each byte that is not
+/// allowed in a channel becomes `!` and two hexadecimal digits. A name that does not begin with a
+/// slash, or is only a slash, gets the prefix `/!00/`.
 extension BayeuxChannel {
-  /// The channel of a room; `nil` if the name would be too long.
+  /// Creates the channel of a room; `nil` if the name would be too long.
   public init?(room: String) {
     if let channel = BayeuxChannel(room), !channel.isPattern,
       channel.room.utf8.elementsEqual(room.utf8)
@@ -87,7 +87,7 @@ extension BayeuxChannel {
     self.init(String(decoding: text, as: UTF8.self))
   }
 
-  /// The room of a channel that is no pattern.
+  /// The room of a channel that is not a pattern.
   public var room: String {
     let mark = "/!00/".utf8
     let bytes = Array(

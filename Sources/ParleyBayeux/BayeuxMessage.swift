@@ -1,41 +1,41 @@
 public import ParleyJSON
 
-/// A message of a Bayeux client; a frame or a request may hold several.
+/// A message of a Bayeux client; a frame or a request may contain several.
 public struct BayeuxMessage: Sendable, Hashable {
-  /// The channel's name as it was sent; it may be no valid channel.
+  /// The channel's name as received; it may be invalid.
   public var channel: String
-  /// The client's own number for it, as it was sent.
+  /// The client's id for the message, as received.
   public var id: JSONValue?
-  /// The session.
+  /// The session's id.
   public var clientID: String?
-  /// Of a handshake: the version spoken.
+  /// The protocol version of a handshake.
   public var version: String?
-  /// Of a handshake: how the client can connect.
+  /// The connection types that a handshake offers.
   public var supportedConnectionTypes: [String]?
-  /// Of a connect: how it connects.
+  /// The connection type of a connect.
   public var connectionType: String?
-  /// Of a subscribe or unsubscribe: channels, as they were sent.
+  /// The channels of a subscribe or unsubscribe, as received.
   public var subscriptions: [String]?
   /// The published data.
   public var data: JSONValue?
   /// `ext.access_token`.
   public var accessToken: String?
-  /// `advice.timeout`: milliseconds that the client wants a connect held, at most.
+  /// `advice.timeout`: maximum milliseconds for which a connect is held, as the client wishes.
   public var timeout: Int?
 
-  /// Messages in one frame or request, at most.
+  /// Maximum messages in one frame or request.
   public static let messagesMax = 256
 
-  /// JSON values in one frame or request, at most; those nested in data count.
+  /// Maximum JSON values in one frame or request, including nested ones.
   public static let valuesMax = 100_000
 
-  /// Channels that one message may name, and ways to connect.
+  /// Maximum channels in one message; also maximum connection types.
   public static let listMax = 1_000
 
-  /// Bytes of a channel, a client's id or a token, as they were sent; a longer one counts as missing.
+  /// Maximum encoded bytes of a channel, a client's id or a token; a longer one counts as missing.
   static let nameBytesMax = 16 << 10
 
-  /// The protocol's own channels that clients send on.
+  /// The channels of the protocol on which clients send.
   package enum MetaChannel: String, Sendable, CaseIterable {
     case handshake = "/meta/handshake"
     case connect = "/meta/connect"
@@ -52,9 +52,10 @@ public struct BayeuxMessage: Sendable, Hashable {
 
   /// Reads a frame or the body of a request: one object, or an array of them.
   ///
-  /// Reads it once, and stops at the first message, value or channel too many.
+  /// It reads the bytes in one pass, up to the limits of messages, values and channels.
   ///
-  /// - Returns: `nil` if it is neither, or too large; an object without a channel has an empty one.
+  /// - Returns: `nil` if it is neither, or exceeds a limit; an object without a channel has an
+  ///   empty one.
   public static func decode(_ bytes: some Sequence<UInt8>) -> [BayeuxMessage]? {
     if let messages = bytes.withContiguousStorageIfAvailable({ messages(in: $0) }) {
       return messages
@@ -83,7 +84,8 @@ public struct BayeuxMessage: Sendable, Hashable {
     }
   }
 
-  /// Reads an object. A field of another type counts as missing; of one that comes twice, the last counts.
+  /// Reads an object. A field of another type counts as missing; of repeated fields, the last
+  /// counts.
   private init(_ reader: inout JSONReader) throws(JSONError) {
     var message = BayeuxMessage()
     try reader.object { key, reader throws(JSONError) in try message.read(key, &reader) }
@@ -131,10 +133,10 @@ public struct BayeuxMessage: Sendable, Hashable {
     }
   }
 
-  /// The most bytes of an id that is sent back.
+  /// Maximum bytes of an id that is sent back.
   private static let idBytesMax = 256
 
-  /// Reads an id: text, or a number; nothing longer than either is sent back.
+  /// Reads an id, which is a string or a number; a longer one is ignored.
   private static func id(_ reader: inout JSONReader) throws(JSONError) -> JSONValue? {
     let range = try reader.skipValue()
     guard range.count <= idBytesMax else { return nil }
@@ -144,7 +146,7 @@ public struct BayeuxMessage: Sendable, Hashable {
 }
 
 extension BayeuxMessage.Field {
-  /// The field of a name; `nil` for one that is skipped.
+  /// Creates the field of a name; `nil` for a name that is skipped.
   fileprivate init?(_ key: JSONText) {
     switch key {
     case "channel": self = .channel
@@ -162,24 +164,24 @@ extension BayeuxMessage.Field {
   }
 }
 
-/// Why a message was not done, in the form that clients know.
+/// The reason why a message was refused, in the form that clients know.
 public enum BayeuxError: Sendable, Hashable {
   /// No session has this id.
   case unknownClient(String)
-  /// A field is not there.
+  /// A required field is missing.
   case missing(String)
-  /// The channel may not be used so.
+  /// The channel must not be used for this message.
   case forbidden(String)
-  /// It is no channel.
+  /// The channel's name is invalid.
   case invalid(String)
   /// The client offers no connection type that this server supports.
   case connectionTypes([String])
-  /// More came than may come in such a time.
+  /// The rate limit was exceeded.
   case tooFast(String)
-  /// It cannot be done now.
+  /// The message cannot be processed now.
   case unavailable(String)
 
-  /// The number, what it is about, and words.
+  /// The error on the wire: its number, its subject and a text.
   public var text: String {
     switch self {
     case .unknownClient(let id): "401:\(id):Unknown client"
@@ -194,23 +196,23 @@ public enum BayeuxError: Sendable, Hashable {
   }
 }
 
-/// Messages of a Bayeux server: answers, and publications that it passes on.
+/// Messages of a Bayeux server: replies, and the publications that it delivers.
 public enum BayeuxReply {
-  /// The connection types that clients may choose from.
+  /// The connection types that the server supports.
   public static let connectionTypes = [
     "long-polling", "cross-origin-long-polling", "callback-polling", "websocket",
   ]
 
   /// Advice on the client's next step.
   public struct Advice: Sendable, Hashable {
-    /// `retry` or `handshake` or `none`.
+    /// The next step: `retry`, `handshake` or `none`.
     public var reconnect: String
-    /// Milliseconds before it does.
+    /// Milliseconds before the next step.
     public var interval: Int
     /// Milliseconds for which a connect is held.
     public var timeout: Int?
 
-    /// Makes an advice.
+    /// Creates an advice.
     public init(reconnect: String = "retry", interval: Int = 0, timeout: Int? = nil) {
       self.reconnect = reconnect
       self.interval = interval
@@ -218,11 +220,11 @@ public enum BayeuxReply {
     }
   }
 
-  /// Answers a message.
+  /// Encodes the reply to a message.
   ///
   /// - Parameters:
-  ///   - clientID: left out where there is no such session.
-  ///   - subscription: of a subscribe or unsubscribe, as it was sent.
+  ///   - clientID: The session's id; `nil` if there is no session.
+  ///   - subscription: The channels of a subscribe or unsubscribe, as received.
   public static func reply(
     to message: BayeuxMessage, clientID: String?, error: BayeuxError? = nil,
     subscription: [String]? = nil, advice: Advice? = nil
@@ -257,7 +259,7 @@ public enum BayeuxReply {
     }
   }
 
-  /// Passes an event on. Who sent it is not told.
+  /// Encodes a publication, without its sender.
   public static func event(channel: String, data: JSONValue, id: String) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("channel", channel, &bytes)
@@ -266,7 +268,7 @@ public enum BayeuxReply {
     }
   }
 
-  /// Notifies a client, unasked, that its subscription has ended.
+  /// Encodes an unrequested notification that a subscription has ended.
   public static func ended(_ subscription: String, clientID: String) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("channel", "/meta/subscribe", &bytes)
@@ -277,7 +279,7 @@ public enum BayeuxReply {
     }
   }
 
-  /// Several messages as one frame or body.
+  /// Combines several messages into one frame or body.
   public static func frame(_ messages: [[UInt8]]) -> [UInt8] {
     JSONWriter.bytes { JSONWriter.array(messages, &$0) { $1.append(contentsOf: $0) } }
   }

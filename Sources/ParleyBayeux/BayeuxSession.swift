@@ -1,21 +1,21 @@
-/// A session of a Bayeux client, from its handshake to its end, without I/O.
+/// A session of a Bayeux client, from its handshake to its end, as a state machine without I/O.
 ///
-/// A connect is held until something happens or its time is over: a client that is answered at once
-/// asks again at once, for ever. On a WebSocket events do not wait for it; between polls they are
-/// kept, up to a limit.
+/// A connect is held until there is an event, or its time has expired, because a client repeats an
+/// answered connect at once. On a WebSocket, events are sent immediately; between polls they are
+/// queued, up to a limit.
 public struct BayeuxSession: Sendable {
-  /// Settings of the operator.
+  /// The operator's settings.
   public struct Settings: Sendable, Hashable {
-    /// Milliseconds for which a connect is held.
+    /// Maximum milliseconds for which a connect is held.
     public var holdMilliseconds: Int64 = 30_000
-    /// Milliseconds without a connect after which a session is forgotten.
+    /// Maximum milliseconds without a connect, after which a session expires.
     public var idleMilliseconds: Int64 = 60_000
-    /// Bytes kept for a client between its polls, beyond which its session ends.
+    /// Maximum bytes queued for a client between its polls; beyond it, the session ends.
     public var queuedBytesMax = 1_000_000
-    /// Channels that one client may subscribe to.
+    /// Maximum channels that one client may subscribe to.
     public var subscriptionsMax = 256
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
@@ -23,7 +23,7 @@ public struct BayeuxSession: Sendable {
   public enum Action: Sendable, Hashable {
     /// Send messages over the WebSocket.
     case send([[UInt8]])
-    /// Answer the request that waits.
+    /// Answer the waiting request.
     case answer([[UInt8]])
     /// The session is over: forget it.
     case end
@@ -46,20 +46,20 @@ public struct BayeuxSession: Sendable {
   private var hasEnded = false
   private var isDismissed = false
 
-  /// A session after its handshake.
+  /// Creates a session after its handshake.
   public init(id: String, settings: Settings, now: Int64) {
     self.id = id
     self.settings = settings
     forgottenAt = now + settings.idleMilliseconds
   }
 
-  /// The advice in every answer to a connect.
+  /// The advice in every reply to a connect.
   public var advice: BayeuxReply.Advice {
     BayeuxReply.Advice(
       reconnect: isDismissed ? "none" : "retry", timeout: Int(settings.holdMilliseconds))
   }
 
-  /// Whether events go straight out.
+  /// Whether events are sent immediately.
   public var isOnWebSocket: Bool {
     switch carrier {
     case .webSocket: true
@@ -79,7 +79,7 @@ public struct BayeuxSession: Sendable {
     return queue
   }
 
-  /// A connect has come over a WebSocket, which carries the session from here on.
+  /// Handles a connect over a WebSocket, which becomes the session's.
   public mutating func connect(webSocket message: BayeuxMessage, now: Int64) -> [Action] {
     var actions = release()
     carrier = .webSocket
@@ -89,9 +89,9 @@ public struct BayeuxSession: Sendable {
     return actions
   }
 
-  /// A connect has come in a request.
+  /// Handles a connect in a request.
   ///
-  /// - Returns: With no ``Action/answer(_:)`` among them the request waits.
+  /// - Returns: The actions; without an ``Action/answer(_:)`` the request waits.
   public mutating func connect(request message: BayeuxMessage, now: Int64) -> [Action] {
     let actions = release()
     carrier = .polling
@@ -101,13 +101,13 @@ public struct BayeuxSession: Sendable {
   }
 
   private mutating func hold(_ message: BayeuxMessage, _ now: Int64) {
-    // A client may want it shorter, not longer.
+    // A client may shorten the time, but not extend it.
     let wanted = message.timeout.map { Int64(max(0, $0)) } ?? settings.holdMilliseconds
     held = (message, now + min(wanted, settings.holdMilliseconds))
     forgottenAt = now + settings.holdMilliseconds + settings.idleMilliseconds
   }
 
-  /// Answers the connect that is held, with what was kept.
+  /// Answers the held connect, with the queued events.
   private mutating func release() -> [Action] {
     guard let message = held?.message else { return [] }
     held = nil
@@ -118,7 +118,7 @@ public struct BayeuxSession: Sendable {
     }
   }
 
-  /// Passes an event on.
+  /// Sends or queues an event.
   public mutating func deliver(_ event: [UInt8]) -> [Action] {
     if hasEnded { return [] }
     switch carrier {
@@ -131,16 +131,17 @@ public struct BayeuxSession: Sendable {
     }
   }
 
-  /// Notes that the session's WebSocket or waiting request is gone. The client can return until the
-  /// session expires.
+  /// Handles the loss of the session's WebSocket or waiting request. The client can reconnect until
+  /// the session expires.
   public mutating func interrupted() {
     carrier = .none
     held = nil
   }
 
-  /// The client or the server ends the session.
+  /// Ends the session for the client or the server.
   ///
-  /// - Parameter comesBack: Whether the client is to begin another, as it does unless told.
+  /// - Parameter comesBack: Whether the client should start another session, which it does by
+  ///   default.
   public mutating func end(comesBack: Bool = true) -> [Action] {
     guard !hasEnded else { return [] }
     isDismissed = !comesBack
@@ -149,7 +150,8 @@ public struct BayeuxSession: Sendable {
     return actions + [.end]
   }
 
-  /// Time has passed.
+  /// Handles the passing of time: answers a connect that was held long enough, or ends an idle
+  /// session.
   public mutating func ticked(now: Int64) -> [Action] {
     if let held, now >= held.until { return release() }
     return now >= forgottenAt ? end() : []

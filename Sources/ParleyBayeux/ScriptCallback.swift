@@ -1,20 +1,20 @@
-/// The name of the function that receives a page's answer, in JSON-P.
+/// The name of the function that receives a response, in JSON-P.
 ///
-/// The name becomes code in the page that asks. It holds nothing but identifiers with full stops
+/// The name becomes code in the requesting page, so it consists only of identifiers with full stops
 /// between them.
 public struct ScriptCallback: Sendable, Hashable {
-  /// The name; ASCII alone.
+  /// The name; only ASCII.
   public let name: String
 
-  /// Bytes of a name, at most.
+  /// Maximum bytes of a name.
   public static let bytesMax = 128
 
-  /// The name that is used when a request has none, as servers of Faye do.
+  /// The default name if a request has none, as in Faye's servers.
   public static let standard = ScriptCallback(checked: "jsonpcallback")
 
   private init(checked name: String) { self.name = name }
 
-  /// Reads a name; `nil` if it is not one.
+  /// Reads a name; `nil` if it is invalid.
   public init?(_ name: String) {
     let bytes = Array(name.utf8)
     guard bytes.count <= Self.bytesMax else { return nil }
@@ -41,10 +41,10 @@ public struct ScriptCallback: Sendable, Hashable {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// A script that calls the function with JSON.
+  /// Returns a script that calls the function with JSON.
   ///
-  /// The comment in front prevents the caller from choosing, by the name, how the answer begins,
-  /// which would let it pass for a file of another kind.
+  /// The leading comment prevents the requester from choosing the response's first bytes by the
+  /// name, which could make it look like a file of another type.
   ///
   /// - Complexity: O(*n*) bytes.
   public func script(_ json: [UInt8]) -> [UInt8] {
@@ -52,7 +52,7 @@ public struct ScriptCallback: Sendable, Hashable {
     script.reserveCapacity(script.count + json.count + 2)
     var index = 0
     while index < json.count {
-      // U+2028 and U+2029 end a line in scripts of old browsers, though not in JSON.
+      // U+2028 and U+2029 are line ends in scripts of old browsers, but not in JSON.
       if json[index] == 0xe2, index + 2 < json.count, json[index + 1] == 0x80,
         json[index + 2] | 1 == 0xa9
       {

@@ -1,4 +1,4 @@
-/// The requests that the owner has, in order, and their responses.
+/// The requests delivered to the owner, in order, and their responses.
 struct AnswerQueue {
   typealias Number = HTTPServerConnection.RequestNumber
 
@@ -8,7 +8,7 @@ struct AnswerQueue {
     let isHead: Bool
     let isIndependent: Bool
     let keepsAlive: Bool
-    /// Fields of the response beside its own.
+    /// Header fields that are added to the response.
     let added: [HTTPServerConnection.Field]
     var response: HTTPResponse?
   }
@@ -24,12 +24,12 @@ struct AnswerQueue {
   /// The number of the first request.
   var first: Number? { slots.first?.number }
 
-  /// Whether the owner may receive a further request that changes nothing.
+  /// Whether the owner may receive another independent request.
   func mayGrow(to most: Int) -> Bool {
     slots.count < most && slots.first?.isIndependent != false
   }
 
-  /// Adds a request that the owner receives.
+  /// Adds a request that is delivered to the owner.
   mutating func open(
     _ request: HTTPRequestHead, _ added: [HTTPServerConnection.Field]
   ) -> Number {
@@ -38,7 +38,7 @@ struct AnswerQueue {
       keepsAlive: request.keepsAlive, added)
   }
 
-  /// Adds a last response that the owner was not asked for.
+  /// Adds a last response by the connection itself.
   mutating func close(
     with response: HTTPResponse, to request: HTTPRequestHead?,
     _ added: [HTTPServerConnection.Field]
@@ -60,7 +60,7 @@ struct AnswerQueue {
     return number
   }
 
-  /// Takes a response. Returns whether the request waited for it.
+  /// Sets the response of a request. Returns whether the request was waiting for one.
   mutating func answer(_ number: Number, with response: HTTPResponse) -> Bool {
     guard let index = slots.firstIndex(where: { $0.number == number && $0.response == nil }) else {
       return false
@@ -69,20 +69,20 @@ struct AnswerQueue {
     return true
   }
 
-  /// Takes out the first request, if it has its response.
+  /// Removes and returns the first request, if it has its response.
   mutating func takeReady() -> (Slot, HTTPResponse)? {
     guard let slot = slots.first, let response = slot.response else { return nil }
     slots.removeFirst()
     return (slot, response)
   }
 
-  /// Ends all requests; those without a response are abandoned.
+  /// Removes all requests; those without a response are abandoned.
   mutating func abandonAll() {
     for slot in slots where slot.response == nil { abandoned.append(slot.number) }
     slots = []
   }
 
-  /// Ends all requests, which the owner has answered in another way.
+  /// Removes all requests, because the owner has answered in another way.
   mutating func removeAll() { slots = [] }
 
   mutating func takeAbandoned() -> Number? {

@@ -1,4 +1,4 @@
-/// Classes of bytes, and what is asked of pieces of a head.
+/// Classes of bytes, and functions on ranges of a head.
 enum Bytes {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0a
@@ -54,7 +54,7 @@ enum Bytes {
   @inline(__always)
   static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-  /// The value of a hexadecimal digit.
+  /// Returns the value of a hexadecimal digit.
   @inline(__always)
   static func hex(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -65,7 +65,7 @@ enum Bytes {
     }
   }
 
-  /// The first control character that is not a tab, from `start` to `end`.
+  /// Returns the index of the first control character other than a tab, from `start` to `end`.
   static func firstControl(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int? {
     let raw = bytes.bytes
     var index = start
@@ -73,7 +73,7 @@ enum Bytes {
       if index <= end &- 8 {
         let word = UInt64(
           littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-        // The lowest bit that is set is right; higher ones may come from a borrow.
+        // Only the lowest set bit is exact; higher ones may come from a borrow.
         let below = (word &- 0x2020_2020_2020_2020) & ~word
         let delete = word ^ 0x7f7f_7f7f_7f7f_7f7f
         let isDelete = (delete &- 0x0101_0101_0101_0101) & ~delete
@@ -91,7 +91,7 @@ enum Bytes {
     return nil
   }
 
-  /// Whether a piece is this word, in lower or upper case. The word has letters and hyphens only.
+  /// Whether a range contains this word, ignoring case. The word has only letters and hyphens.
   @inline(__always)
   static func equals(
     _ bytes: Span<UInt8>, _ range: Range<Int>, _ word: StaticString
@@ -104,7 +104,7 @@ enum Bytes {
     return true
   }
 
-  /// A piece without the space and tabs around it.
+  /// Returns a range without the spaces and tabs around it.
   @inline(__always)
   static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
     var (start, end) = (range.lowerBound, range.upperBound)
@@ -113,7 +113,7 @@ enum Bytes {
     return start..<end
   }
 
-  /// Calls `body` with each element of a list with commas, without the empty ones.
+  /// Calls `body` with each element of a comma-separated list, without the empty ones.
   @inline(__always)
   static func forEachElement(
     _ bytes: Span<UInt8>, _ range: Range<Int>, _ body: (Range<Int>) -> Void

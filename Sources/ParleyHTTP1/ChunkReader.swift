@@ -1,19 +1,19 @@
-/// A reader of a chunked body (RFC 9112, section 7.1), cut anywhere.
+/// A reader of a chunked body (RFC 9112, section 7.1), in pieces of any size.
 ///
 /// Extensions and trailers are checked and ignored.
 struct ChunkReader {
   private enum State {
     /// At the first digit of a size.
     case size
-    /// Behind a digit.
+    /// After a digit.
     case digits
     /// In space before an extension's semicolon.
     case space
     case chunkExtension
-    /// Behind the CR of a chunk's first line.
+    /// After the CR of a chunk's first line.
     case sizeEnd
     case data
-    /// At the CR behind the data, and at its LF.
+    /// At the CR after the data, and at its LF.
     case dataEnd
     case dataLineFeed
     /// At the beginning of a trailer, or of the empty line.
@@ -41,16 +41,17 @@ struct ChunkReader {
   private var size: UInt64 = 0
   private var left = 0
   private var digitCount = 0
-  /// Bytes of all extensions until now.
+  /// Bytes of all extensions so far.
   private var extensionBytes = 0
   private var trailerBytes = 0
   private var trailerCount = 0
 
   init() {}
 
-  /// Appends data to `body`, and returns the number of bytes consumed; bytes behind the body are not consumed.
+  /// Appends data to `body`, and returns the number of bytes consumed, without bytes after the
+  /// body.
   ///
-  /// - Parameter bytesMax: The longest body; it is checked before a byte of a chunk is kept.
+  /// - Parameter bytesMax: Maximum bytes of the body, checked before a chunk is stored.
   mutating func read(
     _ bytes: Span<UInt8>, into body: inout [UInt8], bytesMax: Int, _ limits: HTTPLimits
   ) throws(HTTPError) -> (consumed: Int, outcome: Outcome) {
@@ -73,14 +74,15 @@ struct ChunkReader {
     return (index, .partial)
   }
 
-  /// Takes a byte that is not data. Returns `false`, and does not take it, at the end of a size that exceeds `room`.
+  /// Consumes a byte that is not data. Returns `false` without consuming it at the end of a size
+  /// that exceeds `room`.
   private mutating func step(
     _ byte: UInt8, _ room: Int, _ limits: HTTPLimits
   ) throws(HTTPError) -> Bool {
     switch state {
     case .size, .digits:
       if let digit = Bytes.hex(byte) {
-        // A size of 17 digits is malformed, be they zeros.
+        // More than 16 digits are malformed, even if they are zeros.
         digitCount += 1
         guard digitCount <= 16 else { throw .chunk }
         size = size << 4 | UInt64(digit)
@@ -133,7 +135,7 @@ struct ChunkReader {
     }
   }
 
-  /// Begins a chunk if there is room for it.
+  /// Starts a chunk if there is room for it.
   private mutating func endSize(_ room: Int) -> Bool {
     guard size <= UInt64(max(0, room)) else { return false }
     left = Int(size)

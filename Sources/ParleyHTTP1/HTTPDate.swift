@@ -1,12 +1,12 @@
-/// A time in the form of a response's `date` (RFC 9110, section 5.6.7). Made once a second, and
-/// shared.
+/// A time in the format of a response's `date` (RFC 9110, section 5.6.7). It is created once a
+/// second, and shared.
 public struct HTTPDate: Sendable, Hashable {
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The text, as in `Sun, 06 Nov 1994 08:49:37 GMT`.
   public let text: [UInt8]
 
-  /// Writes a time.
+  /// Formats a time.
   ///
-  /// - Parameter secondsSince1970: Between the years 1970 and 9999; times beyond are the nearest.
+  /// - Parameter secondsSince1970: Clamped to the years 1970 to 9999.
   public init(secondsSince1970: Int64) {
     let seconds = min(max(0, secondsSince1970), 253_402_300_799)
     let days = seconds / 86_400

@@ -1,6 +1,6 @@
-/// A rule of HTTP/1.1, or a limit, that a request has broken, with the answer it gets.
+/// A rule of HTTP/1.1 or a limit that a request has broken, with the response to it.
 public enum HTTPError: Error, Sendable, Hashable {
-  /// The first byte of a TLS handshake, on a port without TLS.
+  /// A TLS handshake on a port without TLS, recognised by its first byte.
   case encrypted
   /// A first line that is not a method, a target and a version.
   case requestLine
@@ -30,13 +30,13 @@ public enum HTTPError: Error, Sendable, Hashable {
   case headTooLong(Int)
   /// More header fields than the limit.
   case tooManyFields(Int)
-  /// A request of HTTP/1.1 without a host, or any with two.
+  /// A request of HTTP/1.1 without a host, or any request with two.
   case hostCount
-  /// A host that is not a name or address with perhaps a port.
+  /// A host that is not a name or address with an optional port.
   case host
   /// A content-length that is not a number.
   case length
-  /// Two content-lengths, be they equal.
+  /// Two content-lengths, even if they are equal.
   case lengthRepeated
   /// A content-length beside a transfer-encoding.
   case lengthAndCoding
@@ -88,7 +88,7 @@ public enum HTTPError: Error, Sendable, Hashable {
     }
   }
 
-  /// The response's text: what was expected, and what to do.
+  /// The response that the connection itself sends before it closes.
   public var message: String {
     switch self {
     case .encrypted: "this port speaks plain HTTP, not TLS; use http:// or ws://"

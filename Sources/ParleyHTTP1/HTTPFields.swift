@@ -1,6 +1,6 @@
-/// The header fields of a request: names without case, values as they came.
+/// The header fields of a request: case-insensitive names, values as received.
 ///
-/// They stay one piece of memory; strings are made only of the fields that are asked for.
+/// They are stored as one array of bytes; strings are created only for requested fields.
 public struct HTTPFields: Sendable {
   /// The position of a field.
   struct Entry: Sendable {
@@ -33,16 +33,16 @@ public struct HTTPFields: Sendable {
     self.entries = entries
   }
 
-  /// The number of fields; one that came twice counts twice.
+  /// The number of fields; repeated fields count separately.
   public var count: Int { entries.count }
 
-  /// A field's name, in lower case.
+  /// Returns a field's name, in lower case.
   public func name(at index: Int) -> String {
     let entry = entries[index]
     return text(entry.nameStart, entry.nameCount)
   }
 
-  /// A field's value, without the space around it. Bytes that are not UTF-8 are replaced.
+  /// Returns a field's value, without surrounding white space. Invalid UTF-8 is replaced.
   public func value(at index: Int) -> String {
     let entry = entries[index]
     return text(entry.valueStart, entry.valueCount)

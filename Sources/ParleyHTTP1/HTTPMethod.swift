@@ -1,22 +1,22 @@
-/// A method that is supported.
+/// A supported method.
 public enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
-  /// Reads.
+  /// Reads a resource.
   case get = "GET"
-  /// Reads the head of what GET reads.
+  /// Reads the head of the response to GET.
   case head = "HEAD"
-  /// Does what the resource is for.
+  /// Lets the resource process the body.
   case post = "POST"
-  /// Replaces.
+  /// Replaces a resource.
   case put = "PUT"
-  /// Changes.
+  /// Changes a resource.
   case patch = "PATCH"
-  /// Removes.
+  /// Deletes a resource.
   case delete = "DELETE"
-  /// Asks what is possible.
+  /// Requests the supported methods.
   case options = "OPTIONS"
 
-  /// Whether it changes nothing, so that several may be answered at once (RFC 9110,
-  /// section 9.2.1).
+  /// Whether the method changes nothing, so that several requests may be answered concurrently (RFC
+  /// 9110, section 9.2.1).
   public var isSafe: Bool {
     switch self {
     case .get, .head, .options: true

@@ -2,19 +2,19 @@
 public struct HTTPRequestHead: Sendable {
   /// The method.
   public internal(set) var method: HTTPMethod
-  /// The path in a normal form: it begins with `/`, has neither empty segments nor `.` and `..`, and
-  /// percent-encodes only characters that need it. `*` for the whole server.
+  /// The normalized path: it begins with `/`, has no empty segments and no segments `.` or `..`,
+  /// and percent-encodes only characters that require it. `*` denotes the whole server.
   public internal(set) var path: String
-  /// The part behind the `?`, as it was sent, or the empty string.
+  /// The part after the `?`, as received; empty if there is none.
   public internal(set) var query: String
-  /// The requested host, with its port if there is one: from an absolute target, else from the host
-  /// field; the empty string without either.
+  /// The requested host, with a port if given: from an absolute target, otherwise from the host
+  /// field; empty without either.
   public internal(set) var host: String
   /// 0 for HTTP/1.0, else 1.
   public internal(set) var minorVersion: Int
   /// The header fields.
   public internal(set) var fields: HTTPFields
-  /// Whether the client wants the connection to stay open.
+  /// Whether the connection may stay open according to the client.
   public internal(set) var keepsAlive: Bool
   /// The WebSocket handshake, if the request is one.
   public internal(set) var webSocket: WebSocketOffer?
@@ -29,7 +29,7 @@ public struct HTTPRequestHead: Sendable {
   var body: Body
   var expectsContinue: Bool
 
-  /// Whether the owner may receive the request together with other requests of the connection.
+  /// Whether the request may be delivered together with others of the connection.
   var isIndependent: Bool { method.isSafe && body == .none && webSocket == nil }
 }
 

@@ -4,16 +4,16 @@ public struct HTTPResponse: Sendable {
   public var status: Int
   /// Header fields, in the order in which they are sent.
   ///
-  /// The connection adds `content-length`, `connection` and `date`, and leaves out those given here,
-  /// and a `transfer-encoding`. It leaves out a field with a malformed name, or with a line break or
-  /// another control character in its value, which could only be an attempt to smuggle in another.
+  /// The connection adds `content-length`, `connection` and `date`, and ignores those given here,
+  /// and a `transfer-encoding`. It omits fields with a malformed name, or with a line break or
+  /// another control character in the value, because they could inject another field.
   public var fields: [(name: String, value: String)]
-  /// The whole body. Its bytes are shared: they are copied at most once, into a joined write.
+  /// The whole body. Its bytes are shared, and copied at most once, into a joined write.
   public var body: [UInt8]
   /// Whether the connection ends with this response.
   public var closes: Bool
 
-  /// Makes a response.
+  /// Creates a response.
   public init(
     status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
     closes: Bool = false
@@ -28,7 +28,7 @@ public struct HTTPResponse: Sendable {
   var hasNoBody: Bool { status < 200 || status == 204 || status == 304 }
 }
 
-/// The writer of heads of responses.
+/// The encoder of response heads.
 enum ResponseHead {
   enum Connection {
     case keepAlive
@@ -36,9 +36,9 @@ enum ResponseHead {
     case upgrade
   }
 
-  /// Writes a head.
+  /// Encodes a head.
   ///
-  /// - Parameter length: The body's; `nil` for a status without a body, or an upgrade.
+  /// - Parameter length: The body's length; `nil` for a status without a body, or an upgrade.
   static func encode(
     status: Int, fields: [(name: String, value: String)], length: Int?, connection: Connection,
     date: HTTPDate?
@@ -71,7 +71,7 @@ enum ResponseHead {
     }
     switch connection {
     case .upgrade: append("connection: Upgrade\r\n\r\n", to: &head)
-    // Of a response that says what to switch to.
+    // A response with an `upgrade` field names it in `connection`, too.
     case .close where namesUpgrade: append("connection: close, Upgrade\r\n\r\n", to: &head)
     case .keepAlive where namesUpgrade:
       append("connection: keep-alive, Upgrade\r\n\r\n", to: &head)
@@ -102,13 +102,13 @@ enum ResponseHead {
   private static let own = ["date", "connection", "content-length", "transfer-encoding"]
     .map { Array($0.utf8) }
 
-  /// Whether the connection writes a field itself: two of them could disagree.
+  /// Whether the connection writes the field itself: two values could contradict each other.
   private static func isOwn(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4, 10, 14, 17: break
     default: return false
     }
-    // Words of letters and hyphens: the bit that tells capitals apart is set in each.
+    // The names consist of letters and hyphens, in which bit 0x20 distinguishes only case.
     return own.contains { $0.elementsEqual(name.utf8.lazy.map { $0 | 0x20 }) }
   }
 

@@ -1,21 +1,22 @@
-/// The server's end of one HTTP/1.1 connection (RFC 9112), as a state machine without I/O: bytes
-/// and answers in, requests and bytes out.
+/// The server's side of an HTTP/1.1 connection (RFC 9112), as a state machine without I/O: bytes
+/// and responses in, requests and bytes out.
 ///
-/// Its owner does four things, in this order, whenever something has happened:
+/// After each event, its owner does four things, in this order:
 ///
 ///     1. while wantsInput: read from the socket, and call next(&input) until it returns nil
 ///     2. handle each event; answer requests by respond, now or later, in any order
 ///     3. while unsentByteCount > 0: writeNext, until the socket takes no more
-///     4. look at ending, and be back at deadline
+///     4. check ending, and call expired at deadline
 ///
-/// and calls `next` again after it has answered or written, since a held request may continue.
+/// It calls `next` again after it has answered or written, since a held request may continue.
 ///
-/// Requests are answered in the order in which they came. Those that change nothing and have no body
-/// may be with the owner together (`pipelinedMax`); any other is alone. While no more may come,
-/// `wantsInput` is false and what has been read already is kept, at most one read.
+/// Requests are answered in the order in which they came. Safe requests without a body may be
+/// delivered together (`pipelinedMax`); any other is delivered alone. While no further request is
+/// accepted, `wantsInput` is false, and bytes already read are buffered, at most one read.
 ///
-/// A request that breaks a rule is answered here, and the connection ends behind the answer: what
-/// follows it cannot be separated from its body. Every limit is checked before a byte is kept.
+/// The connection itself answers a request that breaks a rule, and closes after the response,
+/// because it cannot tell the body from later requests. Every limit is checked before a byte is
+/// stored.
 ///
 /// It has no clock: times are milliseconds of the caller, never decreasing.
 public struct HTTPServerConnection: Sendable {
@@ -31,35 +32,37 @@ public struct HTTPServerConnection: Sendable {
   public enum Event: Sendable {
     /// A whole request, to be answered by `respond`.
     case request(RequestNumber, HTTPRequestHead, body: [UInt8])
-    /// A valid WebSocket handshake, the only request under way, to be answered by `upgrade` or,
-    /// to reject it, by `respond`, which ends the connection. Bytes behind its head
-    /// belong to the WebSocket, and are kept until then.
+    /// A valid WebSocket handshake, the only request under way, to be answered by `upgrade` or, to
+    /// reject it, by `respond`, which ends the connection. Bytes after its head belong to the
+    /// WebSocket, and are buffered until then.
     case upgrade(RequestNumber, HTTPRequestHead, WebSocketOffer)
-    /// A request has a body that is longer than `bodyBytesMax`: of this length, or in chunks, whose length is not known.
-    /// To be answered by `takeBody` or `refuseBody` before the next call.
+    /// A request has a body longer than `bodyBytesMax`; `byteCount` is its length, or `nil` for
+    /// chunks. To be answered by `takeBody` or `refuseBody` before the next call.
     case asksForBody(HTTPRequestHead, byteCount: Int?)
-    /// A request broke a rule. The connection has answered it.
+    /// A request has broken a rule. The connection has answered it.
     case rejected(HTTPError)
     /// The response to a request is no longer needed.
     case abandoned(RequestNumber)
   }
 
-  /// The step that ends TCP.
+  /// The step to end TCP.
   public enum Ending: Sendable, Hashable {
     /// The connection stays open.
     case none
-    /// Everything is sent: shut down the sending side, and keep reading, which drops the bytes, until
-    /// the peer ends or `deadline` has passed.
+    /// Everything is sent: shut down the sending side, and continue to read, which drops the bytes,
+    /// until the peer ends or `deadline` has passed.
     case endSending
-    /// Close it.
+    /// Close the connection.
     case close
   }
 
   /// The first five states read requests; the owner answers in the sixth as well.
   private enum State {
-    /// Reads a head, or waits for one. Next: `held`, `asking`, `body`, `upgrading`, `answering`, `closing`, `cut`.
+    /// Reads a head, or waits for one. Next: `held`, `asking`, `body`, `upgrading`, `answering`,
+    /// `closing`, `cut`.
     case head(deadline: Int64?, isIdle: Bool)
-    /// `current` waits for the answers to those before it. Next: as `head`, and `head`.
+    /// `current` waits for the responses to earlier requests. Next: `head`, and the states after
+    /// it.
     case held
     /// The owner decides about the longer body of `current`. Next: `body`, `answering`, `closing`, `cut`.
     case asking
@@ -79,33 +82,33 @@ public struct HTTPServerConnection: Sendable {
     case cut
   }
 
-  /// The limits that apply.
+  /// The limits of the connection.
   public let limits: HTTPLimits
-  /// The date to put in responses; to be set before each call that may answer.
+  /// The date for responses; set it before each call that may answer.
   public var date: HTTPDate?
-  /// Fields to add to whatever answers a request, a rejection included.
+  /// Returns header fields to add to each response to a request, also to a rejection.
   private let addedFields: (@Sendable (HTTPRequestHead) -> [Field])?
 
   private var state: State
   private var head = HeadReading()
   /// The request of the states `held`, `asking` and `body`; `nil` in all others.
   private var current: RequestReading?
-  /// Bytes that have been read and not consumed.
+  /// Bytes that were read and not consumed.
   private var pending = InputBuffer()
   private var answers = AnswerQueue()
   private var output: OutputQueue
-  /// Whether the server stops: no request follows those that have begun.
+  /// Whether the server stops: no request is accepted after those that have begun.
   private var isStopping = false
-  /// The time by which the owner has to answer a peer that has ended its side; `nil` while the peer may send.
+  /// The time by which the owner has to answer a peer that has ended its side; otherwise `nil`.
   private var answerDeadline: Int64?
 
   /// Opens a connection.
   ///
   /// - Parameters:
-  ///   - limits: The limits that apply.
+  ///   - limits: The limits of the connection.
   ///   - now: The time.
-  ///   - addedFields: Fields to add to whatever answers a request, a rejection included.
-  /// - Precondition: The limits are positive, and `headBytesMax` is at most 2^31.
+  ///   - addedFields: Returns header fields to add to each response, also to a rejection.
+  /// - Precondition: The limits are positive, and `headBytesMax` is at most 2^30.
   public init(
     limits: HTTPLimits = HTTPLimits(), now: Int64,
     addedFields: (@Sendable (HTTPRequestHead) -> [Field])? = nil
@@ -127,14 +130,14 @@ public struct HTTPServerConnection: Sendable {
 
   // MARK: Reading
 
-  /// Whether bytes should be read from the socket. If not, they stay in the system's buffers, which
-  /// slows the client down.
+  /// Whether bytes should be read from the socket. If not, they remain in the system's buffers,
+  /// which slows the client down.
   public var wantsInput: Bool {
     guard !peerHasEnded else { return false }
     return switch state {
     case .head: mayBegin
     case .body, .closing, .lingering: true
-    // As soon as no response of the owner is outstanding, the state is `closing`.
+    // Once all responses of the owner have been given, the state is `closing`.
     case .held, .asking, .upgrading, .answering, .upgraded, .cut: false
     }
   }
@@ -144,15 +147,15 @@ public struct HTTPServerConnection: Sendable {
     answers.mayGrow(to: limits.pipelinedMax) && output.byteCount <= limits.unsentBytesMax
   }
 
-  /// The number of received bytes that are held and not yet delivered.
+  /// The number of received bytes that are buffered and not yet delivered.
   public var heldByteCount: Int { pending.count + (current?.body.count ?? 0) }
 
-  /// Reads on, and returns the next event, or `nil` once all of the input is consumed or kept.
+  /// Processes input, and returns the next event, or `nil` once all input is consumed or buffered.
   ///
-  /// Call it until it returns `nil`; again with what is read next; and with no input after
-  /// `respond` or `writeNext`.
+  /// Call it until it returns `nil`; again with the next input; and without input after `respond`
+  /// or `writeNext`.
   ///
-  /// - Complexity: O(*n*) in the bytes, however they are cut.
+  /// - Complexity: O(*n*) in the bytes, independently of how they are split.
   public mutating func next(_ input: inout UnsafeRawBufferPointer, now: Int64) -> Event? {
     defer { settle(now) }
     if let number = answers.takeAbandoned() { return .abandoned(number) }
@@ -202,7 +205,7 @@ public struct HTTPServerConnection: Sendable {
     state = .answering(RefusedBody())
   }
 
-  /// Drops all input. The rest of a refused body earns the time that it takes to come.
+  /// Drops all input. Received bytes of a refused body extend the time for its rest.
   private mutating func dropInput(_ input: inout UnsafeRawBufferPointer, _ now: Int64) {
     let count = pending.count + input.count
     pending.removeAll()
@@ -236,12 +239,12 @@ public struct HTTPServerConnection: Sendable {
     return request
   }
 
-  /// Continues with a whole head: holds the request, delivers it, or begins its body.
+  /// Continues with a complete head: holds the request, delivers it, or starts to read its body.
   private mutating func begin(
     _ request: HTTPRequestHead, _ now: Int64, _ input: inout UnsafeRawBufferPointer
   ) -> Event? {
     let mayContinue = request.isIndependent ? mayBegin : answers.isEmpty
-    // A WebSocket has the socket for itself.
+    // A WebSocket has the socket to itself.
     guard mayContinue, request.webSocket == nil || output.isEmpty else {
       if current == nil { current = RequestReading(request, limits) }
       state = .held
@@ -250,7 +253,7 @@ public struct HTTPServerConnection: Sendable {
     if let offer = request.webSocket {
       current = nil
       state = .upgrading
-      // The answer may come before the next call.
+      // The answer may come before the next call, so buffer the rest now.
       pending.keep(&input)
       return .upgrade(open(request), request, offer)
     }
@@ -276,7 +279,7 @@ public struct HTTPServerConnection: Sendable {
     return .asksForBody(request, byteCount: byteCount)
   }
 
-  /// Begins to read a body, or continues after a decision.
+  /// Starts to read a body, or continues after a decision.
   private mutating func beginBody(_ now: Int64) {
     if let isBeginning = current?.beginBody(now: now), isBeginning,
       current?.head.expectsContinue ?? false
@@ -286,9 +289,10 @@ public struct HTTPServerConnection: Sendable {
     state = .body(deadline: current?.deadline(limits))
   }
 
-  /// Reads the longer body that the owner was asked about; call `next` again then. Does nothing otherwise.
+  /// Accepts the longer body that the owner was asked about; then call `next` again. Otherwise has
+  /// no effect.
   ///
-  /// - Parameter bytesMax: The longest body; a longer one is refused.
+  /// - Parameter bytesMax: Maximum bytes of the body; a longer one is refused.
   public mutating func takeBody(bytesMax: Int, now: Int64) {
     guard case .asking = state else { return }
     current?.allow(bytesMax: bytesMax)
@@ -298,9 +302,10 @@ public struct HTTPServerConnection: Sendable {
     beginBody(now)
   }
 
-  /// Refuses the longer body that the owner was asked about, and ends the connection behind the answer.
+  /// Refuses the longer body that the owner was asked about, and ends the connection after the
+  /// response.
   ///
-  /// - Parameter response: The answer; the one to a body that is too long without it.
+  /// - Parameter response: The response; by default the one to a body that is too long.
   public mutating func refuseBody(with response: HTTPResponse? = nil, now: Int64) {
     guard case .asking = state else { return }
     finish(with: response ?? HTTPError.bodyTooLong(limits.bodyBytesMax).response, now)
@@ -313,7 +318,7 @@ public struct HTTPServerConnection: Sendable {
     switch try current?.read(&input, &pending, limits) {
     case .partial?, nil: state = .body(deadline: current?.deadline(limits))
     case .done?:
-      // Taken out, so that the body is not copied.
+      // Take the value out of the property, so that the body is not copied.
       guard let whole = current.take() else { return nil }
       return deliver(whole.head, body: whole.body)
     case .over?:
@@ -336,13 +341,13 @@ public struct HTTPServerConnection: Sendable {
     return .request(open(request), request, body: body)
   }
 
-  /// Answers a request that broke a rule, after those before it, and stops reading.
+  /// Answers a request that broke a rule, after earlier requests, and stops reading.
   private mutating func reject(_ error: HTTPError, _ now: Int64) -> Event {
     finish(with: error.response, now)
     return .rejected(error)
   }
 
-  /// Queues a last response that the owner was not asked for.
+  /// Queues a last response by the connection itself.
   private mutating func finish(with response: HTTPResponse, _ now: Int64) {
     let request = current?.head
     var refused = RefusedBody()
@@ -361,7 +366,7 @@ public struct HTTPServerConnection: Sendable {
 
   // MARK: Answering
 
-  /// Answers a request. Does nothing for a request that was abandoned or answered.
+  /// Answers a request. Has no effect on a request that was abandoned or answered.
   ///
   /// - Parameters:
   ///   - number: The request's number.
@@ -377,23 +382,22 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Answers before any request has come, or instead of the one that is being read or comes next, and ends the
-  /// connection behind the answers to those before it.
-  ///
-  /// For a connection over a limit.
+  /// Answers instead of reading a request, for a connection over a limit. The response replaces the
+  /// request that is being read or would come next, and the connection ends after it.
   public mutating func refuse(with response: HTTPResponse, now: Int64) {
     finish(with: response, now)
     settle(now)
   }
 
-  /// Accepts an upgrade, which ends this connection's use.
+  /// Accepts an upgrade, after which the connection must not be used.
   ///
   /// - Parameters:
   ///   - number: The number of the handshake.
-  ///   - accept: The `sec-websocket-accept` for its key: `WebSocketHandshake.accept(for:)`.
+  ///   - accept: The `sec-websocket-accept` for the handshake's key:
+  ///     `WebSocketHandshake.accept(for:)`.
   ///   - subprotocol: The chosen subprotocol, if any.
-  /// - Returns: The response, to be sent before any frame, and the bytes behind the handshake, to be
-  ///   read as frames before any others; `nil` if it is not this request's turn.
+  /// - Returns: The response, to be sent before any frame, and the bytes after the handshake, to be
+  ///   read as frames before any others; `nil` if this request is not being upgraded.
   public mutating func upgrade(
     _ number: RequestNumber, accept: String, subprotocol: String? = nil
   ) -> (response: [UInt8], rest: [UInt8])? {
@@ -407,7 +411,7 @@ public struct HTTPServerConnection: Sendable {
     return (response, pending.take())
   }
 
-  /// Queues the responses whose turn it is.
+  /// Queues the responses that are next in order.
   private mutating func sendAnswers(_ now: Int64) {
     while let (slot, response) = answers.takeReady() {
       let closes = response.closes || !slot.keepsAlive || (answers.isEmpty && isLast)
@@ -424,12 +428,13 @@ public struct HTTPServerConnection: Sendable {
     }
   }
 
-  /// Whether no request follows those that the owner has, since the server stops or the peer has ended its side.
+  /// Whether no request follows the owner's, because the server stops or the peer has ended its
+  /// side.
   private var isLast: Bool {
     if case .answering = state { isStopping || peerHasEnded } else { false }
   }
 
-  /// The last response is queued.
+  /// Ends answering, after the last response was queued.
   private mutating func close() {
     current = nil
     guard case .answering(let refused) = state else {
@@ -441,16 +446,16 @@ public struct HTTPServerConnection: Sendable {
 
   // MARK: Writing
 
-  /// The number of bytes that wait for the socket.
+  /// The number of unsent bytes.
   public var unsentByteCount: Int { output.byteCount }
 
   /// Offers the next bytes to the socket once.
   ///
   /// - Parameters:
-  ///   - scratch: Where small pieces are joined; its size bounds a joined write.
-  ///   - atMost: The most bytes to offer.
-  ///   - write: Sends bytes and returns how many were taken.
-  /// - Returns: What `write` returned; 0 if nothing waits.
+  ///   - scratch: A buffer in which small pieces are joined; its size limits a joined write.
+  ///   - atMost: Maximum bytes to offer.
+  ///   - write: Sends bytes, and returns how many were accepted.
+  /// - Returns: The result of `write`; 0 if nothing is unsent.
   @discardableResult
   public mutating func writeNext(
     joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int = .max, now: Int64,
@@ -463,7 +468,7 @@ public struct HTTPServerConnection: Sendable {
 
   // MARK: Ending
 
-  /// The step that is due for TCP.
+  /// The due step to end TCP.
   public var ending: Ending {
     switch state {
     case .head, .held, .asking, .body, .upgrading, .answering, .closing, .upgraded: .none
@@ -485,10 +490,11 @@ public struct HTTPServerConnection: Sendable {
     return min(own ?? other, other)
   }
 
-  /// Handles the end of the peer's side of TCP; call `next` until it returns `nil` then.
+  /// Handles the end of the peer's side of TCP; call `next` until it returns `nil` afterwards.
   ///
-  /// The requests that have come whole are still answered, unless the owner takes longer than `responseMilliseconds`; then
-  /// the connection ends. Call `cut` instead if the peer cannot receive either.
+  /// Complete requests are still answered, unless the owner takes longer than
+  /// `responseMilliseconds`; then the connection ends. Call `cut` instead if the peer cannot
+  /// receive either.
   public mutating func peerEnded(now: Int64) {
     guard !peerHasEnded else { return }
     answerDeadline = now + limits.responseMilliseconds
@@ -501,7 +507,7 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Ends the connection at once, because the socket has failed or the owner closes it.
+  /// Ends the connection immediately, because the socket has failed or the owner closes it.
   ///
   /// Requests without a response are abandoned, which `next` reports.
   public mutating func cut() {
@@ -511,8 +517,8 @@ public struct HTTPServerConnection: Sendable {
     state = .cut
   }
 
-  /// Ends the connection after the requests that have come, or at once without any, because the
-  /// server stops.
+  /// Ends the connection after the requests that have come, or immediately if there are none,
+  /// because the server stops.
   public mutating func stop(now: Int64) {
     guard !isStopping else { return }
     isStopping = true
@@ -525,7 +531,7 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Handles a deadline that has passed: answers 408, or ends the connection.
+  /// Handles an expired deadline: answers 408, or ends the connection.
   public mutating func expired(now: Int64) -> Event? {
     defer { settle(now) }
     if let time = output.deadline ?? answerDeadline, now >= time { cut() }
@@ -540,7 +546,7 @@ public struct HTTPServerConnection: Sendable {
     return answers.takeAbandoned().map { .abandoned($0) }
   }
 
-  /// Moves on from states that have nothing left to do, after each change.
+  /// Leaves states that have nothing left to do, after each change.
   private mutating func settle(_ now: Int64) {
     switch state {
     case .head(let deadline, _):

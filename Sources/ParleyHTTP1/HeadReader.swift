@@ -1,8 +1,8 @@
-/// A reader of one request's head. It parses each line once.
+/// A reader of a request's head. It parses each line once.
 ///
-/// Errors are reported in the order of bytes, so that they do not depend on how a head was cut.
+/// Errors are reported in the order of bytes, so that they do not depend on how a head was split.
 struct HeadReader {
-  /// The offset up to which line ends have been looked for.
+  /// The offset up to which line ends have been searched.
   private var scanned = 0
   private var lineStart = 0
   private var hasRequestLine = false
@@ -36,9 +36,9 @@ struct HeadReader {
   /// Whether any byte of a head has been read.
   var hasBegun: Bool { scanned > 0 }
 
-  /// Reads on, and returns the head's length once it is whole.
+  /// Processes more bytes, and returns the head's length once it is complete.
   ///
-  /// - Parameter bytes: All available bytes from the head's first one on.
+  /// - Parameter bytes: All available bytes, starting with the head's first one.
   mutating func read(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPError) -> Int? {
     guard bytes.count > 0 else { return nil }
     if scanned == 0, !Bytes.token.contains(bytes[0]) {
@@ -82,7 +82,7 @@ struct HeadReader {
   ) throws(HTTPError) {
     var methodEnd = line.lowerBound
     while methodEnd < line.upperBound, Bytes.token.contains(bytes[methodEnd]) { methodEnd += 1 }
-    // Eight bytes of version behind a second space.
+    // The version has eight bytes, after a second space.
     let versionStart = line.upperBound - 8
     guard methodEnd + 2 < versionStart, bytes[methodEnd] == Bytes.space,
       bytes[versionStart - 1] == Bytes.space,
@@ -144,12 +144,12 @@ struct HeadReader {
     try note(bytes, name, value)
   }
 
-  /// Takes in a field that concerns the connection or the body.
+  /// Records a field that affects the connection or the body.
   @inline(__always)
   private mutating func note(
     _ bytes: Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>
   ) throws(HTTPError) {
-    // Compared by length first: no other name is looked at twice.
+    // Compare lengths first, so that most names are not compared at all.
     switch name.count {
     case 4 where Bytes.equals(bytes, name, "host"):
       hostCount += 1
@@ -195,7 +195,8 @@ struct HeadReader {
     }
   }
 
-  /// A length of digits only. One beyond 64 bits becomes the largest, which is too large as well.
+  /// Parses a length of digits. A length beyond 64 bits becomes the largest, which is also too
+  /// large.
   private static func number(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(HTTPError) -> UInt64 {
@@ -210,11 +211,11 @@ struct HeadReader {
     return number
   }
 
-  // MARK: The whole
+  // MARK: The complete head
 
-  /// Makes the head, after checking that its parts agree.
+  /// Creates the head, after checking that its fields are consistent.
   ///
-  /// - Parameter bytes: The head, to its end.
+  /// - Parameter bytes: The complete head.
   func finish(_ bytes: Span<UInt8>) throws(HTTPError) -> HTTPRequestHead {
     if minorVersion > 0, hostCount != 1 { throw .hostCount }
     var body = HTTPRequestHead.Body.none
@@ -227,7 +228,7 @@ struct HeadReader {
     } else if let length, length > 0 {
       body = .length(Int(clamping: length))
     }
-    // A client of HTTP/1.0 cannot wait for 100.
+    // A client of HTTP/1.0 does not wait for 100.
     if expectsOther, minorVersion > 0 { throw .expectation }
     let offer =
       upgradesToWebSocket && connectionUpgrades ? try webSocketOffer(bytes, body) : nil

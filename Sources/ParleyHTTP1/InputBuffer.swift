@@ -1,7 +1,7 @@
 /// Bytes that were read from a socket and not consumed.
 struct InputBuffer {
   private var bytes: [UInt8] = []
-  /// The place of the first byte that was not consumed.
+  /// The index of the first unconsumed byte.
   private var start = 0
 
   init() {}
@@ -11,7 +11,7 @@ struct InputBuffer {
 
   mutating func removeAll() { self = InputBuffer() }
 
-  /// Keeps the input for later.
+  /// Buffers the input.
   mutating func keep(_ input: inout UnsafeRawBufferPointer) {
     guard !input.isEmpty else { return }
     compact()
@@ -19,7 +19,7 @@ struct InputBuffer {
     input = UnsafeRawBufferPointer(rebasing: input[input.count...])
   }
 
-  /// Takes all bytes out.
+  /// Removes and returns all bytes.
   mutating func take() -> [UInt8] {
     compact()
     var taken: [UInt8] = []
@@ -27,7 +27,7 @@ struct InputBuffer {
     return taken
   }
 
-  /// Calls `body` with the kept bytes and the input, and consumes as many as it returns.
+  /// Calls `body` with the buffered bytes and the input, and consumes as many as it returns.
   @inline(__always)
   mutating func read<Result>(
     _ input: inout UnsafeRawBufferPointer,

@@ -1,12 +1,12 @@
-/// Bytes on their way to one socket, in pieces that others may share, and the time that the peer has for them.
+/// Unsent bytes of one socket, in pieces that may be shared, and the deadline for the peer to read.
 struct OutputQueue {
   private var pieces: [[UInt8]] = []
   private var head = 0
   private var sentOfFirst = 0
   private(set) var byteCount = 0
-  /// Milliseconds for the peer to take 64 KiB, or the rest.
+  /// Maximum milliseconds for the peer to read each 64 KiB, or the rest.
   private let milliseconds: Int64
-  /// The time by which it has to; `nil` if nothing waits.
+  /// The time by which the peer has to read them; `nil` if nothing is unsent.
   private(set) var deadline: Int64?
   private var sentSinceDeadline = 0
 
@@ -34,7 +34,7 @@ struct OutputQueue {
     sentSinceDeadline = 0
   }
 
-  /// Offers the next bytes once, small pieces joined, and forgets what was taken.
+  /// Offers the next bytes once, small pieces joined, and removes those that were accepted.
   mutating func writeNext(
     joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int, now: Int64,
     _ write: (UnsafeRawBufferPointer) -> Int
@@ -50,7 +50,7 @@ struct OutputQueue {
         write(UnsafeRawBufferPointer(rebasing: $0[sentOfFirst..<(sentOfFirst + offered)]))
       }
     } else {
-      // Pieces may be cut here: of a long one, as much goes along as there is room.
+      // A joined write may contain a part of a piece, to fill the buffer.
       var filled = 0
       var skipped = sentOfFirst
       var index = head
@@ -84,7 +84,7 @@ struct OutputQueue {
     var count = count + sentOfFirst
     while head < pieces.count, count >= pieces[head].count {
       count -= pieces[head].count
-      // The queue no longer holds what has been sent.
+      // Release the sent piece.
       pieces[head] = []
       head += 1
     }

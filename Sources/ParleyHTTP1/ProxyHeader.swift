@@ -1,21 +1,21 @@
-/// The header in which a proxy announces its client (PROXY protocol, versions 1 and 2). It comes
-/// before the first byte of a connection.
+/// The header in which a proxy reports its client (PROXY protocol, versions 1 and 2), before the
+/// first byte of a connection.
 ///
 /// Accept it from trusted peers only.
 public enum ProxyHeader {
-  /// The result of reading the bytes that have come.
+  /// The result of reading the bytes received so far.
   public enum Progress: Sendable, Hashable {
-    /// More must come.
+    /// More bytes are needed.
     case incomplete
-    /// The client's address, 4 bytes of IPv4 or 16 of IPv6, and the header's length: the bytes behind
-    /// it are the client's. The address is `nil` if the proxy connects for itself (a health check) or
-    /// does not know the client: use that of the connection's peer then.
+    /// The client's address, 4 bytes of IPv4 or 16 of IPv6, and the header's length; the bytes
+    /// after it are the client's. The address is `nil` if the proxy itself connects (a health
+    /// check) or does not know the client; use the peer's address then.
     case whole(client: [UInt8]?, byteCount: Int)
-    /// The bytes are not such a header: close the connection.
+    /// The bytes are not a valid header: close the connection.
     case malformed
   }
 
-  /// The longest header of version 1.
+  /// Maximum bytes of a header of version 1.
   static let textBytesMax = 107
   private static let signature: [UInt8] = [
     0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a,
@@ -24,8 +24,9 @@ public enum ProxyHeader {
   /// Reads a header from the first bytes of a connection.
   ///
   /// - Parameters:
-  ///   - bytes: All that has come. A header is short: peek, and call again with more.
-  ///   - bytesMax: The longest header of version 2; its contents beyond addresses are ignored.
+  ///   - bytes: All bytes received so far. A header is short: peek, and call again with more.
+  ///   - bytesMax: Maximum bytes of a header of version 2; its contents beyond addresses are
+  ///     ignored.
   public static func read(
     _ bytes: UnsafeRawBufferPointer, bytesMax: Int = 536
   ) -> Progress {
@@ -53,7 +54,7 @@ public enum ProxyHeader {
     let length = Int(bytes[14]) << 8 | Int(bytes[15])
     guard 16 + length <= bytesMax else { return .malformed }
     let addressCount = family == 1 ? 4 : family == 2 ? 16 : 0
-    // Only of a connection that is passed on do the addresses count.
+    // The addresses are valid only for a proxied connection.
     let counts = command == 1 && addressCount > 0
     if counts, length < 2 * addressCount + 4 { return .malformed }
     guard bytes.count >= 16 + length else { return .incomplete }
@@ -114,7 +115,7 @@ public enum ProxyHeader {
     guard parts.count >= 3 else { return nil }
     for (index, part) in parts.enumerated() {
       if part.isEmpty {
-        // `::` once; at an end it is two empty parts.
+        // `::` occurs at most once; at an end it results in two empty parts.
         let isEdge = index == 0 || index == parts.count - 1
         if isEdge, parts[index == 0 ? 1 : index - 1].isEmpty { continue }
         guard !isEdge, halves.count == 1 else { return nil }

@@ -1,11 +1,11 @@
-/// A head that is being read.
+/// A head that is being read, with an optional empty line before it.
 struct HeadReading {
   private var reader = HeadReader()
   private var hasSkippedLine = false
 
   init() {}
 
-  /// Reads on, and returns the head once it is whole.
+  /// Processes more bytes, and returns the head once it is complete.
   @inline(__always)
   mutating func read(
     _ input: inout UnsafeRawBufferPointer, _ pending: inout InputBuffer, _ limits: HTTPLimits
@@ -27,18 +27,18 @@ struct HeadReading {
   }
 }
 
-/// A request with a whole head, and the bytes read from its body.
+/// A request with a complete head, and the bytes read from its body.
 struct RequestReading {
   let head: HTTPRequestHead
   private(set) var body: [UInt8] = []
-  /// The missing bytes of a body that declared its length; else zero.
+  /// The missing bytes of a body with a declared length; otherwise zero.
   private(set) var left: Int
-  /// The longest body.
+  /// Maximum bytes of the body.
   private var bytesMax: Int
-  /// Whether the owner can be asked for more.
+  /// Whether the owner can be asked for a longer body.
   private(set) var mayAsk: Bool
   private var chunks = ChunkReader()
-  /// The time at which the body began.
+  /// The time at which reading the body started.
   private var since: Int64?
 
   init(_ head: HTTPRequestHead, _ limits: HTTPLimits) {
@@ -48,28 +48,28 @@ struct RequestReading {
     mayAsk = limits.asksForLongerBodies
   }
 
-  /// Whether a declared length is above the limit.
+  /// Whether the declared length exceeds the maximum.
   var isTooLong: Bool { left > bytesMax }
   var tooLong: HTTPError { .bodyTooLong(bytesMax) }
 
-  /// Sets the longest body, as the owner has decided.
+  /// Sets the maximum bytes, as the owner has decided.
   mutating func allow(bytesMax: Int) {
     self.bytesMax = bytesMax
     mayAsk = false
   }
 
-  /// Begins to read the body, or continues after a decision.
+  /// Starts to read the body, or continues after a decision.
   ///
-  /// - Returns: Whether this is the beginning.
+  /// - Returns: Whether this is the first call.
   mutating func beginBody(now: Int64) -> Bool {
     guard since == nil else { return false }
     since = now
-    // A declared length is a promise: reserve a little of it.
+    // The declared length is not trusted: reserve only a little of it.
     body.reserveCapacity(min(left, 4 << 10))
     return true
   }
 
-  /// The time by which more of the body has to come.
+  /// Returns the time by which more of the body has to arrive.
   func deadline(_ limits: HTTPLimits) -> Int64? {
     let earned = Int64(body.count) * 1000 / Int64(limits.bodyBytesPerSecondMin)
     return since.map { $0 + limits.bodyMilliseconds + earned }
@@ -91,15 +91,15 @@ struct RequestReading {
   }
 }
 
-/// The rest of a refused body, which is dropped as it comes.
+/// The rest of a refused body, which is dropped as it arrives.
 struct RefusedBody {
-  /// Bytes of it that are still to come.
+  /// The bytes that have not arrived.
   private var left: Int
   private var dropped = 0
 
   init(left: Int = 0) { self.left = left }
 
-  /// Drops bytes. Returns whether some were of the body.
+  /// Drops bytes. Returns whether some of them belong to the body.
   mutating func drop(_ count: Int) -> Bool {
     let own = min(left, count)
     left -= own
@@ -107,7 +107,7 @@ struct RefusedBody {
     return own > 0
   }
 
-  /// Milliseconds that the dropped bytes have earned for the rest.
+  /// Returns the milliseconds by which the dropped bytes extend the deadline for the rest.
   func earned(_ limits: HTTPLimits) -> Int64 {
     Int64(dropped) * 1000 / Int64(limits.bodyBytesPerSecondMin)
   }

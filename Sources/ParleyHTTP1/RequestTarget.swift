@@ -28,7 +28,7 @@ struct RequestTarget {
     var index = range.lowerBound
     while index < range.upperBound {
       let byte = bytes[index]
-      // A fragment is never sent.
+      // A fragment must not be sent.
       guard byte > 0x20, byte < 0x7f, byte != 0x23 else { throw .targetEncoding }
       if byte == 0x25 {
         guard index + 2 < range.upperBound, let high = Bytes.hex(bytes[index + 1]),
@@ -67,7 +67,7 @@ struct RequestTarget {
     return end..<range.upperBound
   }
 
-  /// Whether a piece is a host with perhaps a port, or empty. User names are not allowed.
+  /// Whether a range is empty, or a host with an optional port. User names are not allowed.
   static func isHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     var index = range.lowerBound
     let end = range.upperBound
@@ -87,17 +87,17 @@ struct RequestTarget {
     return true
   }
 
-  /// Returns a path without empty segments, percent-encoded only where it must be.
+  /// Returns a path without empty segments, percent-encoded only where required.
   ///
-  /// Segments `.` and `..` are rejected, also percent-encoded: clients resolve them before they send, and a proxy that
-  /// has checked the path may have read them in another way.
+  /// Segments `.` and `..` are rejected, also percent-encoded: clients resolve them before sending,
+  /// and a proxy that checked the path may have interpreted them differently.
   private static func normalized(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(HTTPError) -> String {
     if isNormal(bytes, range) { return Bytes.string(bytes, range) }
     var path: [UInt8] = [0x2f]
     path.reserveCapacity(range.count + 1)
-    // The start of the current segment in `path`, behind its slash.
+    // The start of the current segment in `path`, after its slash.
     var segment = 1
     var index = range.lowerBound
     func endSegment(isLast: Bool) throws(HTTPError) {

@@ -2,13 +2,13 @@
 public enum WebSocketHandshake {
   private static let identifier = Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
 
-  /// Returns the `sec-websocket-accept` that answers a key: it shows that a server understood the
-  /// request, and protects nothing.
+  /// Returns the `sec-websocket-accept` for a key. It shows that the server understood the request,
+  /// and has no security purpose.
   public static func accept(for key: String) -> String {
     base64(SHA1.digest(of: Array(key.utf8) + identifier))
   }
 
-  /// Whether a piece is 16 bytes in base64.
+  /// Whether a range contains 16 bytes in base64.
   static func isKey(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     guard range.count == 24 else { return false }
     for (place, index) in range.enumerated() {
@@ -43,7 +43,7 @@ public enum WebSocketHandshake {
   }
 }
 
-/// SHA-1 (RFC 3174). The handshake needs it; nothing else may use it.
+/// SHA-1 (RFC 3174), only for the handshake; do not use it elsewhere.
 package enum SHA1 {
   private static let blockBytes = 64
 
@@ -76,9 +76,9 @@ package enum SHA1 {
     var d: UInt32 = 0x1032_5476
     var e: UInt32 = 0xc3d2_e1f0
 
-    /// Mixes in the next block.
+    /// Processes the next block.
     mutating func take(_ block: Span<UInt8>) {
-      // The last 16 words of the schedule; each is needed for as long.
+      // The last 16 words of the message schedule; older words are not needed.
       var words = InlineArray<16, UInt32>(repeating: 0)
       for index in 0..<16 {
         words[index] = UInt32(

@@ -1,10 +1,10 @@
-/// Exports of Etherpad (`.etherpad`): its database's records of pads, as JSON.
+/// Exports of Etherpad (`.etherpad`): the database records of pads, as JSON.
 ///
-/// The record `pad:NAME` has the text, and `attribs`, which names the attributes of each run of letters: numbers of the
-/// pool, in base 36. A line of a list begins with a `*` that no one typed, marked by `lmkr`. Revisions, chat, formatting
-/// and comments remain behind.
+/// The record `pad:NAME` contains the text, and `attribs`, which lists the attributes of each run
+/// of characters as numbers of the pool, in base 36. A list line begins with a `*` that no author
+/// typed, marked by `lmkr`. Revisions, chat, formatting and comments are not imported.
 struct EtherpadFile {
-  /// A pad: its name, and its text with lists and headings as Markdown.
+  /// A pad: its name, and its text with lists and headings converted to Markdown.
   struct Pad {
     var name: String
     var text: [UInt8]
@@ -20,21 +20,21 @@ struct EtherpadFile {
     var text: [UInt8]?
     var attribs: [UInt8]?
     var head: Int?
-    /// Attributes by their numbers: key and value.
+    /// The attributes by number: key and value.
     var pool: [(number: Int, key: [UInt8], value: [UInt8])] = []
   }
 
-  /// The notes of a file of JSON.
+  /// The content of a JSON file.
   enum Content {
-    /// Usually one.
+    /// Pads, usually one.
     case pads([Pad])
-    /// A note that Parley exported.
+    /// A note exported by Parley.
     case note(title: [UInt8], folder: [UInt8], text: [UInt8])
   }
 
   private var records: [Record] = []
   private var authors: [String: String] = [:]
-  /// Fields of a note that Parley exported.
+  /// The fields of a note exported by Parley.
   private var title: [UInt8]?
   private var folder: [UInt8]?
   private var text: [UInt8]?
@@ -55,7 +55,7 @@ struct EtherpadFile {
     return .note(title: title, folder: file.folder ?? [], text: text)
   }
 
-  /// Whether JSON is HedgeDoc's export of a history: which notes a user opened, without their texts.
+  /// Whether JSON is HedgeDoc's export of a history, which lists notes without their texts.
   private static func isHistory(_ json: LooseJSON) -> Bool {
     var json = json
     var isHistory = false
@@ -111,7 +111,7 @@ struct EtherpadFile {
     }
   }
 
-  /// A pad's name, without that of its group: `g.1a2B$name`.
+  /// Returns a pad's name without its group's: `g.1a2B$name`.
   private static func padName(_ key: ArraySlice<UInt8>) -> String {
     var rest = key
     if key.starts(with: Array("g.".utf8)), let end = key.firstIndex(of: UInt8(ascii: "$")),
@@ -141,7 +141,7 @@ struct EtherpadFile {
 
   // MARK: Text
 
-  /// Attributes of a run of letters that ends at a place, in UTF-16 units, as Etherpad counts.
+  /// The attributes of a run of characters. `end` is its end in UTF-16 units, as Etherpad counts.
   private struct Run {
     var end: Int
     var marks: Marks
@@ -155,7 +155,7 @@ struct EtherpadFile {
   }
 
   private static func text(_ text: [UInt8], _ record: Record) -> [UInt8] {
-    // Every text of Etherpad's ends a line.
+    // Every text in Etherpad ends with a newline.
     let whole = text.last == 0x0a ? text.dropLast() : text[...]
     let lines = whole.split(separator: 0x0a, omittingEmptySubsequences: false)
     guard let runs = runs(of: record, length: units(text[...])) else { return Array(whole) }
@@ -201,13 +201,13 @@ struct EtherpadFile {
     result += rest
   }
 
-  /// The numbers of lists within lists, the outermost first.
+  /// The current numbers of nested lists, the outermost first.
   fileprivate struct Numbering {
     private var numbers: [Int] = []
 
     mutating func end() { numbers = [] }
 
-    /// - Parameter start: The number that the line's list begins with, where the file has one.
+    /// - Parameter start: The first number of the line's list, if the file contains it.
     mutating func next(_ level: Int, start: Int?) -> Int {
       let isFirst = numbers.count < level
       numbers = Array((numbers + [Int](repeating: 0, count: levelMax)).prefix(level))
@@ -220,7 +220,7 @@ struct EtherpadFile {
 
   private enum ListKind { case number, indent, other }
 
-  /// A list's kind and level, such as `number2`.
+  /// Parses a list's kind and level, such as `number2`.
   private static func list(_ value: [UInt8]?) -> (kind: ListKind, level: Int)? {
     guard let value else { return nil }
     let word = value.prefix { !(0x30...0x39).contains($0) }
@@ -247,7 +247,7 @@ struct EtherpadFile {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// The runs of a text; `nil` where they do not fit it.
+  /// Returns the runs of a text; `nil` if they do not match its length.
   private static func runs(of record: Record, length: Int) -> [Run]? {
     guard let attribs = record.attribs else { return nil }
     var attributes: [Int: Int] = [:]
@@ -295,7 +295,7 @@ struct EtherpadFile {
     }
   }
 
-  /// The length of a text in UTF-16 units.
+  /// Returns the length of a text in UTF-16 units.
   private static func units(_ utf8: ArraySlice<UInt8>) -> Int {
     utf8.reduce(0) { $0 + ($1 & 0xc0 == 0x80 ? 0 : $1 >= 0xf0 ? 2 : 1) }
   }
@@ -356,7 +356,7 @@ extension EtherpadFile.Record {
         guard json.kind == 0x5b else { return try json.skip() }
         var pair: [[UInt8]] = []
         try json.array { json throws(LooseJSON.Broken) in
-          // A value may be a number; lists and their like stay empty.
+          // A value may be a number; other types are read as empty.
           if json.kind == 0x22 {
             pair.append(try json.string())
           } else {

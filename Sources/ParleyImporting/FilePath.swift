@@ -1,11 +1,12 @@
 @_spi(_Unicode) import Swift
 import ParleyModel
 
-/// Paths of files from other systems: where a file lay, and what its name says of it.
+/// Functions on file paths of other systems: a file's folder, kind and title.
 package enum FilePath {
   enum Kind { case text, pad, zip, other }
 
-  /// The kind of a file by its ending. Hidden files, and files in hidden folders, are no notes.
+  /// Returns the kind of a file, determined by its ending. Hidden files, and files in hidden
+  /// folders, are not notes.
   static func kind(_ path: String) -> Kind {
     let names = names(path)
     guard !names.contains(where: isHidden) else { return .other }
@@ -22,7 +23,7 @@ package enum FilePath {
       && !name.utf8.elementsEqual("..".utf8)
   }
 
-  /// Whether a system put the file beside people's files.
+  /// Whether an operating system created the file beside the user's files.
   static func isNoise(_ path: String) -> Bool {
     let names = names(path)
     guard let last = names.last else { return false }
@@ -37,7 +38,7 @@ package enum FilePath {
     path.utf8.last == UInt8(ascii: "/") || path.utf8.last == UInt8(ascii: "\\")
   }
 
-  /// A file's own name without its ending. Folders, and dots that lead out of them, name nothing here.
+  /// Returns a file's name without its ending. Empty names and dots are skipped.
   package static func baseName(_ path: String) -> String {
     let name = names(path).last { name in
       name.unicodeScalars.contains { $0 != "." && !$0.properties.isWhitespace }
@@ -53,8 +54,8 @@ package enum FilePath {
     }
   }
 
-  /// The folder of a note, from the path of its file and a folder that all notes are put under: names that a folder may
-  /// have, as many of them as fit.
+  /// Returns the folder of a note: the path of its file, below a root folder. Names are cleaned,
+  /// and folders beyond the limits are omitted.
   package static func folder(of path: String, under root: String) -> String {
     var folders = root.isEmpty ? [] : names(root)
     for written in names(path).dropLast() where folders.count < foldersMax {
@@ -67,11 +68,11 @@ package enum FilePath {
     return folders.joined(separator: "/")
   }
 
-  /// Names and bytes of a folder's path.
+  /// Maximum names and bytes of a folder's path.
   private static let foldersMax = 8
   private static let folderBytesMax = 240
 
-  /// A name that the server takes for a folder's; empty where nothing of it is visible.
+  /// Returns a name that the server accepts for a folder; empty if no visible character remains.
   private static func cleanName(_ written: String) -> String {
     var name: [Unicode.Scalar] = written.unicodeScalars.map { scalar in
       CharacterRules.isRefusedInNames(scalar) || scalar == "*" || scalar == "\u{fffd}"
@@ -87,7 +88,7 @@ package enum FilePath {
     return String(String.UnicodeScalarView(name))
   }
 
-  /// A name as Unicode composes it: systems write é as one scalar or as two.
+  /// Returns a name in composed form (NFC), because systems store é as one scalar or as two.
   static func composed(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 >= 0x80 }) else { return name }
     var scalars = String.UnicodeScalarView()
@@ -95,7 +96,7 @@ package enum FilePath {
     return String(scalars)
   }
 
-  /// The names of a path, with either separator.
+  /// Returns the names of a path, with either separator.
   private static func names(_ path: String) -> [String] {
     path.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.map {
       String(decoding: $0, as: UTF8.self)
@@ -107,7 +108,7 @@ package enum FilePath {
     return lowercased(String(decoding: name.utf8[name.utf8.index(after: dot)...], as: UTF8.self))
   }
 
-  /// In small letters, as far as they are ASCII.
+  /// Returns a text with ASCII letters in lower case.
   private static func lowercased(_ name: String) -> String {
     String(
       decoding: name.utf8.map { (0x41...0x5a).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)

@@ -1,6 +1,6 @@
-/// The block of YAML between two lines of dashes, at the beginning of a text.
+/// The YAML front matter between two lines of dashes, at the beginning of a text.
 enum FrontMatter {
-  /// Returns the `title`; `nil` if there is none, or the block does not end.
+  /// Returns the `title`; `nil` if there is none, or the front matter has no end.
   static func title(in text: [UInt8], linesMax: Int) -> String? {
     guard text.starts(with: Array("---\n".utf8)) else { return nil }
     var title: String?
@@ -35,7 +35,8 @@ enum FrontMatter {
     return rest
   }
 
-  /// A value of YAML in one line; `nil` for blocks, lists, references, and quotes that do not end here.
+  /// Parses a YAML value in one line; `nil` for blocks, lists, references, and quotes that do not
+  /// end in it.
   static func scalar(_ value: ArraySlice<UInt8>) -> String? {
     switch value.first {
     case UInt8(ascii: "\""): return doubleQuoted(value.dropFirst())
@@ -95,7 +96,7 @@ enum FrontMatter {
       }
       guard var code = hex(value[index...].prefix(digits), digits) else { return nil }
       index += digits
-      // Writers of JSON give a character beyond U+FFFF as a pair.
+      // JSON writers encode a character beyond U+FFFF as a surrogate pair.
       if code & 0xfc00 == 0xd800, value[index...].starts(with: Array("\\u".utf8)),
         let low = hex(value[index...].dropFirst(2).prefix(4), 4), low & 0xfc00 == 0xdc00
       {
@@ -132,7 +133,7 @@ enum FrontMatter {
     return number
   }
 
-  /// The character of an escape of one letter, as YAML has them; others stand for themselves.
+  /// Returns the character of a YAML escape of one letter; other characters are returned unchanged.
   private static func escaped(_ sign: UInt8) -> Unicode.Scalar {
     switch sign {
     case UInt8(ascii: "0"): "\0"

@@ -1,52 +1,52 @@
-/// Bounds of one import.
+/// The limits of an import.
 public struct ImportLimits: Sendable, Hashable {
-  /// Files of one import, those in archives included.
+  /// Maximum files of an import, including those in archives.
   public var filesMax = 10_000
-  /// Bytes of all texts of one import, as they are in the files.
+  /// Maximum bytes of all texts of an import, as stored in the files.
   public var bytesMax: Int64 = 256 << 20
-  /// Unicode scalars of a note's text.
+  /// Maximum Unicode scalars of a note's text.
   public var scalarsMax: Int
-  /// Bytes of a title in UTF-8.
+  /// Maximum bytes of a title in UTF-8.
   public var titleBytesMax = 500
-  /// The folder that all notes are put under, in the form of a folder's path.
+  /// The folder path below which all notes are imported.
   public var folder = ""
 
-  /// The bounds for notes of a length.
+  /// Creates the default limits, with a maximum length of notes.
   public init(scalarsMax: Int) { self.scalarsMax = scalarsMax }
 
-  /// Entries of one archive.
+  /// Maximum entries of an archive.
   public static let archiveEntriesMax = 10_000
-  /// Bytes of an archive's directory: names of several hundred letters each.
+  /// Maximum bytes of an archive's directory, for names of several hundred characters each.
   static let directoryBytesMax = 8 << 20
-  /// Inflated bytes for each packed byte. Texts reach 5, logs 50; DEFLATE can reach 1,032.
+  /// Maximum inflated bytes for each packed byte. Texts reach 5, logs 50; DEFLATE can reach 1,032.
   static let ratioMax = 200
-  /// Bytes that an entry may have in any ratio.
+  /// The size in bytes up to which an entry may have any ratio.
   static let ratioFrom = 1 << 20
-  /// Bytes of a pad's file, which has every revision beside the text.
+  /// Maximum bytes of a pad's file, which contains every revision beside the text.
   static let padBytesMax = 64 << 20
 
-  /// Bytes of a file whose text a note can hold: four for each scalar, and a byte order mark.
+  /// Maximum bytes of a text file: four for each scalar, and a byte order mark.
   var textBytesMax: Int64 { 4 &* Int64(scalarsMax) + 4 }
 }
 
-/// A note that was found in a file.
+/// A note found in a file.
 public struct ImportedNote: Sendable, Hashable {
-  /// The file, and its name in the archive.
+  /// The path of the file, followed by the name in the archive if it is in one.
   public var path: String
-  /// The title, in one line; empty where the file has none.
+  /// The title, in one line; empty if none was found.
   public var title: String
-  /// The text in UTF-8, with `\n` at each line end.
+  /// The text in UTF-8, with `\n` as line ends.
   public var text: [UInt8]
-  /// The path of a folder that the server accepts; empty for none.
+  /// The folder's path, in a form that the server accepts; empty for no folder.
   public var folder: String
-  /// The parts of a pad that remain behind.
+  /// The data about a pad that is not imported.
   public var pad: Pad?
 
   /// The origin of a pad's text.
   public struct Pad: Sendable, Hashable {
     /// The newest revision.
     public var revision: Int
-    /// The names of authors who gave one.
+    /// The names of the authors who have one.
     public var authors: [String]
   }
 }

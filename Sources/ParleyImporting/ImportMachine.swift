@@ -1,19 +1,21 @@
-/// Reads files that become notes, one after the other, without I/O: the caller reads the bytes that the machine asks for.
+/// The conversion of files to notes, one file at a time, without I/O: the caller reads the bytes
+/// that the machine requests.
 ///
 ///     begin(path, size) ─▶ next() ─▶ read(offset, count) ─▶ supply(bytes) ─▶ next() ─▶ note … problem … done
 ///
-/// These are the only rules of imports: the command `parley import` runs them as a part of the program, the page as
-/// WebAssembly. Total: any bytes give notes or problems. A machine holds one file or one entry of an archive at a time.
+/// All imports use these rules: the command `parley import` calls them directly, the page as
+/// WebAssembly. It is total: any bytes result in notes or problems. A machine holds one file or one
+/// entry of an archive at a time.
 public struct ImportMachine: Sendable {
-  /// The work that the caller does next.
+  /// The caller's next step.
   public enum Step: Sendable, Equatable {
-    /// Read so many bytes of the file from a place, and ``supply(_:)`` them.
+    /// Read `count` bytes of the file from `offset` on, and ``supply(_:)`` them.
     case read(offset: Int64, count: Int)
-    /// Make a note.
+    /// Create a note.
     case note(ImportedNote)
-    /// Report that a file becomes no note.
+    /// Report that a file is not imported.
     case problem(path: String, ImportProblem)
-    /// The file is read; begin the next.
+    /// The file is complete; begin the next one.
     case done
   }
 
@@ -27,26 +29,26 @@ public struct ImportMachine: Sendable {
   private enum State {
     /// Next: `file` or `tail`.
     case idle
-    /// Awaits a whole file.
+    /// Waits for a whole file.
     case file(path: String, size: Int64)
-    /// Awaits an archive's end, then its directory.
+    /// Waits for an archive's end, then for its directory.
     case tail(Archive)
     case directory(Archive, ZipArchive.End)
-    /// Goes to the next entry.
+    /// Continues with the next entry.
     case between(Archive)
-    /// Awaits an entry's header, then its bytes.
+    /// Waits for an entry's header, then for its bytes.
     case head(Archive)
     case content(Archive, start: Int64)
   }
 
   private let limits: ImportLimits
   private var state = State.idle
-  /// Steps that are ready, the last one first.
+  /// The steps to return next, in reverse order.
   private var ready: [Step] = []
   private var filesLeft: Int
   private var bytesLeft: Int64
 
-  /// Begins an import.
+  /// Starts an import.
   public init(limits: ImportLimits) {
     self.limits = limits
     filesLeft = limits.filesMax
@@ -55,10 +57,10 @@ public struct ImportMachine: Sendable {
 
   // MARK: Events
 
-  /// Begins a file.
+  /// Starts a file.
   ///
   /// - Parameters:
-  ///   - path: The place of the file, with any separators.
+  ///   - path: The path of the file, with any separators.
   ///   - size: The size in bytes.
   public mutating func begin(path: String, size: Int64) {
     precondition(isIdle, "a file is begun when the former one is done")
@@ -78,8 +80,8 @@ public struct ImportMachine: Sendable {
     return false
   }
 
-  /// Gives the bytes that ``Step/read(offset:count:)`` asked for; fewer if the file has become shorter, `nil` if it cannot
-  /// be read.
+  /// Supplies the bytes that ``Step/read(offset:count:)`` requested; fewer if the file is shorter
+  /// now, `nil` if reading failed.
   public mutating func supply(_ bytes: [UInt8]?) {
     let former = state
     state = .idle
@@ -103,7 +105,7 @@ public struct ImportMachine: Sendable {
     }
   }
 
-  /// Returns what to do next.
+  /// Returns the next step.
   public mutating func next() -> Step {
     while ready.isEmpty, case .between(let archive) = state { proceed(archive) }
     if let step = ready.popLast() { return step }
@@ -147,7 +149,7 @@ public struct ImportMachine: Sendable {
       guard let head else { throw .unreadable }
       let start = try ZipArchive.start(of: entry, head: head)
       guard start + entry.packed <= archive.size else { throw .damaged }
-      // A stored entry is as large as its bytes; what an inflated one needs at most is in the limits.
+      // Limits `packed` for each entry. The inflated size is checked elsewhere.
       guard entry.packed <= max(entry.size, 1 << 20) * 2 else { throw .damaged }
       state = .content(archive, start: start)
     } catch {
@@ -156,7 +158,7 @@ public struct ImportMachine: Sendable {
     }
   }
 
-  /// The files of an archive. All of it is judged before any of it is taken.
+  /// Returns the files of an archive. The whole archive is checked before any file is read.
   private func files(
     in archive: Archive, _ end: ZipArchive.End, _ directory: [UInt8]
   ) throws(ImportProblem) -> [ZipArchive.Entry] {
@@ -201,7 +203,7 @@ public struct ImportMachine: Sendable {
 
   // MARK: Files
 
-  /// Counts a file, and compares it with the limits before it is read.
+  /// Counts a file, and checks it against the limits before it is read.
   private mutating func take(_ name: String, size: Int64) throws(ImportProblem) {
     try takeFile()
     switch FilePath.kind(name) {
@@ -230,7 +232,7 @@ public struct ImportMachine: Sendable {
     ready.insert(.note(note), at: 0)
   }
 
-  /// Makes notes of a file's bytes.
+  /// Creates notes from a file's bytes.
   private mutating func read(_ bytes: [UInt8], path: String, name: String) {
     do throws(ImportProblem) {
       let text = try ImportedText.text(bytes)
@@ -242,7 +244,7 @@ public struct ImportMachine: Sendable {
         var found = note(ImportedText.whole(text), path: path, name: name, folder: "")
         found.folder = FilePath.folder(
           of: String(decoding: folder, as: UTF8.self) + "/note", under: limits.folder)
-        // Parley's own title is not cut: one that is too long is refused as any is.
+        // A title of Parley is not truncated: if it is too long, the server refuses the note.
         let own = ImportedTitle.clean(
           String(decoding: title, as: UTF8.self), bytesMax: .max, lettersMax: .max / 4)
         if !own.isEmpty { found.title = own }

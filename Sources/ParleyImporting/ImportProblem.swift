@@ -1,35 +1,35 @@
-/// The reason why a file becomes no note.
+/// The reason why a file is not imported.
 public enum ImportProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file is neither text nor an export that is known.
+  /// The file is neither text nor a known export.
   case notANote
   /// The bytes are not text in a known encoding.
   case notText
   /// The file is not a ZIP archive.
   case notZip
-  /// The archive has several volumes, more than 4 GB, or another compression than DEFLATE.
+  /// The archive has several volumes, more than 4 GB, or a compression other than DEFLATE.
   case zipKind
-  /// The archive is cut, or contradicts itself.
+  /// The archive is truncated or inconsistent.
   case damaged
-  /// The archive's entry has a password.
+  /// The archive's entry is encrypted.
   case encrypted
-  /// An entry of the archive grows too much when it is inflated.
+  /// An entry of the archive declares far more inflated bytes than packed ones.
   case bomb
-  /// The archive's entry is an archive.
+  /// The archive's entry is an archive itself.
   case archiveInArchive
-  /// More files than one import or archive may have.
+  /// There are more files than an import or an archive may have.
   case tooManyFiles(limit: Int)
-  /// More text than one import may have, in MiB.
+  /// There is more text than an import may have; the limit is in MiB.
   case tooMuch(limit: Int)
-  /// More Unicode scalars than a note may have.
+  /// The text has more Unicode scalars than a note may have.
   case tooLong(limit: Int)
   /// The JSON is not an export of Etherpad or Parley.
   case notEtherpad
-  /// HedgeDoc's list of opened notes, which lacks their texts.
+  /// The file is HedgeDoc's list of opened notes, without their texts.
   case history
   /// The file could not be read.
   case unreadable
 
-  /// A name for tables of texts.
+  /// The key of the problem in tables of texts.
   public var name: String {
     switch self {
     case .notANote: "notANote"
@@ -49,7 +49,7 @@ public enum ImportProblem: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The limit that was exceeded, if any.
+  /// The exceeded limit, if any.
   public var limit: Int? {
     switch self {
     case .tooManyFiles(let limit), .tooMuch(let limit), .tooLong(let limit): limit
@@ -59,7 +59,7 @@ public enum ImportProblem: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The expectation, what came, and what to do.
+  /// The expected format, and what to do.
   public var description: String {
     switch self {
     case .notANote: "expected Markdown, text, .json, .etherpad or .zip; convert it first"

@@ -1,9 +1,10 @@
 import ParleyModel
 
-/// Text of files.
+/// Decoding of text files.
 enum ImportedText {
-  /// Returns the text of a file: UTF-8, or UTF-16 with a byte order mark. No other encoding is guessed: a wrong guess
-  /// looks right until someone reads the text.
+  /// Returns the text of a file in UTF-8, decoded from UTF-8, or from UTF-16 with a byte order
+  /// mark. Other encodings are not guessed, because a wrong guess stays unnoticed until the text is
+  /// read.
   ///
   /// - Complexity: O(*n*) bytes.
   static func text(_ bytes: [UInt8]) throws(ImportProblem) -> [UInt8] {
@@ -16,12 +17,13 @@ enum ImportedText {
       guard isUTF8(bytes) else { throw .notText }
       utf8 = bytes
     }
-    // Pictures and programs may happen to be valid; UTF-16 and UTF-32 without a mark contain NUL too.
+    // Binary files may be valid UTF-8 by accident; UTF-16 and UTF-32 without a mark contain NUL,
+    // too.
     guard !utf8.contains(0) else { throw .notText }
     return WholeText.normalized(utf8)
   }
 
-  /// Returns a text that was inside another format, with `\n` at each line end.
+  /// Returns a text from another format, with `\n` as line ends.
   static func whole(_ utf8: [UInt8]) -> [UInt8] { WholeText.normalized(utf8) }
 
   private static func fromUTF16(
@@ -84,7 +86,7 @@ enum ImportedText {
     return true
   }
 
-  /// The number of scalars of valid UTF-8.
+  /// Returns the number of scalars of valid UTF-8.
   static func scalarCount(_ utf8: [UInt8]) -> Int {
     utf8.reduce(0) { $0 + ($1 & 0xc0 == 0x80 ? 0 : 1) }
   }

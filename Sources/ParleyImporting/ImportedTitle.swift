@@ -1,17 +1,17 @@
 import ParleyModel
 
-/// Titles of notes from files.
+/// Titles for imported notes.
 enum ImportedTitle {
-  /// Letters of a title, as the page's field for titles has them.
+  /// Maximum scalars of a title, as in the page's title field.
   static let lettersMax = 200
-  /// Bytes of a line in which a heading is looked for.
+  /// Maximum bytes of a line that are searched for a heading.
   private static let lineMax = 4_000
-  /// Lines within which front matter ends.
+  /// Maximum lines of front matter.
   private static let frontMatterLinesMax = 200
 
-  /// Returns the title of a text: of its front matter, of its first heading, or of the file's name.
+  /// Returns the title of a text: from its front matter, its first heading, or the file's name.
   ///
-  /// - Returns: A title of one line; empty if none of them has a visible letter.
+  /// - Returns: A title of one line; empty if none of them contains a visible character.
   static func title(of text: [UInt8], name: String, bytesMax: Int) -> String {
     for found in [FrontMatter.title(in: text, linesMax: frontMatterLinesMax), heading(in: text)] {
       let title = clean(found ?? "", bytesMax: bytesMax)
@@ -20,7 +20,7 @@ enum ImportedTitle {
     return clean(FilePath.baseName(name), bytesMax: bytesMax)
   }
 
-  /// Returns a title in one line, without marks that turn the direction of writing, and as long as titles may be.
+  /// Returns a title in one line, without direction marks, truncated to the limits.
   static func clean(
     _ title: String, bytesMax: Int, lettersMax: Int = Self.lettersMax
   ) -> String {
@@ -43,7 +43,7 @@ enum ImportedTitle {
     return String(cut)
   }
 
-  /// Returns a name without blanks around it, cut to a number of letters.
+  /// Returns a name without surrounding white space, truncated to `lettersMax` scalars.
   static func trimmed(_ name: String, lettersMax: Int) -> String {
     var letters = name.unicodeScalars.drop { $0.properties.isWhitespace }.prefix(lettersMax)
     while let last = letters.last, last.properties.isWhitespace { letters.removeLast() }
@@ -52,8 +52,8 @@ enum ImportedTitle {
 
   // MARK: Headings
 
-  /// The first heading outside of code: a line that begins with `#`, or lines that are underlined with `=`. A line of
-  /// dashes also separates, so it makes no title.
+  /// Returns the first heading outside of code: a line that begins with `#`, or lines underlined
+  /// with `=`. An underline of dashes is ignored, because it may be a separator.
   private static func heading(in text: [UInt8]) -> String? {
     var fence: ArraySlice<UInt8>?
     var paragraph: [ArraySlice<UInt8>] = []
@@ -86,7 +86,8 @@ enum ImportedTitle {
     return nil
   }
 
-  /// Lines that an underline may make a heading: not those of lists, quotes, tables and code, which contain what follows.
+  /// Adds a line to the paragraph that an underline may make a heading. Lines of lists, quotes,
+  /// tables and code are excluded, because they contain the lines after them.
   private static func follow(_ line: ArraySlice<UInt8>, in paragraph: inout [ArraySlice<UInt8>]) {
     let indent = line.prefix { $0 == 0x20 }.count
     let rest = line.dropFirst(indent)
@@ -111,7 +112,7 @@ enum ImportedTitle {
     }
   }
 
-  /// A paragraph that no underline makes a heading, until the next blank line.
+  /// Marks the paragraph as one that cannot become a heading, until the next blank line.
   private static func isInContainer(_ paragraph: inout [ArraySlice<UInt8>]) { paragraph = [[]] }
 
   private static func isNumbered(_ line: ArraySlice<UInt8>) -> Bool {
@@ -128,7 +129,7 @@ enum ImportedTitle {
       && line.dropFirst(indent + marks.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
   }
 
-  /// The signs that begin or end code of several lines.
+  /// Returns the fence that starts or ends a code block.
   private static func fenceMark(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let rest = line.dropFirst(min(3, line.prefix { $0 == 0x20 }.count))
     guard let sign = rest.first, sign == 0x60 || sign == 0x7e else { return nil }
@@ -147,7 +148,8 @@ enum ImportedTitle {
 
   // MARK: Marks
 
-  /// A heading's words: without closing number signs, targets of links, and signs of emphasis and code.
+  /// Returns a heading's text, without closing number signs, link targets, and marks of emphasis
+  /// and code.
   private static func withoutMarks(_ heading: ArraySlice<UInt8>) -> String {
     var line = trimmed(heading)
     let closing = line.reversed().prefix { $0 == 0x23 }.count
@@ -162,7 +164,7 @@ enum ImportedTitle {
       if isPicture || bytes[index] == 0x5b,
         let link = link(in: bytes, at: index + (isPicture ? 1 : 0))
       {
-        // Its words may have marks, but no other link.
+        // The link's text may contain marks, but no other link.
         appendPlain(bytes[link.words], to: &plain)
         index = link.end
         continue
@@ -193,7 +195,8 @@ enum ImportedTitle {
     }
   }
 
-  /// Bytes of a mark at a place: `*`, a backtick, `__`, `~~`, or a backslash before a sign.
+  /// Returns the length of a mark in bytes: `*`, a backtick, `__`, `~~`, or a backslash before a
+  /// punctuation character; otherwise 0.
   private static func markLength(_ byte: UInt8, _ next: UInt8) -> Int {
     switch byte {
     case 0x2a, 0x60: 1
@@ -210,7 +213,7 @@ enum ImportedTitle {
     }
   }
 
-  /// The words of `[words](target)`, and the place behind it.
+  /// Returns the text of `[text](target)`, and the index after the link.
   private static func link(in bytes: [UInt8], at start: Int) -> (words: Range<Int>, end: Int)? {
     var index = start + 1
     while index < bytes.count, bytes[index] != 0x5b, bytes[index] != 0x5d { index += 1 }
@@ -232,6 +235,6 @@ enum ImportedTitle {
 }
 
 extension UInt8? {
-  /// Whether a line ends here, or a blank follows.
+  /// Whether the line ends here, or a blank follows.
   fileprivate var isBlankOrNil: Bool { self == nil || self == 0x20 || self == 0x09 }
 }

@@ -1,7 +1,7 @@
-/// Inflates DEFLATE (RFC 1951), within a size that is known before.
+/// A decoder of DEFLATE (RFC 1951) with a known output size.
 ///
-/// Total: any input gives bytes or `nil`. No more than the expected bytes are ever written, so that an archive that
-/// claims little cannot fill the memory.
+/// It is total: any input results in bytes or `nil`. It never writes more than the expected bytes,
+/// so an archive that declares a small size cannot exhaust memory.
 struct Inflate {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -17,7 +17,7 @@ struct Inflate {
     output.reserveCapacity(size)
   }
 
-  /// Returns the inflated bytes; `nil` if the input is no DEFLATE, or does not give exactly this size.
+  /// Returns the inflated bytes; `nil` if the input is malformed, or has another size.
   ///
   /// - Complexity: O(*n* + *size*).
   static func bytes(of packed: ArraySlice<UInt8>, size: Int) -> [UInt8]? {
@@ -25,7 +25,7 @@ struct Inflate {
     do throws(Broken) {
       while try !inflate.block() {}
     } catch { return nil }
-    // The entry ends with its last block.
+    // The packed bytes must end with the last block.
     guard inflate.output.count == size, inflate.position - inflate.bitCount / 8 == packed.endIndex
     else { return nil }
     return inflate.output
@@ -35,7 +35,7 @@ struct Inflate {
 
   // MARK: Bits
 
-  /// Returns the next bits, the lowest first.
+  /// Returns the next bits, lowest first.
   private mutating func take(_ count: Int) throws(Broken) -> Int {
     while bitCount < count {
       guard position < bytes.endIndex else { throw Broken() }
@@ -51,16 +51,17 @@ struct Inflate {
 
   // MARK: Codes
 
-  /// A canonical Huffman code: short codes are looked up at once, long ones bit by bit.
+  /// A canonical Huffman code: short codes are looked up in a table, long ones are decoded bit by
+  /// bit.
   private struct Code {
     static let lookupBits = 9
-    /// Symbol and length (`symbol << 4 | length`) by the next bits; 0 for longer codes and for none.
+    /// Symbol and length (`symbol << 4 | length`) by the next bits; 0 for longer and invalid codes.
     var lookup = [UInt16](repeating: 0, count: 1 << Code.lookupBits)
-    /// Codes of each length, and the symbols in the order of their codes.
+    /// The number of codes of each length, and the symbols in the order of their codes.
     var counts = [Int](repeating: 0, count: 16)
     var symbols: [UInt16] = []
 
-    /// - Throws: for lengths that are over-subscribed, or incomplete with more than one code.
+    /// - Throws: If the lengths are over-subscribed, or incomplete with more than one code.
     init(_ lengths: ArraySlice<UInt8>) throws(Broken) {
       for length in lengths { counts[Int(length)] += 1 }
       let used = lengths.count - counts[0]
@@ -85,7 +86,7 @@ struct Inflate {
         let code = codes[length]
         codes[length] += 1
         guard length <= Code.lookupBits else { continue }
-        // The stream has the highest bit of a code first.
+        // In the stream, the highest bit of a code comes first.
         var reversed = 0
         for bit in 0..<length where code >> bit & 1 == 1 { reversed |= 1 << (length - 1 - bit) }
         for rest in stride(from: reversed, to: 1 << Code.lookupBits, by: 1 << length) {
@@ -124,7 +125,7 @@ struct Inflate {
 
   // MARK: Blocks
 
-  /// Reads a block; whether it was the last one.
+  /// Reads a block. Returns whether it was the last one.
   private mutating func block() throws(Broken) -> Bool {
     let isLast = try take(1) == 1
     switch try take(2) {
@@ -139,7 +140,7 @@ struct Inflate {
   }
 
   private mutating func stored() throws(Broken) {
-    // Whole bytes that were read ahead go back.
+    // Return the whole bytes that were read ahead.
     position -= bitCount / 8
     (bits, bitCount) = (0, 0)
     let count = try take(16)

@@ -1,6 +1,8 @@
-/// Reads JSON of other programs, front to back: with any numbers, and with halves of surrogate pairs, which become U+FFFD.
+/// A reader of JSON from other programs, in one pass. It accepts any numbers, and half surrogate
+/// pairs, which become U+FFFD.
 ///
-/// Total: any input gives values or a `Broken`. Nesting costs no stack.
+/// It is total: any input results in values or a `Broken`. It is not recursive when it skips
+/// values.
 struct LooseJSON {
   struct Broken: Error {}
 
@@ -19,12 +21,12 @@ struct LooseJSON {
     }
   }
 
-  /// Only space may be left.
+  /// Throws unless only white space is left.
   mutating func finish() throws(Broken) {
     guard kind == 0, position == bytes.count else { throw Broken() }
   }
 
-  /// Reads an object, calling `body` for each key; `body` must read or skip the value.
+  /// Reads an object. Calls `body` for each key; `body` must read or skip the value.
   mutating func object(
     _ body: (String, inout LooseJSON) throws(Broken) -> Void
   ) throws(Broken) {
@@ -38,7 +40,7 @@ struct LooseJSON {
     try expect(0x7d)
   }
 
-  /// Reads an array, calling `body` for each element, which it must read or skip.
+  /// Reads an array. Calls `body` for each element, which it must read or skip.
   mutating func array(_ body: (inout LooseJSON) throws(Broken) -> Void) throws(Broken) {
     try expect(0x5b)
     if passes(0x5d) { return }
@@ -60,7 +62,7 @@ struct LooseJSON {
     return nil
   }
 
-  /// Reads a whole number; `nil` for any other value, which is skipped.
+  /// Reads a non-negative integer; `nil` for any other value, which is skipped.
   mutating func integerOrSkip() throws(Broken) -> Int? {
     skipSpace()
     let start = position
@@ -71,9 +73,9 @@ struct LooseJSON {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// Passes any value, checking it.
+  /// Skips a value of any type, checking it.
   mutating func skip() throws(Broken) {
-    // Brackets that are open, as bytes.
+    // The open brackets, as bytes.
     var open: [UInt8] = []
     repeat {
       switch kind {
@@ -124,7 +126,7 @@ struct LooseJSON {
     try expect(0x3a)
   }
 
-  /// Passes a number, `true`, `false` or `null`.
+  /// Skips a number, `true`, `false` or `null`.
   private mutating func skipWord() throws(Broken) {
     let start = position
     while position < bytes.count {
@@ -179,7 +181,7 @@ struct LooseJSON {
     text = read ?? []
   }
 
-  /// Reads a string; where `text` is `nil`, only its form is checked.
+  /// Reads a string; if `text` is `nil`, only checks it.
   private mutating func readString(into text: inout [UInt8]?) throws(Broken) {
     try expect(0x22)
     while position < bytes.count {

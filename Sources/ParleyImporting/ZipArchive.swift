@@ -1,13 +1,14 @@
-/// Reads the structure of ZIP archives (APPNOTE 6.3), piece by piece.
+/// A reader of the structure of ZIP archives (APPNOTE 6.3), in pieces.
 ///
-/// An archive may lie, so sizes are compared with what comes out of it, and nothing is inflated beyond them.
+/// An archive is not trusted: declared sizes are compared with the actual ones, and nothing is
+/// inflated beyond them.
 enum ZipArchive {
-  /// Bytes at the end of an archive in which the end record is found, with the longest comment.
+  /// The bytes at the end of an archive that contain the end record, even with the longest comment.
   static let tailBytes = 22 + 0xffff
-  /// Bytes of an entry's own header, before its name.
+  /// The bytes of an entry's local header, before its name.
   static let headBytes = 30
 
-  /// The place of the directory.
+  /// The position and size of the directory.
   struct End: Sendable {
     var count: Int
     var start: Int64
@@ -24,7 +25,8 @@ enum ZipArchive {
     var size: Int64
     var offset: Int64
 
-    /// Whether the entry claims so much more than it has that it was made to fill memories.
+    /// Whether the entry declares so many more inflated than packed bytes that it must be
+    /// malicious.
     var isBomb: Bool {
       size > Int64(ImportLimits.ratioFrom) && size > packed &* Int64(ImportLimits.ratioMax)
     }
@@ -32,7 +34,7 @@ enum ZipArchive {
 
   // MARK: The end
 
-  /// Reads the end record: the last one whose comment fills the rest of the archive.
+  /// Reads the end record: the last one whose comment extends exactly to the end of the archive.
   static func end(in tail: [UInt8], at tailStart: Int64) throws(ImportProblem) -> End {
     var place = tail.count - 22
     while place >= 0 {
@@ -50,7 +52,7 @@ enum ZipArchive {
     guard count <= ImportLimits.archiveEntriesMax else {
       throw .tooManyFiles(limit: ImportLimits.archiveEntriesMax)
     }
-    // Of several volumes; or so large that its numbers are in a record of 64 bits.
+    // Several volumes, or an archive so large that its sizes are in a ZIP64 record.
     guard wide(tail, place + 4) == 0, size != wideMax, start != wideMax else { throw .zipKind }
     guard size <= Int64(ImportLimits.directoryBytesMax), start + size <= tailStart + Int64(place)
     else { throw .damaged }
@@ -87,20 +89,20 @@ enum ZipArchive {
       entries.append(entry)
       place = next
     }
-    // Entries that share bytes of the archive add up to more than it has.
+    // Entries that overlap would have more bytes in total than the archive.
     guard packed <= archiveSize else { throw .damaged }
     return entries
   }
 
   // MARK: Entries
 
-  /// The place of an entry's bytes, from its own header.
+  /// Returns the offset of an entry's bytes, computed from its local header.
   static func start(of entry: Entry, head: [UInt8]) throws(ImportProblem) -> Int64 {
     guard head.count == headBytes, wide(head, 0) == 0x0403_4b50 else { throw .damaged }
     return entry.offset + Int64(headBytes + number(head, 26) + number(head, 28))
   }
 
-  /// Returns an entry's content, which has the size and the checksum that the directory names.
+  /// Returns an entry's content, checked against the size and the checksum of the directory.
   static func content(of entry: Entry, packed: [UInt8]) throws(ImportProblem) -> [UInt8] {
     guard Int64(packed.count) == entry.packed else { throw .damaged }
     let content: [UInt8]
@@ -120,21 +122,21 @@ enum ZipArchive {
     return content
   }
 
-  /// A number of 2 bytes, the lower one first.
+  /// Reads a little-endian number of 2 bytes.
   static func number(_ bytes: [UInt8], _ place: Int) -> Int {
     Int(bytes[place]) | Int(bytes[place + 1]) << 8
   }
 
-  /// A number of 4 bytes, the lowest first: more than an `Int` holds in WebAssembly.
+  /// Reads a little-endian number of 4 bytes, which may exceed an `Int` in WebAssembly.
   static func wide(_ bytes: [UInt8], _ place: Int) -> Int64 {
     Int64(number(bytes, place)) | Int64(number(bytes, place + 2)) << 16
   }
 
-  /// Stands for a number that is in a record of 64 bits.
+  /// The value that refers to a ZIP64 record.
   private static let wideMax: Int64 = 0xffff_ffff
 }
 
-/// The checksum of ZIP and gzip.
+/// CRC-32, the checksum of ZIP and gzip.
 enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { index in
     var sum = UInt32(index)

@@ -1,9 +1,10 @@
-/// Names in ZIP archives, which are in the encoding of the program that wrote them.
+/// Decoding of names in ZIP archives, whose encoding depends on the program that wrote them.
 enum ZipName {
-  /// Returns a name, as Info-ZIP's `unzip` reads it.
+  /// Decodes a name, like Info-ZIP's `unzip`.
   ///
-  /// UTF-8 where the entry says so, or where the bytes are UTF-8; then the name in Info-ZIP's Unicode field; otherwise
-  /// code page 437 for programs of DOS and Windows, and Windows-1252 for others.
+  /// A valid name in Info-ZIP's Unicode field is used first. Otherwise the bytes are decoded as
+  /// UTF-8 if they are valid. Otherwise they are code page 437 for programs of DOS and Windows, and
+  /// Windows-1252 for others, or if the entry is marked as UTF-8.
   ///
   /// - Parameter version: The version of the writing program, with its system in the upper byte.
   static func text(
@@ -16,7 +17,8 @@ enum ZipName {
     return decoded(bytes, by: isOEM(version) ? codePage437 : windows1252)
   }
 
-  /// Whether the writing program names files in a code page of DOS: on FAT, on HPFS, or on NTFS by version 5.0.
+  /// Whether the writing program uses a DOS code page for names: on FAT, on HPFS, or on NTFS by
+  /// version 5.0.
   private static func isOEM(_ version: Int) -> Bool {
     switch version >> 8 {
     case 0, 6: true
@@ -25,7 +27,7 @@ enum ZipName {
     }
   }
 
-  /// The name in the field 0x7075, if it belongs to this name.
+  /// Returns the name in the field 0x7075, if its checksum matches this name.
   private static func unicodeName(in extra: [UInt8], for name: ArraySlice<UInt8>) -> String? {
     var place = 0
     while place + 4 <= extra.count {

@@ -1,19 +1,19 @@
-/// Why bytes are not the message they should be. Never holds any of the sender's text.
+/// The reason why bytes are not the expected message. It never contains the sender's text.
 @usableFromInline package enum JSONError: Error, Sendable, Equatable {
   /// The bytes at this offset are not JSON.
   case malformed(offset: Int)
-  /// More objects and arrays are open at this offset than a message may have.
+  /// At this offset more objects and arrays are nested than allowed.
   case tooDeep(offset: Int)
-  /// There are more values than may be read; each number, word, string, object and array counts.
+  /// There are more values than allowed; each number, word, string, object and array counts.
   case tooManyValues(valuesMax: Int)
-  /// A field holds another type than expected.
+  /// A field has another type than expected.
   case wrongType(expected: String, offset: Int)
-  /// An object lacks a field.
+  /// An object has no field of this name.
   case missing(field: String)
-  /// A field holds the right type and still nothing that it may hold.
+  /// A field has the right type, but an invalid value.
   case wrongValue(field: String, expected: String)
-  /// The part of an operation at this offset makes it longer than an operation can be.
+  /// The component at this offset makes an operation longer than allowed.
   case tooLong(offset: Int)
-  /// An operation has more components than one may have.
+  /// An operation has more components than allowed.
   case tooManyComponents(componentsMax: Int)
 }

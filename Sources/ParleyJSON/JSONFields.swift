@@ -1,23 +1,23 @@
-/// The fields of a JSON object in their order, values as they were written.
+/// The fields of a JSON object in order, with their values as received.
 public struct JSONFields: Sendable, Hashable {
   /// A field of an object.
   public struct Field: Sendable, Hashable {
-    /// Its name.
+    /// The field's name.
     public let name: String
-    /// Its value.
+    /// The field's value.
     public let value: JSONValue
 
-    /// Makes a field.
+    /// Creates a field.
     public init(_ name: String, _ value: JSONValue) {
       self.name = name
       self.value = value
     }
   }
 
-  /// Of a name that comes twice, the last one.
+  /// The fields; of a repeated name in read JSON, only the last one.
   public private(set) var all: [Field]
 
-  /// The fields given.
+  /// Creates an object with the given fields.
   public init(_ fields: [Field] = []) { all = fields }
 
   /// Reads a JSON object; `nil` if the text is not an object.
@@ -26,7 +26,7 @@ public struct JSONFields: Sendable, Hashable {
     self = fields
   }
 
-  /// The value of a field. Names are compared byte by byte.
+  /// The value of a field; of several, the last one's. Names are compared byte by byte.
   ///
   /// - Complexity: O(*n*) fields.
   public subscript(name: String) -> JSONValue? {
@@ -36,7 +36,7 @@ public struct JSONFields: Sendable, Hashable {
   /// Adds a field.
   public mutating func append(_ field: Field) { all.append(field) }
 
-  /// Removes the fields of a name.
+  /// Removes all fields of a name.
   package mutating func remove(_ name: String) {
     all.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
   }
@@ -55,29 +55,29 @@ public struct JSONFields: Sendable, Hashable {
   }
 }
 
-/// Looking into JSON that was kept as it was written.
+/// Reading JSON that is stored as received.
 extension JSONValue {
-  /// A string.
+  /// Creates a string.
   public init(_ text: String) {
     var buffer: [UInt8] = []
     JSONWriter.string(text, &buffer)
     self.init(trusted: buffer)
   }
 
-  /// An integer.
+  /// Creates an integer.
   public init(_ number: Int) {
     var buffer: [UInt8] = []
     JSONWriter.integer(number, &buffer)
     self.init(trusted: buffer)
   }
 
-  /// `true` or `false`.
+  /// Creates `true` or `false`.
   public init(_ flag: Bool) { self.init(trusted: Array((flag ? "true" : "false").utf8)) }
 
-  /// An object.
+  /// Creates an object.
   public init(_ fields: JSONFields) { self.init(trusted: fields.json) }
 
-  /// An array.
+  /// Creates an array.
   public init(_ elements: [JSONValue]) {
     var buffer: [UInt8] = []
     JSONWriter.array(elements, &buffer) { $1.append(contentsOf: $0.utf8) }
@@ -87,16 +87,16 @@ extension JSONValue {
   /// Whether it is `null`.
   public var isNull: Bool { utf8.elementsEqual("null".utf8) }
 
-  /// Its text, if it is a string.
+  /// The text, if the value is a string.
   public var string: String? { read { reader throws(JSONError) in try reader.string() } }
 
-  /// Its value, if it is an integer that a double holds exactly.
+  /// The number, if the value is an integer that a double represents exactly.
   public var integer: Int? { read { reader throws(JSONError) in try reader.integer() } }
 
-  /// Its value, if it is `true` or `false`.
+  /// The Boolean, if the value is `true` or `false`.
   public var boolean: Bool? { read { reader throws(JSONError) in try reader.boolean() } }
 
-  /// Its elements, if it is an array.
+  /// The elements, if the value is an array.
   public var elements: [JSONValue]? {
     read { reader throws(JSONError) in
       var elements: [JSONValue] = []
@@ -105,13 +105,13 @@ extension JSONValue {
     }
   }
 
-  /// Its fields, if it is an object.
+  /// The fields, if the value is an object.
   ///
-  /// - Complexity: O(*n*) bytes, also where names come again and again.
+  /// - Complexity: O(*n*) bytes, also if names are repeated.
   public var fields: JSONFields? {
     read { reader throws(JSONError) in
-      // A name that comes again leaves a gap: moving the fields behind it, each time, would take
-      // time in proportion to the square of the object's size.
+      // A repeated name sets its former field to `nil`: removing that field from the array each
+      // time would be quadratic.
       var fields: [JSONFields.Field?] = []
       var places: [[UInt8]: Int] = [:]
       try reader.object { key, reader throws(JSONError) in
@@ -137,14 +137,14 @@ extension JSONValue {
 }
 
 extension JSONFields: ExpressibleByDictionaryLiteral {
-  /// The fields given, in their order: `["a": JSONValue(1)]`.
+  /// Creates fields in the given order: `["a": JSONValue(1)]`.
   public init(dictionaryLiteral fields: (String, JSONValue)...) {
     self.init(fields.map { Field($0, $1) })
   }
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// An object.
+  /// Creates an object.
   public init(dictionaryLiteral fields: (String, JSONValue)...) {
     self.init(JSONFields(fields.map { JSONFields.Field($0, $1) }))
   }

@@ -1,42 +1,44 @@
-/// Reads JSON straight from the received bytes, front to back, once.
+/// A reader of JSON that works directly on the received bytes, in one pass.
 ///
-/// Total: any input gives a value or a `JSONError`. Strings are checked as UTF-8 (RFC 3629) and
-/// may not hold half a surrogate pair; numbers are integers of 53 bits, since nothing on this wire
-/// is anything else; of a key that comes twice the last one counts. Nothing is allocated but the
-/// strings and lists that a caller asks for.
+/// It is total: any input results in a value or a `JSONError`. Strings are checked as UTF-8 (RFC
+/// 3629) and must not contain half a surrogate pair. Numbers are integers of 53 bits, because this
+/// protocol uses no others. Of a repeated key the last one counts. It allocates only the strings
+/// and lists that a caller requests.
 ///
-/// Other modules call it for each field, so what is short or takes a closure is `@inlinable`.
+/// Other modules call it for each field, so short functions and functions with a closure are
+/// `@inlinable`.
 @usableFromInline package struct JSONReader {
-  /// Deeper nesting than this is refused.
+  /// Maximum nesting; deeper JSON is refused.
   @usableFromInline package static let depthMax = 32
 
   @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
   @usableFromInline var position: Int
   @usableFromInline let end: Int
   @usableFromInline var depth = 0
-  /// Values that ``skipValue()`` and ``countValue()`` may still pass.
+  /// The values that ``skipValue()`` and ``countValue()`` may still count.
   @usableFromInline var valuesLeft = Int.max
   @usableFromInline var valuesMax = Int.max
 
-  /// The offset of the byte to be read next.
+  /// The offset of the next byte.
   @inlinable package var offset: Int { position }
 
-  /// Reads a range of the bytes, or all of them.
+  /// Creates a reader of a range of the bytes, or of all of them.
   @inlinable package init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
     self.bytes = bytes
     position = range?.lowerBound ?? 0
     end = range?.upperBound ?? bytes.count
   }
 
-  /// Limits the values that are passed, kept or counted from here on: each number, word, string, object and array.
+  /// Limits the values that are skipped, copied or counted from here on: each number, word, string,
+  /// object and array.
   ///
-  /// Reading ends with `tooManyValues` at the first one beyond.
+  /// Beyond the limit, reading throws `tooManyValues`.
   @inlinable package mutating func limitValues(to valuesMax: Int) {
     self.valuesMax = valuesMax
     valuesLeft = valuesMax
   }
 
-  /// Limits the objects and arrays that may be open at once to those of a ``JSONValue``.
+  /// Limits nesting to that of a ``JSONValue``.
   package mutating func limitNesting() { depth = max(depth, Self.depthMax - JSONValue.depthMax) }
 
   /// Counts a value towards the limit.
@@ -58,7 +60,7 @@
     position += 1
   }
 
-  /// Only space may be left.
+  /// Throws unless only white space is left.
   @inlinable package mutating func finish() throws(JSONError) {
     skipSpace()
     guard position == end else { throw .malformed(offset: position) }
@@ -79,7 +81,7 @@
     skipSpace()
   }
 
-  /// Passes a closing bracket if the reader is at one.
+  /// Consumes a closing bracket if it is the next byte.
   @inlinable mutating func passes(_ bracket: UInt8) -> Bool {
     guard current == bracket else { return false }
     position += 1
@@ -87,7 +89,7 @@
     return true
   }
 
-  /// Passes a comma, or the closing bracket; whether it was a comma.
+  /// Consumes a comma or the closing bracket. Returns whether it was a comma.
   @inlinable mutating func passesComma(or bracket: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: ",") else {
@@ -99,7 +101,7 @@
     return true
   }
 
-  /// Passes a key with its colon.
+  /// Reads a key and its colon.
   @inlinable package mutating func key() throws(JSONError) -> JSONText {
     guard isAtString else { throw .malformed(offset: position) }
     let key = try text()
@@ -109,7 +111,7 @@
     return key
   }
 
-  /// Reads an object, calling `body` for each key with the reader at its value, which `body` must
+  /// Reads an object. Calls `body` for each key with the reader at its value, which `body` must
   /// read or skip.
   @inlinable package mutating func object(
     _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
@@ -118,37 +120,37 @@
     repeat { try body(try key(), &self) } while try nextField()
   }
 
-  /// Begins an object; whether a field follows. Then come as many calls of ``nextField()`` as return
-  /// true, each with a key, and a value read or skipped, before it.
+  /// Starts an object. Returns whether it has a field. Then read a key, and read or skip its value,
+  /// and call ``nextField()``; repeat while it returns `true`.
   @inlinable package mutating func beginObject() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "{"), "an object")
     return !passes(UInt8(ascii: "}"))
   }
 
-  /// Whether another field follows, or the object is over.
+  /// Returns whether another field follows; otherwise the object has ended.
   @inlinable package mutating func nextField() throws(JSONError) -> Bool {
     try passesComma(or: UInt8(ascii: "}"))
   }
 
-  /// Whether the next value, after space, is an array.
+  /// Returns whether the next value, after white space, is an array.
   @inlinable package mutating func isAtArray() -> Bool {
     skipSpace()
     return current == UInt8(ascii: "[")
   }
 
-  /// Begins an array; whether an element follows. To be followed by as many calls of
-  /// ``nextElement()`` as return true, each with an element read or skipped before it.
+  /// Starts an array. Returns whether it has an element. Then read or skip the element, and call
+  /// ``nextElement()``; repeat while it returns `true`.
   @inlinable package mutating func beginArray() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "["), "an array")
     return !passes(UInt8(ascii: "]"))
   }
 
-  /// Whether another element follows, or the array is over.
+  /// Returns whether another element follows; otherwise the array has ended.
   @inlinable package mutating func nextElement() throws(JSONError) -> Bool {
     try passesComma(or: UInt8(ascii: "]"))
   }
 
-  /// Reads an array, calling `body` for each element, which it must read or skip.
+  /// Reads an array. Calls `body` for each element, which it must read or skip.
   @inlinable package mutating func array(
     _ body: (inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
@@ -156,15 +158,15 @@
     repeat { try body(&self) } while try nextElement()
   }
 
-  /// Passes any value, checking it, and returns its range.
+  /// Skips a value of any type, checking it, and returns its range.
   ///
-  /// Nested values cost no stack.
+  /// It is not recursive: nested values use no stack.
   @discardableResult
   @usableFromInline package mutating func skipValue() throws(JSONError) -> Range<Int> {
     skipSpace()
     let start = position
     let outside = depth
-    // One bit for each open object or array, the innermost last: 1 is an object.
+    // One bit for each open object or array, the innermost lowest: 1 is an object.
     var open: UInt64 = 0
     value: repeat {
       try countValue()
@@ -186,7 +188,7 @@
       case UInt8(ascii: "n"): _ = try isNull()
       default: try skipNumber()
       }
-      // A value has ended, and perhaps the value that contains it.
+      // A value has ended, and possibly the values that contain it.
       while depth > outside {
         if open & 1 == 1 {
           if try passesComma(or: UInt8(ascii: "}")) {
@@ -202,10 +204,10 @@
     return start..<position
   }
 
-  /// A passed value, copied from the bytes.
+  /// Returns a copy of a skipped value.
   package func value(at range: Range<Int>) -> JSONValue { JSONValue(trusted: Array(bytes[range])) }
 
-  /// Copies any value, checking it. It may nest `JSONValue.depthMax` deep.
+  /// Copies a value of any type, checking it. Its maximum nesting is `JSONValue.depthMax`.
   @usableFromInline package mutating func value() throws(JSONError) -> JSONValue {
     let outside = depth
     limitNesting()
@@ -216,11 +218,11 @@
 
   // MARK: Numbers and words
 
-  /// Reads an integer that a double holds exactly.
+  /// Reads an integer that a double represents exactly.
   @inlinable package mutating func integer() throws(JSONError) -> Int { try integer(as: Int.self) }
 
-  /// Reads an integer that a double and the type hold exactly: counting 53 bits in an `Int` traps
-  /// where that has 32.
+  /// Reads an integer that a double and the given type represent exactly. It counts in an `Int64`,
+  /// because 53 bits would overflow a 32-bit `Int`.
   @inlinable package mutating func integer<Number: FixedWidthInteger>(
     as type: Number.Type
   ) throws(JSONError) -> Number {
@@ -245,7 +247,7 @@
       throw .wrongType(expected: "an integer", offset: start)
     }
     guard let number = Number(exactly: isNegative ? -value : value) else {
-      // Put together from a number, the text would bring half of what strings can do into browsers.
+      // Literals, because string interpolation would add much of String's code to the WebAssembly.
       throw .wrongType(
         expected: Number.bitWidth == 32 ? "an integer of 32 bits" : "an integer of 64 bits",
         offset: start)
@@ -327,7 +329,7 @@
     skipSpace()
     guard isAtString else { throw mismatch("a string") }
     let start = position + 1
-    // Not `position`, which would be written to memory and read again for each escape.
+    // A local variable: `position` would be written to memory and read again for each escape.
     var place = start
     var hasEscapes = false
     while true {
@@ -341,7 +343,7 @@
           place = try escapeEnd(from: place)
         } while place < end && bytes[place] == UInt8(ascii: "\\")
       } else if byte >= 0x80 {
-        // Scripts other than Latin come in runs.
+        // Characters beyond ASCII usually come in runs.
         repeat {
           #if !hasFeature(Embedded)
             place = runEnd(from: place)
@@ -359,7 +361,8 @@
       content: UnsafeBufferPointer(rebasing: bytes[start..<place]), hasEscapes: hasEscapes)
   }
 
-  /// The end of ASCII that means itself, looked at eight bytes at a time; the last few bytes are left out.
+  /// Returns the end of a run of ASCII without escapes, comparing eight bytes at a time; the last
+  /// few bytes are left to the caller.
   private func plainEnd(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highBits: UInt64 = 0x8080_8080_8080_8080
@@ -370,8 +373,8 @@
           fromByteOffset: place, as: UInt64.self))
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-      // A byte below `n` borrows into its high bit when `n` is taken from it. A borrow also runs
-      // into the bytes above, so only the lowest bit that is set can be trusted.
+      // Subtracting `n` sets the high bit of a byte below `n`. A borrow also affects higher bytes,
+      // so only the lowest set bit is exact.
       let controls = word &- ones &* 0x20
       let special = ((quotes &- ones) | (backslashes &- ones) | controls | word) & highBits
       guard special == 0 else { return place + special.trailingZeroBitCount / 8 }
@@ -381,8 +384,8 @@
   }
 
   #if !hasFeature(Embedded)
-    /// The end of scalars of one width, looked at eight bytes at a time; what is rarer, and the last few bytes, are left
-    /// out.
+    /// Returns the end of a run of scalars of equal width, comparing eight bytes at a time; rarer
+    /// scalars and the last few bytes are left to the caller.
     private func runEnd(from start: Int) -> Int {
       var place = start
       while end - place >= 8 {
@@ -390,19 +393,19 @@
           littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(
             fromByteOffset: place, as: UInt64.self))
         if word & 0xc0e0_c0e0_c0e0_c0e0 == 0x80c0_80c0_80c0_80c0 {
-          // Four of two bytes. Each first byte has another bit than its lowest, or it is too long for what it means.
+          // Four scalars of two bytes. A first byte with no bit set but its lowest is overlong.
           let bits = word & 0x001e_001e_001e_001e
           guard (bits &+ 0x00ff_00ff_00ff_00ff) & 0x0100_0100_0100_0100 == 0x0100_0100_0100_0100
           else { return place }
           place += 8
         } else if word & 0xc0c0_f0c0_c0f0 == 0x8080_e080_80e0 {
-          // Two of three bytes, neither of which may be too long or half of a pair.
+          // Two scalars of three bytes, neither overlong nor a surrogate.
           let first = UInt8(truncatingIfNeeded: word)
           let second = UInt8(truncatingIfNeeded: word >> 24)
           guard first != 0xe0, first != 0xed, second != 0xe0, second != 0xed else { return place }
           place += 6
         } else if word & 0xc0c0_c0ff_c0c0_c0ff == 0x8080_80f0_8080_80f0 {
-          // Two of four bytes below U+40000, neither of them too long.
+          // Two scalars of four bytes below U+40000, neither overlong.
           guard word & 0x3000 != 0, word & 0x3000_0000_0000 != 0 else { return place }
           place += 8
         } else {
@@ -413,7 +416,7 @@
     }
   #endif
 
-  /// The end of a scalar of two to four bytes.
+  /// Returns the end of a scalar of two to four bytes.
   private func scalarEnd(from place: Int) throws(JSONError) -> Int {
     let first = bytes[place]
     var low: UInt8 = 0x80
@@ -437,7 +440,7 @@
     return place + length
   }
 
-  /// The end of an escape; of a surrogate pair, that of both its halves.
+  /// Returns the end of an escape; for a surrogate pair, the end of both halves.
   private func escapeEnd(from place: Int) throws(JSONError) -> Int {
     guard place + 1 < end else { throw .malformed(offset: place + 1) }
     switch bytes[place + 1] {
@@ -447,7 +450,7 @@
     case UInt8(ascii: "u"):
       let unit = try hexadecimal(at: place + 2)
       guard unit & 0xf800 == 0xd800 else { return place + 6 }
-      // A high surrogate wants its low half right behind it.
+      // A high surrogate must be followed directly by its low half.
       let second = place + 6
       guard unit < 0xdc00, second < end, bytes[second] == UInt8(ascii: "\\") else {
         throw .malformed(offset: second)
@@ -463,7 +466,7 @@
     }
   }
 
-  /// The number that four hexadecimal digits write.
+  /// Returns the value of four hexadecimal digits.
   private func hexadecimal(at start: Int) throws(JSONError) -> UInt32 {
     var value: UInt32 = 0
     for place in start..<start + 4 {

@@ -1,7 +1,7 @@
-/// The bytes of a string between its quotes, as received: checked, not yet copied.
+/// The bytes of a string between its quotes, as received: checked, but not copied.
 ///
-/// Field names and types are compared where they are, byte for byte; only what a message keeps
-/// becomes a `String`. Valid as long as the bytes are.
+/// Field names and types are compared in place, byte for byte; a `String` is created only for
+/// stored values. It is valid as long as the bytes are.
 @usableFromInline package struct JSONText {
   /// The bytes between the quotes.
   @usableFromInline package let content: UnsafeBufferPointer<UInt8>
@@ -12,12 +12,12 @@
     self.hasEscapes = hasEscapes
   }
 
-  /// A text without a byte.
+  /// An empty text.
   package static var empty: JSONText {
     JSONText(content: UnsafeBufferPointer(start: nil, count: 0), hasEscapes: false)
   }
 
-  /// Whether it is this text, escapes resolved.
+  /// Whether both texts are equal, with escapes resolved.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -31,7 +31,7 @@
     return isEqual(UnsafeRawPointer(content), UnsafeRawPointer(start), count)
   }
 
-  /// Compares bytes, eight at a time: keys are compared more often than anything else is done.
+  /// Compares bytes, eight at a time, because keys are compared very often.
   @inlinable package static func isEqual(
     _ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int
   ) -> Bool {
@@ -50,7 +50,7 @@
     return true
   }
 
-  /// Whether it is this text, byte for byte, escapes resolved.
+  /// Whether both texts are equal byte for byte, with escapes resolved.
   @usableFromInline package func isEqual(to expected: String) -> Bool {
     var expected = expected
     return expected.withUTF8 { expected in
@@ -63,13 +63,13 @@
     }
   }
 
-  /// The most bytes that one byte of a text takes where it is written as an escape.
+  /// Maximum bytes of an escape for one byte of text.
   private static let escapedByteMax = 6
 
-  /// Compares a text that has escapes.
+  /// Compares a text that contains escapes.
   @usableFromInline func isWithEscapes(_ expected: StaticString) -> Bool {
     let count = expected.utf8CodeUnitCount
-    // Most texts are told apart by their length, without a look at all of them: an escape is longer than its byte.
+    // Most texts differ in length, which needs no unescaping: an escape is longer than its byte.
     guard content.count > count, content.count <= Self.escapedByteMax * count else { return false }
     #if !hasFeature(Embedded)
       guard mayBegin(with: expected.utf8Start[0]) else { return false }
@@ -81,7 +81,8 @@
   }
 
   #if !hasFeature(Embedded)
-    /// Whether a text that has escapes can begin with a byte. Most texts are excluded by it, without being unescaped.
+    /// Whether a text that contains escapes can begin with a byte. This excludes most texts without
+    /// unescaping them.
     private func mayBegin(with byte: UInt8) -> Bool {
       guard let start = content.baseAddress else { return false }
       guard start[0] == UInt8(ascii: "\\") else { return start[0] == byte }
@@ -91,19 +92,19 @@
     }
   #endif
 
-  /// Lets a `switch` over a text have literals as its cases.
+  /// Matches a text with a literal in a `switch`.
   @inlinable package static func ~= (expected: StaticString, text: JSONText) -> Bool {
     text == expected
   }
 
-  /// The text with its escapes resolved.
+  /// The text with escapes resolved.
   @usableFromInline package var string: String {
     guard hasEscapes else { return String(decoding: content, as: UTF8.self) }
-    // An escape is never shorter than what it stands for.
+    // An escape is never shorter than its UTF-8.
     return String(unsafeUninitializedCapacity: content.count) { unescape(into: $0) }
   }
 
-  /// Gives `body` the text's UTF-8, escapes resolved.
+  /// Calls `body` with the text's UTF-8, with escapes resolved.
   @inlinable package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result
   {
     guard hasEscapes else { return body(content) }
@@ -113,8 +114,8 @@
     }
   }
 
-  /// Copies the text with its escapes resolved, and returns the number of bytes. The reader has checked each
-  /// escape.
+  /// Copies the text with escapes resolved, and returns the number of bytes. The reader has checked
+  /// each escape.
   @usableFromInline func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     guard let source = content.baseAddress, let target = buffer.baseAddress else { return 0 }
     let end = content.count
@@ -138,7 +139,7 @@
       var value = Self.hexadecimalValue(at: source + from + 2)
       from += 6
       if value & 0xfc00 == 0xd800 {
-        // The reader has seen both halves of each pair.
+        // The reader has checked that each pair has both halves.
         let low = Self.hexadecimalValue(at: source + from + 2)
         value = 0x10000 + (value - 0xd800) << 10 + (low - 0xdc00)
         from += 6
@@ -148,7 +149,7 @@
     return count
   }
 
-  /// The byte that an escape of one letter stands for.
+  /// Returns the byte of an escape of one letter.
   private static func unescaped(_ escape: UInt8) -> UInt8 {
     switch escape {
     case UInt8(ascii: "b"): 0x08
@@ -185,13 +186,13 @@
     }
   }
 
-  /// The number that four hexadecimal digits write.
+  /// Returns the value of four hexadecimal digits.
   private static func hexadecimalValue(at digits: UnsafePointer<UInt8>) -> UInt32 {
     hexadecimalValue(digits[0]) << 12 | hexadecimalValue(digits[1]) << 8
       | hexadecimalValue(digits[2]) << 4 | hexadecimalValue(digits[3])
   }
 
-  /// The value of a hexadecimal digit; of another byte anything.
+  /// Returns the value of a hexadecimal digit; undefined for other bytes.
   static func hexadecimalValue(_ digit: UInt8) -> UInt32 {
     UInt32(digit & 15 &+ 9 &* (digit >> 6))
   }

@@ -1,11 +1,11 @@
-/// Looking into an object, and changing it, in one pass: without a list of all its fields.
+/// Reading and changing an object in one pass, without a list of all its fields.
 ///
-/// The server reads what others have sent in this way alone. A list costs three allocations for each field, and
-/// a message has room for a million of them.
+/// The server uses only these functions for JSON from clients. A list needs three allocations for
+/// each field, and a message can contain a million fields.
 extension JSONValue {
-  /// Checks bytes that are one JSON value, nested no deeper than ``depthMax``.
+  /// Checks that bytes are one JSON value, nested at most ``depthMax`` deep.
   ///
-  /// - Parameter valuesMax: The values that it may hold, counting itself and all that is nested in it.
+  /// - Parameter valuesMax: Maximum values, including itself and all nested ones.
   package init(
     _ bytes: UnsafeBufferPointer<UInt8>, valuesMax: Int
   ) throws(JSONError) {
@@ -18,8 +18,9 @@ extension JSONValue {
 
   /// Reads the fields of an object.
   ///
-  /// - Parameter body: Reads the value of each key, or skips it. Of what it throws, nothing is left.
-  /// - Returns: Whether the value is an object, and `body` has read it to its end.
+  /// - Parameter body: Reads or skips the value of each key. Its errors are only reflected in the
+  ///   result.
+  /// - Returns: Whether the value is an object, and `body` has read it to the end.
   @discardableResult
   package func forEachField(
     _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
@@ -27,9 +28,9 @@ extension JSONValue {
     read { reader throws(JSONError) in try reader.object(body) } != nil
   }
 
-  /// The values of some fields of an object, in the order of the names: of a name that comes twice, the last one.
+  /// Returns the values of fields, in the order of the names; of a repeated name, the last one.
   ///
-  /// - Returns: `nil` for a value that is no object.
+  /// - Returns: `nil` for a value that is not an object.
   /// - Complexity: O(*n*) bytes, and one comparison of lengths for each field and name.
   package func values(of names: StaticString...) -> [JSONValue?]? {
     var values = [JSONValue?](repeating: nil, count: names.count)
@@ -43,14 +44,14 @@ extension JSONValue {
     return isObject ? values : nil
   }
 
-  /// The value of a field of an object: of a name that comes twice, the last one.
+  /// Returns the value of a field; of a repeated name, the last one.
   package func value(of name: StaticString) -> JSONValue? { values(of: name)?[0] }
 
-  /// The object with other values for some of its fields; a name that it lacks is added at its end.
+  /// Returns the object with other values for some of its fields; missing fields are appended.
   ///
-  /// A name that comes twice gets the value twice: whichever a reader takes, it is the new one.
+  /// A repeated name gets the new value each time, so it does not matter which one a reader uses.
   ///
-  /// - Returns: The value itself if it is no object.
+  /// - Returns: The value itself if it is not an object.
   /// - Complexity: O(*n*) bytes, and one comparison of lengths for each field and name.
   package func replacing(
     _ fields: [JSONFields.Field], removing removed: StaticString? = nil
@@ -80,9 +81,9 @@ extension JSONValue {
     return JSONValue(trusted: bytes)
   }
 
-  /// The first elements of an array; `nil` for a value that is no array.
+  /// Returns the first elements of an array; `nil` for a value that is not an array.
   ///
-  /// - Parameter countMax: The elements to be read; what follows is not looked at.
+  /// - Parameter countMax: Maximum elements to read; later ones are not checked.
   package func firstElements(_ countMax: Int) -> [JSONValue]? {
     read { reader throws(JSONError) in
       var elements: [JSONValue] = []
@@ -95,7 +96,8 @@ extension JSONValue {
     }
   }
 
-  /// The number of an array's elements, or a bound that it reaches; `nil` for a value that is no array.
+  /// Returns the number of an array's elements, at most `countMax`; `nil` for a value that is not
+  /// an array.
   package func elementCount(upTo countMax: Int) -> Int? {
     read { reader throws(JSONError) in
       var count = 0
@@ -109,14 +111,14 @@ extension JSONValue {
     }
   }
 
-  /// Whether it is an array.
+  /// Whether the value is an array.
   package var isArray: Bool { utf8.first == UInt8(ascii: "[") }
 }
 
 extension JSONReader {
-  /// Reads a string, or skips another value, or a longer string: then `nil`.
+  /// Reads a string; `nil` for another value or a longer string, which is skipped.
   ///
-  /// - Parameter bytesMax: The bytes between its quotes, as they were sent.
+  /// - Parameter bytesMax: Maximum bytes between the quotes, as received.
   package mutating func stringIfAny(bytesMax: Int = .max) throws(JSONError) -> String? {
     guard isAtString else {
       try skipValue()
@@ -127,16 +129,17 @@ extension JSONReader {
     return text.content.count <= bytesMax ? text.string : nil
   }
 
-  /// Reads an integer that a double holds exactly, or skips another value: then `nil`.
+  /// Reads an integer that a double represents exactly; `nil` for another value, which is skipped.
   package mutating func integerIfAny() throws(JSONError) -> Int? {
     let range = try skipValue()
     var number = JSONReader(bytes, range: range)
     do throws(JSONError) { return try number.integer() } catch { return nil }
   }
 
-  /// Reads the strings of an array, and skips its other elements; `nil` for a value that is no array.
+  /// Reads the strings of an array, and skips its other elements; `nil` for a value that is not an
+  /// array.
   ///
-  /// - Throws: `tooManyValues` if it has more elements than it may have.
+  /// - Throws: `tooManyValues` if the array has more than `countMax` elements.
   package mutating func stringsIfAny(countMax: Int) throws(JSONError) -> [String]? {
     guard current == UInt8(ascii: "[") else {
       try skipValue()

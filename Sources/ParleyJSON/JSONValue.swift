@@ -1,9 +1,10 @@
-/// Any JSON, kept as it was written: for what is passed on without being looked at.
+/// JSON of any type, stored as received, so that it can be passed on without decoding.
 public struct JSONValue: Sendable, Hashable {
-  /// The bytes, which are JSON.
+  /// The bytes, which are valid JSON.
   public let utf8: [UInt8]
 
-  /// Takes bytes that are one JSON value, nested no deeper than ``depthMax``; `nil` for others.
+  /// Checks bytes, which must be one JSON value, nested at most ``depthMax`` deep; `nil` for
+  /// others.
   public init?(_ bytes: some Sequence<UInt8>) {
     let value = JSONValue(trusted: Array(bytes)).read { reader throws(JSONError) in
       let value = try reader.value()
@@ -14,10 +15,10 @@ public struct JSONValue: Sendable, Hashable {
     self = value
   }
 
-  /// Takes bytes that were checked when they were received.
+  /// Wraps bytes that are known to be JSON.
   @inlinable package init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
 
-  /// The deepest nesting that fits into any message.
+  /// Maximum nesting that is valid in any message.
   public static let depthMax = 24
 
   /// `null`.

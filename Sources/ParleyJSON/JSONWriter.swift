@@ -1,6 +1,6 @@
-/// Writes JSON by appending to a buffer.
+/// A writer that appends JSON to a buffer.
 @usableFromInline package enum JSONWriter {
-  /// An object being written; its fields are in the order of the calls.
+  /// An object being written, with its fields in the order of the calls.
   @usableFromInline package struct Object {
     /// Whether no field was written yet.
     @usableFromInline package var isFirst = true
@@ -16,7 +16,7 @@
       buffer.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a name that is not known before the program runs.
+    /// Writes a name that is determined at run time.
     @inlinable package mutating func key(named name: String, _ buffer: inout [UInt8]) {
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
@@ -24,7 +24,7 @@
       buffer.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a name as it was read, with its escapes.
+    /// Writes a name as received, with its escapes.
     package mutating func key(asRead name: JSONText, _ buffer: inout [UInt8]) {
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
@@ -66,14 +66,14 @@
     }
   }
 
-  /// An object by itself.
+  /// Returns an object as bytes.
   @inlinable package static func object(
     _ write: (inout Object, inout [UInt8]) -> Void
   ) -> [UInt8] {
     bytes { object(&$0, write) }
   }
 
-  /// The bytes that a closure writes.
+  /// Returns the bytes that a closure appends.
   @inlinable package static func bytes(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
     var bytes: [UInt8] = []
     write(&bytes)
@@ -113,7 +113,7 @@
 
   @usableFromInline package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
-    // The last digit comes first, so they are put down from behind. There are 19 at most.
+    // Fill the buffer from its end, because the last digit is computed first. There are at most 19.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var first = digits.count
       var rest = value.magnitude
@@ -126,7 +126,7 @@
     }
   }
 
-  /// A number with one digit behind the point.
+  /// Writes a number of tenths with one decimal.
   @inlinable package static func tenths(_ value: Int, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     let (whole, tenth) = value.magnitude.quotientAndRemainder(dividingBy: 10)
@@ -147,9 +147,9 @@
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a part of a string: the bytes between the quotes.
+  /// Writes a part of a string, without quotes.
   ///
-  /// - Complexity: O(*n*), at nearly the same cost for each byte, however many have to be escaped.
+  /// - Complexity: O(*n*), at nearly the same cost for each byte, with or without escapes.
   @usableFromInline package static func escaped(
     _ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]
   ) {
@@ -166,7 +166,7 @@
     }
   }
 
-  /// The number of bytes that a part of a string takes at most.
+  /// Returns the maximum number of bytes that a part of a string takes when written.
   package static func escapedCountMax(of text: UnsafeBufferPointer<UInt8>) -> Int {
     var controls = 0
     var marks = 0
@@ -177,10 +177,10 @@
     return text.count + 5 * controls + marks
   }
 
-  /// The bytes of a text that are looked at together: escaped, they fit on the stack.
+  /// The number of bytes escaped together, so that the result fits on the stack.
   private static let pieceBytes = 160
 
-  /// Whether some byte has to be escaped. Looks at all of them, which takes a few instructions for 16.
+  /// Whether a byte must be escaped. Checks all bytes, which takes a few instructions for 16.
   private static func hasEscapes(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
     var found: UInt8 = 0
     for byte in piece {
@@ -191,9 +191,9 @@
     return found != 0
   }
 
-  /// Appends a piece with its escapes, all at once.
+  /// Appends a piece with escapes.
   private static func escape(_ piece: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
-    // Two more, for an escape is written as eight bytes of which six count.
+    // Two extra bytes, because each escape is stored as eight bytes, of which six count.
     withUnsafeTemporaryAllocation(byteCount: 6 * pieceBytes + 2, alignment: 1) { room in
       var count = 0
       for byte in piece {
@@ -210,7 +210,7 @@
     }
   }
 
-  /// The escape of a byte that has one, the first byte lowest.
+  /// Returns the escape of a byte that must be escaped, with the first byte lowest.
   private static func escape(of byte: UInt8) -> (bytes: UInt64, count: Int) {
     func short(_ letter: UInt8) -> (bytes: UInt64, count: Int) {
       (UInt64(UInt8(ascii: "\\")) | UInt64(letter) << 8, 2)
@@ -220,7 +220,7 @@
     case 0x0d: return short(UInt8(ascii: "r"))
     case 0x09: return short(UInt8(ascii: "t"))
     case ..<0x20:
-      // `\u00`, and two digits.
+      // `\u00` and two digits.
       return (
         0x3030_755c | UInt64(hexDigit(byte >> 4)) << 32 | UInt64(hexDigit(byte & 15)) << 40, 6
       )

@@ -1,34 +1,34 @@
-/// The generations of Engine.IO that are spoken.
+/// The supported generations of Engine.IO.
 public enum EngineGeneration: Int, Sendable, Hashable, CaseIterable {
-  /// Of Socket.IO 1 and 2: the client pings, and is in the default namespace without connecting to
-  /// it.
+  /// The generation of Socket.IO 1 and 2: the client pings, and is in the default namespace without
+  /// connecting to it.
   case three = 3
-  /// Of Socket.IO 3 and later: the server pings.
+  /// The generation of Socket.IO 3 and later: the server pings.
   case four = 4
 }
 
 /// A packet of Engine.IO.
 public enum EnginePacket: Sendable, Hashable {
-  /// The session begins; JSON.
+  /// Opens the session; contains JSON.
   case open([UInt8])
-  /// The session ends.
+  /// Closes the session.
   case close
-  /// Whether the other side is there; `probe` asks over a connection to be upgraded to.
+  /// Asks whether the peer is alive; with `probe`, over a connection that may be upgraded to.
   case ping([UInt8])
-  /// It is.
+  /// Answers a ping.
   case pong([UInt8])
-  /// A message, text.
+  /// A text message.
   case message([UInt8])
-  /// A message, binary.
+  /// A binary message.
   case binary([UInt8])
-  /// From here on over this connection.
+  /// Switches the session to this connection.
   case upgrade
-  /// Nothing: lets a waiting poll end.
+  /// An empty packet, which completes a waiting poll.
   case noop
 
-  /// Reads a packet of text: as a text frame of a WebSocket, or between separators of a payload.
+  /// Reads a text packet: from a text frame of a WebSocket, or from a payload.
   ///
-  /// - Returns: `nil` for a malformed one.
+  /// - Returns: `nil` for a malformed packet.
   public init?(text bytes: some Collection<UInt8>, generation: EngineGeneration) {
     guard let first = bytes.first else { return nil }
     let content = Array(bytes.dropFirst())
@@ -41,7 +41,7 @@ public enum EnginePacket: Sendable, Hashable {
     case UInt8(ascii: "5"): self = .upgrade
     case UInt8(ascii: "6"): self = .noop
     case UInt8(ascii: "b"):
-      // Binary within text: the third generation names the type once more.
+      // A binary packet as text: the third generation repeats the type.
       var encoded = content[...]
       if generation == .three {
         guard encoded.popFirst() == UInt8(ascii: "4") else { return nil }
@@ -54,7 +54,7 @@ public enum EnginePacket: Sendable, Hashable {
 
   /// The packet as text.
   ///
-  /// - Precondition: it is not ``binary(_:)``, which Parley never sends.
+  /// - Precondition: It is not ``binary(_:)``, which Parley never sends.
   public var text: [UInt8] {
     switch self {
     case .open(let content): [UInt8(ascii: "0")] + content
@@ -69,7 +69,7 @@ public enum EnginePacket: Sendable, Hashable {
   }
 }
 
-/// Base64 with padding or without (RFC 4648, section 4).
+/// Base64 with or without padding (RFC 4648, section 4).
 enum Base64 {
   static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []

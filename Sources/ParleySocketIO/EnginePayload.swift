@@ -1,13 +1,13 @@
 /// Several packets as the body of one HTTP request or response.
 public enum EnginePayload {
-  /// Packets in one body, at most.
+  /// Maximum packets in one body.
   public static let packetsMax = 1_000
 
   /// Reads a body.
   ///
-  /// The fourth generation separates packets by a byte. The third counts: in UTF-16 units, as
-  /// JavaScript does; but some of its clients count scalars or bytes, so whichever count fits the
-  /// whole body is taken. Its binary form counts bytes.
+  /// The fourth generation separates packets by a byte. The third prefixes each with its length in
+  /// UTF-16 units, as JavaScript does. Some of its clients count scalars or bytes, so the unit that
+  /// fits the whole body is used. Its binary form counts bytes.
   ///
   /// - Returns: `nil` for a malformed body.
   public static func decode(_ body: [UInt8], generation: EngineGeneration) -> [EnginePacket]? {
@@ -21,7 +21,7 @@ public enum EnginePayload {
     }
   }
 
-  /// Writes a body that every client of the generation reads.
+  /// Encodes packets as a body that every client of the generation can read.
   public static func encode(_ packets: [[UInt8]], generation: EngineGeneration) -> [UInt8] {
     var body: [UInt8] = []
     for packet in packets {
@@ -30,7 +30,7 @@ public enum EnginePayload {
         if !body.isEmpty { body.append(separator) }
         body.append(contentsOf: packet)
       case .three:
-        // In ASCII alone all counts are equal.
+        // In ASCII, lengths in all units are equal.
         let ascii = asciiForm(of: packet)
         body.append(contentsOf: String(ascii.count).utf8)
         body.append(UInt8(ascii: ":"))
@@ -74,8 +74,8 @@ public enum EnginePayload {
     return packets
   }
 
-  /// Returns the offset behind so many units; `nil` if there are fewer, or if it is within a
-  /// scalar.
+  /// Returns the index after `count` units; `nil` if there are fewer, or if the index would be
+  /// within a scalar.
   private static func end(of count: Int, _ units: Units, in bytes: ArraySlice<UInt8>) -> Int? {
     guard units != .bytes else {
       return count <= bytes.count ? bytes.startIndex + count : nil
@@ -129,7 +129,8 @@ public enum EnginePayload {
     return packets
   }
 
-  /// The packet with `\u` escapes for what is not ASCII, which occurs in JSON strings only.
+  /// Returns the packet with `\u` escapes for non-ASCII characters, which occur only in JSON
+  /// strings.
   private static func asciiForm(of packet: [UInt8]) -> [UInt8] {
     guard packet.contains(where: { $0 >= 0x80 }) else { return packet }
     var ascii: [UInt8] = []

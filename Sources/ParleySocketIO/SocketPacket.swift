@@ -1,35 +1,36 @@
 public import ParleyJSON
 
-/// A packet of Socket.IO, within a message of Engine.IO.
+/// A packet of Socket.IO, contained in a message of Engine.IO.
 public struct SocketPacket: Sendable, Hashable {
-  /// The purpose of a packet.
+  /// The type of a packet.
   public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
     /// Enters a namespace.
     case connect = 0
-    /// Leaves one.
+    /// Leaves a namespace.
     case disconnect = 1
-    /// A name and arguments.
+    /// An event: a name and arguments.
     case event = 2
-    /// Arguments that answer an event.
+    /// An acknowledgement of an event, with arguments.
     case acknowledgement = 3
-    /// A namespace was not entered.
+    /// A refused connect.
     case failure = 4
   }
 
-  /// The purpose of a packet.
+  /// The type of the packet.
   public var kind: Kind
-  /// Begins with `/`; the default one is just that.
+  /// The namespace, which begins with `/`; the default one is `/`.
   public var namespace: String
-  /// Of an event: an answer with this number is wanted. Of an acknowledgement: the event's.
+  /// In an event, the number under which an acknowledgement is requested; in an acknowledgement,
+  /// the event's number.
   public var id: Int?
-  /// JSON; of events and acknowledgements an array.
+  /// JSON; for events and acknowledgements an array.
   public var data: JSONValue? {
     didSet { elements = nil }
   }
-  /// The elements of data that was read.
+  /// The elements of received data; `nil` for other data.
   private var elements: [JSONValue]?
 
-  /// Makes a packet.
+  /// Creates a packet.
   public init(_ kind: Kind, in namespace: String = "/", id: Int? = nil, data: JSONValue? = nil) {
     self.kind = kind
     self.namespace = namespace
@@ -37,21 +38,21 @@ public struct SocketPacket: Sendable, Hashable {
     self.data = data
   }
 
-  /// An event.
+  /// Creates an event.
   public init(event name: String, in namespace: String = "/", _ arguments: [JSONValue]) {
     self.init(.event, in: namespace, data: JSONValue([JSONValue(name)] + arguments))
   }
 
-  /// Bytes of a namespace's name, at most.
+  /// Maximum bytes of a namespace.
   public static let namespaceBytesMax = 256
 
-  /// JSON values in a packet, at most; those nested in arguments count.
+  /// Maximum JSON values in a packet, including nested ones.
   public static let valuesMax = 100_000
 
-  /// Arguments of an event or an acknowledgement, at most.
+  /// Maximum arguments of an event or an acknowledgement.
   public static let argumentsMax = 1_000
 
-  /// Reads a packet; `nil` if it is malformed, too large, or has binary parts, which are not
+  /// Reads a packet; `nil` if it is malformed, too large, or has binary attachments, which are not
   /// supported.
   public init?(_ bytes: some Collection<UInt8>) {
     var rest = Array(bytes)[...]
@@ -62,7 +63,7 @@ public struct SocketPacket: Sendable, Hashable {
     if rest.first == UInt8(ascii: "/") {
       let name = rest.prefix { $0 != UInt8(ascii: ",") }
       rest = rest.dropFirst(name.count + 1)
-      // The second version of Socket.IO lets a query follow.
+      // In Socket.IO 2 a query may follow.
       let path = name.prefix { $0 != UInt8(ascii: "?") }
       guard path.count <= Self.namespaceBytesMax,
         let text = String(validating: path, as: UTF8.self)
@@ -83,8 +84,8 @@ public struct SocketPacket: Sendable, Hashable {
     }
   }
 
-  /// Reads the JSON of a packet, once, and stops at the first value or argument too many; whether that is what it
-  /// may be.
+  /// Reads the JSON of a packet in one pass, up to the limits of values and arguments. Returns
+  /// whether it is valid.
   private mutating func readData(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
@@ -94,7 +95,7 @@ public struct SocketPacket: Sendable, Hashable {
         let isArray = reader.isAtArray()
         let start = reader.offset
         if isArray {
-          // The name of an event is the first.
+          // The first element of an event is its name.
           let countMax = Self.argumentsMax + (kind == .event ? 1 : 0)
           var elements: [JSONValue] = []
           try reader.array { reader throws(JSONError) in
@@ -110,7 +111,7 @@ public struct SocketPacket: Sendable, Hashable {
         let elements = self.elements
         self.data = data
         self.elements = elements
-        // A number would be taken for the id when it is written, without the space before it.
+        // A number is invalid: when written directly after the id, it would become part of it.
         return data.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
           ?? false
       } catch {
@@ -128,10 +129,10 @@ public struct SocketPacket: Sendable, Hashable {
     return kind == .event ? Array(elements.dropFirst()) : elements
   }
 
-  /// The elements of the data: as they were read, or of a packet that is made here.
+  /// The elements of the data, received or created here.
   private var parts: [JSONValue]? { elements ?? data?.elements }
 
-  /// Compares what is sent.
+  /// Whether both packets have the same encoding.
   public static func == (one: SocketPacket, other: SocketPacket) -> Bool {
     one.kind == other.kind && one.namespace.utf8.elementsEqual(other.namespace.utf8)
       && one.id == other.id && one.data == other.data
@@ -143,10 +144,10 @@ public struct SocketPacket: Sendable, Hashable {
     hasher.combine(data)
   }
 
-  /// An event with one more argument, the last: its place in what a client is sent, from which the
-  /// client can resume.
+  /// Returns an event with an additional last argument: its offset in the stream of packets sent to
+  /// the client, from which the client can resume.
   ///
-  /// - Precondition: it is an event.
+  /// - Precondition: It is an event.
   public func numbered(_ offset: String) -> SocketPacket {
     guard kind == .event, let data else { preconditionFailure("only events have places") }
     let place = JSONValue(offset).utf8
@@ -161,7 +162,7 @@ public struct SocketPacket: Sendable, Hashable {
     return packet
   }
 
-  /// The packet as text, within a packet of Engine.IO.
+  /// The packet as text, in a packet of Engine.IO.
   public var engineText: [UInt8] {
     var bytes = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]
     if !namespace.utf8.elementsEqual("/".utf8) {

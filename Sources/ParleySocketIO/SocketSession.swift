@@ -1,74 +1,74 @@
 public import ParleyJSON
 
-/// A session of Socket.IO over Engine.IO, without I/O: events in, actions out.
+/// A session of Socket.IO over Engine.IO, as a state machine without I/O: events in, actions out.
 ///
 ///     polling ──2probe──▶ probing ──5──▶ websocket
 ///        │                                  │
 ///     leaving ───poll───▶ ended ◀───────────┘
 ///
-/// A session that polls holds at most one request, and keeps what it cannot send yet up to a limit;
-/// one on a WebSocket keeps nothing.
+/// A polling session holds at most one request, and queues packets up to a limit until the next
+/// poll; a session on a WebSocket queues nothing.
 public struct SocketSession: Sendable {
-  /// Settings of the operator.
+  /// The operator's settings.
   public struct Settings: Sendable, Hashable {
-    /// Milliseconds between two pings.
+    /// The interval between two pings, in milliseconds.
     public var pingInterval: Int64 = 25_000
-    /// Milliseconds within which a ping is answered.
+    /// Maximum milliseconds until a ping is answered.
     public var pingTimeout: Int64 = 20_000
-    /// Bytes of one message from a client.
+    /// Maximum bytes of a payload from a client.
     public var payloadBytesMax = 1_000_000
-    /// Bytes kept for a client that polls, beyond which its session ends.
+    /// Maximum bytes queued for a polling client; beyond it, the session ends.
     public var queuedBytesMax = 1_000_000
-    /// The namespaces that can be entered.
+    /// The namespaces that clients can enter.
     public var namespaces = ["/"]
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// An action for the owner; actions are done in order.
+  /// An action for the owner; actions are performed in order.
   public enum Action: Sendable, Hashable {
-    /// Send a text frame over the WebSocket that carries the session.
+    /// Send a text frame over the session's WebSocket.
     case send([UInt8])
-    /// Send a text frame over the WebSocket that may carry it later.
+    /// Send a text frame over the probed WebSocket.
     case sendToProbe([UInt8])
-    /// The WebSocket that was probed carries the session now.
+    /// Make the probed WebSocket the session's.
     case adoptProbe
-    /// Answer the poll that waits.
+    /// Answer the waiting poll.
     case answerPoll([UInt8])
-    /// A namespace was entered; what the client said of itself, if it did. Of the fourth generation
-    /// it waits for an answer, see ``accept(_:as:recoveryID:)`` and ``refuse(_:message:data:)``.
+    /// The client enters a namespace, with the credentials that it sent, if any. A client of the
+    /// fourth generation waits for ``accept(_:as:recoveryID:)`` or ``refuse(_:message:data:)``.
     case entered(namespace: String, credentials: JSONValue?)
-    /// A namespace was left.
+    /// The client has left a namespace.
     case left(namespace: String)
-    /// An event came; with an `id` it wants an acknowledgement.
+    /// An event was received; with an `id` the client requests an acknowledgement.
     case event(namespace: String, name: String, arguments: [JSONValue], id: Int?)
-    /// An acknowledgement came.
+    /// An acknowledgement was received.
     case acknowledged(namespace: String, id: Int, arguments: [JSONValue])
-    /// The session is over: close what carries it, forget it.
+    /// The session is over: close its connections, and forget it.
     case end(Ending)
   }
 
-  /// Why a session is over.
+  /// The reason for the end of a session.
   public enum Ending: Sendable, Hashable {
     /// The client closed it, or its connection.
     case closed
-    /// The client did not ping, or did not answer.
+    /// The client did not ping, or did not answer a ping.
     case silent
     /// The client broke the protocol.
     case badPacket
     /// The client polls too slowly.
     case slow
-    /// The client exceeds the rate limit, and continued after the warning.
+    /// The client exceeded the rate limit, and continued after the warning.
     case flooding
-    /// The server wants it.
+    /// The server ended the session.
     case dismissed
   }
 
   private enum Carrier {
     /// Next: `websocket` by an upgrade, `leaving`, `ended`.
     case polling(hasPoll: Bool)
-    /// Last words wait for a poll. Next: `ended`.
+    /// The last packets wait for a poll. Next: `ended`.
     case leaving
     /// Next: `ended`.
     case websocket
@@ -76,8 +76,8 @@ public struct SocketSession: Sendable {
     case ended
   }
 
-  /// The session's id, which is unpredictable: a client that knows it can poll in the session's
-  /// place.
+  /// The session's id, which is unpredictable: a client that knows it can take over the session by
+  /// polling.
   public let id: String
   /// The protocol's generation.
   public let generation: EngineGeneration
@@ -87,16 +87,16 @@ public struct SocketSession: Sendable {
   private var queue: [[UInt8]] = []
   private var queuedBytes = 0
   private var namespaces: [String] = []
-  /// The time by which the client must have sent something, or at which the next ping is due.
+  /// The time by which the client must send something, or at which the next ping is due.
   private var deadline: Int64
-  /// Whether a ping of ours is unanswered. Once it is answered, all that was sent before it has
+  /// Whether a ping of the server is unanswered. Its answer confirms that all earlier packets have
   /// arrived.
   public private(set) var awaitsPong = false
 
-  /// A session that begins.
+  /// Creates a new session.
   ///
-  /// - Parameter overWebSocket: whether it begins on a WebSocket; then ``begin()`` sends its first
-  ///   packet there, else it answers the handshake, which counts as a poll.
+  /// - Parameter overWebSocket: Whether it starts on a WebSocket, over which ``begin()`` then sends
+  ///   its first packet. Otherwise the handshake counts as a poll, which `begin()` answers.
   public init(
     id: String, generation: EngineGeneration, overWebSocket: Bool, settings: Settings, now: Int64
   ) {
@@ -116,7 +116,7 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// Whether frames can be sent as they are, without waiting for a poll.
+  /// Whether packets can be sent immediately, without waiting for a poll.
   public var isOnWebSocket: Bool {
     switch carrier {
     case .websocket: true
@@ -124,7 +124,7 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// Whether a poll waits for its answer.
+  /// Whether a poll is waiting.
   public var hasPoll: Bool {
     switch carrier {
     case .polling(let hasPoll): hasPoll
@@ -140,7 +140,7 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// Whether the last words of a dismissed session wait for its client's next poll.
+  /// Whether the last packets of a dismissed session wait for the client's next poll.
   public var isLeaving: Bool {
     switch carrier {
     case .leaving: true
@@ -155,7 +155,7 @@ public struct SocketSession: Sendable {
 
   // MARK: Beginning
 
-  /// The first packets.
+  /// Sends the first packets.
   public mutating func begin() -> [Action] {
     let body = JSONWriter.object { object, body in
       object.field("sid", id, &body)
@@ -167,7 +167,7 @@ public struct SocketSession: Sendable {
     }
     var actions = send([EnginePacket.open(body).text], isLast: generation == .four)
     if generation == .three {
-      // Clients of this generation are in the default namespace unasked.
+      // Clients of this generation are in the default namespace without a connect.
       namespaces.append("/")
       actions += send([SocketPacket(.connect).engineText], isLast: true)
       actions.append(.entered(namespace: "/", credentials: nil))
@@ -177,10 +177,10 @@ public struct SocketSession: Sendable {
 
   // MARK: Sending
 
-  /// Sends a packet that was encoded as ``SocketPacket/engineText``.
+  /// Sends a packet encoded by ``SocketPacket/engineText``.
   public mutating func send(_ packet: [UInt8]) -> [Action] { send([packet], isLast: true) }
 
-  /// - Parameter isLast: whether a waiting poll may be answered now.
+  /// - Parameter isLast: Whether a waiting poll may be answered now.
   private mutating func send(_ packets: [[UInt8]], isLast: Bool) -> [Action] {
     switch carrier {
     case .ended, .leaving: return []
@@ -197,7 +197,7 @@ public struct SocketSession: Sendable {
     queuedBytes += packet.count
   }
 
-  /// Packets in the answer to one poll, at most: some clients take no more.
+  /// Maximum packets in the answer to one poll: some clients accept no more.
   private static let polledPacketsMax = 16
 
   private mutating func answerPoll() -> Action {
@@ -208,9 +208,10 @@ public struct SocketSession: Sendable {
     return .answerPoll(EnginePayload.encode(Array(packets), generation: generation))
   }
 
-  /// Ends the session, with the namespaces left.
+  /// Ends the session; its namespaces are left.
   ///
-  /// One that is dismissed between two polls ends with the next, so that it hears why.
+  /// A session that is dismissed between two polls ends with the next poll, which delivers the
+  /// close packet.
   public mutating func end(_ ending: Ending) -> [Action] {
     let left = namespaces.map { Action.left(namespace: $0) }
     namespaces.removeAll()
@@ -239,15 +240,14 @@ public struct SocketSession: Sendable {
 
   // MARK: Polling
 
-  /// A poll has come. With no action it waits, and is answered later.
+  /// Handles a poll. Without an action it waits, and is answered later.
   ///
-  /// - Returns: `nil` if there cannot be a poll now: the session is over for it, and it is to be
-  ///   refused.
+  /// - Returns: `nil` if a poll is not possible now; refuse the request.
   public mutating func poll() -> [Action]? {
     switch carrier {
     case .polling(hasPoll: false):
       carrier = .polling(hasPoll: true)
-      // While a WebSocket is probed, the poll ends at once so that the upgrade can continue.
+      // While a WebSocket is probed, answer the poll at once, so that the upgrade can continue.
       if queue.isEmpty, isProbing { keep(EnginePacket.noop.text) }
       return queue.isEmpty ? [] : [answerPoll()]
     case .leaving:
@@ -258,14 +258,15 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// The client of the waiting poll went away.
+  /// Handles the loss of the waiting poll's connection.
   public mutating func abandonPoll() {
     if hasPoll { carrier = .polling(hasPoll: false) }
   }
 
-  /// The body of a request has come.
+  /// Handles the body of a POST request.
   ///
-  /// - Returns: `nil` if this session does not expect one: it is to be rejected.
+  /// - Returns: `nil` if the session is not polling, or the body is malformed or too large; refuse
+  ///   the request.
   public mutating func posted(_ body: [UInt8], now: Int64) -> [Action]? {
     switch carrier {
     case .polling: break
@@ -282,7 +283,7 @@ public struct SocketSession: Sendable {
 
   // MARK: WebSockets
 
-  /// A WebSocket has been opened for this session, beside its polling; whether it may continue.
+  /// Handles a WebSocket opened for this polling session. Returns whether it may continue.
   public mutating func beginProbe() -> Bool {
     switch carrier {
     case .polling where !isProbing:
@@ -292,9 +293,9 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// A text frame has come over the WebSocket that is being probed.
+  /// Handles a text frame on the probed WebSocket.
   ///
-  /// - Returns: `nil` for an unexpected frame: the WebSocket is to be closed.
+  /// - Returns: `nil` for an unexpected frame; close the WebSocket.
   public mutating func receivedByProbe(_ text: some Collection<UInt8>, now: Int64) -> [Action]? {
     guard case .polling(let hasPoll) = carrier, isProbing,
       let packet = EnginePacket(text: text, generation: generation)
@@ -325,10 +326,10 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// The probed WebSocket is gone; polling continues.
+  /// Handles the end of the probed WebSocket; polling continues.
   public mutating func endProbe() { isProbing = false }
 
-  /// A text frame has come over the WebSocket that carries the session.
+  /// Handles a text frame on the session's WebSocket.
   public mutating func received(_ text: some Collection<UInt8>, now: Int64) -> [Action] {
     guard let packet = EnginePacket(text: text, generation: generation) else {
       return end(.badPacket)
@@ -390,11 +391,11 @@ public struct SocketSession: Sendable {
     return send(SocketPacket(.connect, in: namespace).engineText) + [entered]
   }
 
-  /// Tells a client of the fourth generation that it is in a namespace.
+  /// Confirms to a client of the fourth generation that it has entered a namespace.
   ///
   /// - Parameters:
-  ///   - name: what the client is called there, where others may learn it.
-  /// - recoveryID: A secret by which the client can resume its session there.
+  ///   - name: The client's id in the namespace, which others may learn.
+  ///   - recoveryID: A secret by which the client can resume its session.
   public mutating func accept(
     _ namespace: String, as name: String, recoveryID: String? = nil
   ) -> [Action] {
@@ -406,9 +407,9 @@ public struct SocketSession: Sendable {
       SocketPacket(.connect, in: namespace, data: JSONValue(trusted: body)).engineText)
   }
 
-  /// Tells the client that it is not in a namespace, and why.
+  /// Refuses a client's connect to a namespace, with a reason.
   ///
-  /// - Parameter data: more about it, for programs.
+  /// - Parameter data: Additional data for programs.
   public mutating func refuse(
     _ namespace: String, message: String, data: JSONValue? = nil
   ) -> [Action] {
@@ -424,7 +425,7 @@ public struct SocketSession: Sendable {
 
   // MARK: Time
 
-  /// Time has passed.
+  /// Handles the passing of time: sends a ping, or ends a silent session.
   public mutating func ticked(now: Int64) -> [Action] {
     guard !hasEnded, now >= deadline else { return [] }
     if case .leaving = carrier { return end(.silent) }

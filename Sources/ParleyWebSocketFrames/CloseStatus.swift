@@ -3,29 +3,29 @@ public struct CloseStatus: RawRepresentable, Hashable, Sendable {
   /// The number on the wire.
   public let rawValue: UInt16
 
-  /// Makes a status of its number.
+  /// Creates a status from its number.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Makes a status of its number.
+  /// Creates a status from its number.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The purpose of the connection is fulfilled.
+  /// The connection has fulfilled its purpose.
   public static let normal = CloseStatus(1000)
-  /// The server stops, or the page is left.
+  /// The server stops, or the user leaves the page.
   public static let goingAway = CloseStatus(1001)
-  /// The peer has broken a rule of the protocol.
+  /// The peer has violated the protocol.
   public static let protocolError = CloseStatus(1002)
   /// The peer has sent a kind of data that is not accepted.
   public static let unsupportedData = CloseStatus(1003)
   /// A text is not UTF-8.
   public static let invalidPayload = CloseStatus(1007)
-  /// The peer has broken a rule of the application, or a limit.
+  /// The peer has violated a rule of the application, or a limit.
   public static let policyViolation = CloseStatus(1008)
   /// A message is too large.
   public static let tooLarge = CloseStatus(1009)
 
-  /// Whether a close frame may carry this status: 1000 to 1003 and 1007 to 1014 as registered, and 3000 to
-  /// 4999 for libraries and applications. 1004 to 1006 and 1015 are never sent.
+  /// Whether a close frame may contain this status: 1000 to 1003 and 1007 to 1014 as registered,
+  /// and 3000 to 4999 for libraries and applications. 1004 to 1006 and 1015 are never sent.
   public var isValidOnWire: Bool {
     switch rawValue {
     case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,22 +1,23 @@
-/// The closing handshake of a WebSocket connection (RFC 6455, section 7): decides when a close frame
-/// is sent and when TCP is closed. It has no clock: times are milliseconds of the caller, which calls
-/// `expired` once `deadline` has passed.
+/// The closing handshake of a WebSocket connection (RFC 6455, section 7): determines when a close
+/// frame is sent and when TCP is closed. It has no clock: times are milliseconds of the caller,
+/// which calls `expired` once `deadline` has passed.
 ///
 ///     open ──close──▶ sent ──peer's close──▶ ┐
 ///       ├──peer's close, answered──────────▶ ├─ last bytes sent ─▶ a server closes TCP
 ///       └──failure──────▶ failing ── last bytes sent ─▶ lingering ─▶ closed
 ///
-/// A server closes TCP first, once both close frames have been sent. After a failure the peer may be
-/// in the middle of sending: closing with unread bytes would reset the connection, and the close
-/// frame could be lost. So only the sending side is closed, and incoming bytes are dropped for a while.
+/// A server closes TCP first, once both close frames have been sent. After a failure the peer may
+/// still be sending: closing with unread bytes would reset the connection, and the close frame
+/// could be lost. Therefore only the sending side is shut down, and incoming bytes are dropped for
+/// a while.
 public struct ClosingHandshake: Sendable {
   /// The next step of the caller.
   public enum Action: Sendable, Hashable {
     /// No step.
     case none
-    /// Queue this close frame last: nothing may follow it.
+    /// Queue this close frame as the last frame.
     case send(CloseFrame)
-    /// Shut down the sending side; keep reading, and drop the bytes.
+    /// Shut down the sending side; continue to read, and drop the bytes.
     case endSending
     /// Close TCP.
     case closeConnection
@@ -26,10 +27,10 @@ public struct ClosingHandshake: Sendable {
   public struct CloseFrame: Sendable, Hashable {
     /// The status; `nil` for an empty frame.
     public let status: CloseStatus?
-    /// The reason, of which a frame carries at most 123 bytes.
+    /// The reason; a frame contains at most 123 bytes of it.
     public let reason: String
 
-    /// Makes the payload.
+    /// Creates the payload.
     public init(status: CloseStatus?, reason: String = "") {
       self.status = status
       self.reason = reason
@@ -39,7 +40,7 @@ public struct ClosingHandshake: Sendable {
   private enum State: Sendable {
     /// Next: `sent`, `answering`, `failing`, `closed`.
     case open
-    /// The owner has closed; the peer has not answered. Next: `answering`, `failing`, `closed`.
+    /// The owner has closed; the peer has not replied. Next: `answering`, `failing`, `closed`.
     case sent(hasDrained: Bool)
     /// Both sides have closed. Next: `lingering` (a client waits for the server), `closed`.
     case answering(hasDrained: Bool)
@@ -51,9 +52,9 @@ public struct ClosingHandshake: Sendable {
     case closed
   }
 
-  /// The side that this state machine is on.
+  /// The side of this state machine.
   public let side: FrameReader.Side
-  /// Milliseconds for the peer to take what is queued and to answer.
+  /// Maximum milliseconds for the peer to read the queued bytes and to reply.
   public let closeMilliseconds: Int64
   /// Milliseconds for which unread bytes are dropped after a failure.
   public let lingerMilliseconds: Int64
@@ -62,7 +63,7 @@ public struct ClosingHandshake: Sendable {
   /// The time at which `expired` is due, in milliseconds of the caller; `nil` without a limit.
   public private(set) var deadline: Int64?
 
-  /// Makes the handshake of an open connection.
+  /// Creates the handshake of an open connection.
   public init(
     side: FrameReader.Side, closeMilliseconds: Int64 = 5_000, lingerMilliseconds: Int64 = 2_000
   ) {
@@ -76,8 +77,8 @@ public struct ClosingHandshake: Sendable {
     if case .open = state { true } else { false }
   }
 
-  /// Whether frames are still read, if only for the peer's close frame. Otherwise incoming bytes
-  /// are dropped.
+  /// Whether frames are still read, possibly only to receive the peer's close frame. Otherwise
+  /// incoming bytes are dropped.
   public var readsFrames: Bool {
     switch state {
     case .open, .sent: true
@@ -85,7 +86,7 @@ public struct ClosingHandshake: Sendable {
     }
   }
 
-  /// Begins to close for the owner. Does nothing if closing has begun.
+  /// Starts to close for the owner. Has no effect if closing has begun.
   public mutating func close(
     _ status: CloseStatus?, reason: String = "", now: Int64
   ) -> Action {
@@ -118,7 +119,7 @@ public struct ClosingHandshake: Sendable {
       deadline = now + closeMilliseconds
       return .send(CloseFrame(status: error.status, reason: error.reason))
     case .sent(let hasDrained):
-      // A close frame has been sent: there is no second one.
+      // A close frame was already sent; a second one is not allowed.
       state = .failing
       return hasDrained ? endSending(now) : .none
     case .answering, .failing, .lingering, .closed:
@@ -126,7 +127,7 @@ public struct ClosingHandshake: Sendable {
     }
   }
 
-  /// Handles an empty queue: the system has taken everything. Call it whenever that happens.
+  /// Handles an empty send queue. Call it whenever all bytes have been passed to the system.
   public mutating func drained(now: Int64) -> Action {
     switch state {
     case .open, .lingering, .closed: return .none
@@ -156,7 +157,7 @@ public struct ClosingHandshake: Sendable {
     switch side {
     case .server: return peerEnded()
     case .client:
-      // The server closes first; the client only if it does not.
+      // The server closes first; the client closes only if the server does not.
       state = .lingering
       deadline = now + lingerMilliseconds
       return .none
@@ -171,7 +172,7 @@ public struct ClosingHandshake: Sendable {
 }
 
 extension Frame {
-  /// Encodes the close frame that a closing handshake asks for.
+  /// Encodes the close frame of a closing handshake.
   public static func close(
     _ frame: ClosingHandshake.CloseFrame, maskKey: UInt32? = nil
   ) -> Self {

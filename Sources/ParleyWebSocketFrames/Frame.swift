@@ -1,31 +1,31 @@
-/// A WebSocket message, a fragment of one, or a control frame, encoded once with its header and shared
-/// by all who receive it.
+/// A WebSocket message, a fragment of one, or a control frame, encoded once with its header and
+/// shared by all receivers.
 ///
 /// Header and payload are one immutable allocation. A server's frames are not masked (RFC 6455,
-/// section 5.1), so the same bytes serve every connection: a broadcast to a thousand costs a thousand
-/// references. A client masks each frame with a key of its own.
+/// section 5.1), so the same bytes serve every connection: a broadcast to a thousand connections
+/// costs a thousand references. A client masks each frame with its own key.
 ///
-/// A message of which a part is shared and the rest is not goes out as fragments (section 5.4): a
-/// first, any number of middle ones, and a last, in this order and with no other message between
-/// them. A transport may cut a fragment into several.
+/// A message with a shared part is sent as fragments (section 5.4): a first, any number of middle
+/// ones, and a last, in this order and with no other message between them. A transport may split a
+/// fragment into several.
 public struct Frame: Sendable {
-  /// The place of a frame in its message.
+  /// The position of a frame in its message.
   public enum Part: Sendable {
     /// The whole message.
     case whole
-    /// Its beginning: more follows.
+    /// The beginning of a message: more frames follow.
     case first
-    /// Neither its beginning nor its end.
+    /// Neither the beginning nor the end.
     case middle
-    /// Its end.
+    /// The end of a message.
     case last
   }
 
-  /// Room before the payload for the longest header without and with a mask.
+  /// Space before the payload for the longest header without and with a mask.
   private static let headerRoom = 10
   private static let maskedHeaderRoom = 14
 
-  /// Room, header and payload; the frame begins at `start`.
+  /// Reserved space, header and payload; the frame begins at `start`.
   private let storage: [UInt8]
   private let start: Int
 
@@ -35,7 +35,7 @@ public struct Frame: Sendable {
   /// The bytes as they go to the socket: header, then payload.
   public var bytes: ArraySlice<UInt8> { storage[start...] }
 
-  /// The payload without its header; masked where the frame is.
+  /// The payload without the header; masked if the frame is.
   public var payload: ArraySlice<UInt8> { storage[payloadStart...] }
 
   private var payloadStart: Int {
@@ -49,7 +49,7 @@ public struct Frame: Sendable {
     return start + 2 + lengthBytes + (second & 0x80 == 0 ? 0 : 4)
   }
 
-  /// The header's first byte: whether the message ends here, and the kind of one that begins here.
+  /// The header's first byte: whether the message ends here, and the kind if it begins here.
   private var firstByte: UInt8 { storage[start] }
 
   /// Whether the message ends with this frame.
@@ -58,7 +58,7 @@ public struct Frame: Sendable {
   /// Whether the message begins with this frame.
   public var isFirst: Bool { firstByte & 0x0f != 0 }
 
-  /// Whether the two are one allocation, as the frames of a broadcast are.
+  /// Whether both frames share one allocation, like the frames of a broadcast.
   public func isIdentical(to other: Self) -> Bool {
     storage.withUnsafeBufferPointer { mine in
       other.storage.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
@@ -73,16 +73,16 @@ public struct Frame: Sendable {
     try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
   }
 
-  /// Encodes a message, or a part of one, whose payload `write` appends to the buffer it is given.
+  /// Encodes a message, or a part of one, whose payload `write` appends to a buffer.
   ///
   /// - Parameters:
-  ///   - kind: The message's kind; the bytes of a text have to be UTF-8, but it may be cut anywhere.
-  ///   - part: The place of the frame in its message.
-  ///   - isCompressed: Whether the payload is deflated, which RSV1 of a first frame says.
+  ///   - kind: The message's kind. A text must be UTF-8; its fragments may be split at any byte.
+  ///   - part: The position of the frame in its message.
+  ///   - isCompressed: Whether the payload is deflated, which RSV1 of a first frame indicates.
   ///   - maskKey: A client's mask, unpredictable and used once; `nil` for a server.
-  ///   - capacity: Bytes of payload to reserve.
-  ///   - write: Appends the payload. The buffer already holds room for the header: append, never
-  ///     index from its start.
+  ///   - capacity: Bytes to reserve for the payload.
+  ///   - write: Appends the payload. The buffer already contains space for the header: append,
+  ///     never index from its start.
   public init(
     _ kind: MessageKind = .text, _ part: Part = .whole, isCompressed: Bool = false,
     maskKey: UInt32? = nil, reserving capacity: Int = 256, _ write: (inout [UInt8]) -> Void
@@ -98,7 +98,7 @@ public struct Frame: Sendable {
     self.init(first: first, maskKey: maskKey, reserving: capacity, write)
   }
 
-  /// Encodes a message, or a part of one, with the payload given.
+  /// Encodes a message, or a part of one, with a given payload.
   public init(
     _ kind: MessageKind = .text, _ part: Part = .whole, maskKey: UInt32? = nil,
     payload: some Collection<UInt8>
@@ -108,17 +108,17 @@ public struct Frame: Sendable {
     }
   }
 
-  /// Encodes a whole message of a server with the payload given, in one copy.
+  /// Encodes a whole, unmasked message with a given payload, in one copy.
   public init(_ kind: MessageKind = .text, payload: UnsafeRawBufferPointer) {
     self.init(kind, reserving: payload.count) { $0.append(contentsOf: payload) }
   }
 
-  /// Encodes a ping of at most 125 bytes of payload.
+  /// Encodes a ping with a payload of at most 125 bytes.
   public static func ping(_ payload: some Collection<UInt8>, maskKey: UInt32? = nil) -> Self {
     control(0x9, payload, maskKey)
   }
 
-  /// Encodes a pong of at most 125 bytes of payload, those of the ping that it answers.
+  /// Encodes a pong with the payload of the ping that it answers, at most 125 bytes.
   public static func pong(_ payload: some Collection<UInt8>, maskKey: UInt32? = nil) -> Self {
     control(0xa, payload, maskKey)
   }
@@ -127,9 +127,9 @@ public struct Frame: Sendable {
   ///
   /// - Parameters:
   ///   - status: The status, or `nil` for an empty frame.
-  ///   - reason: The reason; what is beyond 123 bytes is left out, between two scalars.
+  ///   - reason: The reason; it is truncated to 123 bytes, between two scalars.
   ///   - maskKey: A client's mask; `nil` for a server.
-  /// - Precondition: The status is one that may be on the wire.
+  /// - Precondition: The status is valid on the wire.
   public static func close(
     _ status: CloseStatus?, reason: String = "", maskKey: UInt32? = nil
   ) -> Self {
@@ -147,7 +147,7 @@ public struct Frame: Sendable {
     return control(0x8, payload, maskKey)
   }
 
-  /// Wraps bytes that are encoded already, such as the response to a handshake.
+  /// Wraps encoded bytes, such as the response to a handshake.
   public init(encoded bytes: [UInt8]) {
     storage = bytes
     start = 0

@@ -1,20 +1,19 @@
-/// Memory that grows, for messages that come in pieces.
+/// Growable memory for messages that arrive in pieces.
 ///
-/// An array would have to be looked into by a closure; the views that a reader delivers outlive
-/// its calls.
+/// It is not an array, because the views that a reader delivers outlive a closure's access.
 struct FrameBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private(set) var capacity = 0
   private(set) var count = 0
 
-  /// The memory taken for a first piece beyond what it needs: a declared length is a promise.
+  /// Extra bytes reserved with the first piece. The declared length is not trusted.
   private static let slack = 4 << 10
 
   init() {}
 
   deinit { base?.deallocate() }
 
-  /// Makes room for `more` bytes, and for as many again if `ceiling` bytes may come in all.
+  /// Reserves `more` bytes, and doubles the capacity up to `ceiling` bytes in total.
   mutating func reserve(_ more: Int, ceiling: Int) {
     let needed = count + more
     guard needed > capacity else { return }
@@ -29,8 +28,8 @@ struct FrameBuffer: ~Copyable {
     capacity = size
   }
 
-  /// Appends bytes, masked or unmasked, and returns whether the results are all ASCII. There must
-  /// be room.
+  /// Appends bytes, masked or unmasked, and returns whether the results are all ASCII. The space
+  /// must have been reserved.
   mutating func append(_ bytes: UnsafeRawBufferPointer, key: UInt32) -> Bool {
     precondition(bytes.count <= capacity - count, "no room was reserved")
     guard let from = bytes.baseAddress, let base else { return true }

@@ -1,8 +1,8 @@
-/// A rule of RFC 6455, or a limit, that a peer has broken.
+/// A rule of RFC 6455 or a limit that a peer has broken.
 public enum FrameError: Error, Sendable, Hashable {
   /// RSV1 without an extension that uses it, or RSV2 or RSV3.
   case reservedBits
-  /// An opcode without a meaning.
+  /// A reserved opcode.
   case unknownOpcode(UInt8)
   /// A control frame without FIN.
   case fragmentedControl
@@ -12,21 +12,21 @@ public enum FrameError: Error, Sendable, Hashable {
   case notMasked
   /// A server's frame with a mask.
   case masked
-  /// A length in more bytes than it needs.
+  /// A length in more bytes than necessary.
   case lengthNotMinimal
   /// A length of 2^63 or more.
   case lengthBeyondRange
   /// A continuation without a message to continue.
   case unexpectedContinuation
-  /// A new message before the last frame of the one before.
+  /// A new message before the last frame of the previous one.
   case expectedContinuation
   /// More frames in one message, or more tiny ones, than the limits allow.
   case tooManyFragments
   /// A text that is not UTF-8.
   case textNotUTF8
-  /// A close frame with half a status code.
+  /// A close frame with only one byte of a status code.
   case closePayloadOfOneByte
-  /// A status code that no close frame may carry.
+  /// A status code that must not be sent in a close frame.
   case closeStatus(UInt16)
   /// A close frame whose reason is not UTF-8.
   case closeReasonNotUTF8
@@ -43,7 +43,7 @@ public enum FrameError: Error, Sendable, Hashable {
     }
   }
 
-  /// The reason to put in the close frame: what was expected, and what came.
+  /// The reason for the close frame: what was expected, and what was received.
   public var reason: String {
     switch self {
     case .reservedBits: "a reserved bit is set, and no extension was agreed on"

@@ -1,20 +1,19 @@
-/// The limits of one reader of frames.
+/// The limits of a frame reader.
 public struct FrameLimits: Sendable, Hashable {
-  /// The longest message in bytes, all its fragments together.
+  /// Maximum bytes of a message, all its fragments together.
   public let messageBytesMax: Int
-  /// The most frames that one message may come in.
+  /// Maximum frames of a message.
   public let fragmentsMax: Int
-  /// The most frames of one message, the last one aside, that carry fewer than
-  /// `tinyFragmentBytes`.
+  /// Maximum frames of a message with fewer than `tinyFragmentBytes` bytes, without the last frame.
   public let tinyFragmentsMax: Int
 
-  /// A fragment that carries fewer bytes counts as tiny.
+  /// Minimum bytes of a fragment that does not count as tiny.
   public static let tinyFragmentBytes = 16
 
-  /// Sets the limits.
+  /// Creates limits.
   ///
-  /// - Precondition: None is negative, and `messageBytesMax` is at most a quarter of the largest
-  ///   integer, so that no sum of lengths overflows where `Int` has 32 bits.
+  /// - Precondition: No limit is negative, and `messageBytesMax` is at most a quarter of `Int.max`,
+  ///   so that no sum of lengths overflows if `Int` has 32 bits.
   public init(
     messageBytesMax: Int = 1 << 20, fragmentsMax: Int = 1 << 17, tinyFragmentsMax: Int = 1 << 10
   ) {
@@ -29,7 +28,7 @@ public struct FrameLimits: Sendable, Hashable {
 }
 
 extension FrameLimits {
-  /// Returns the same limits with another for messages.
+  /// Returns the limits with another `messageBytesMax`.
   func with(messageBytesMax: Int) -> FrameLimits {
     FrameLimits(
       messageBytesMax: messageBytesMax, fragmentsMax: fragmentsMax,

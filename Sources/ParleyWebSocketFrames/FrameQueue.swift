@@ -1,7 +1,7 @@
-/// Outgoing frames of one connection, oldest first.
+/// The outgoing frames of one connection, oldest first.
 ///
-/// Frames leave in as few writes as possible: small ones are joined, a long one is written from
-/// where it is. A socket that is full may cut a frame.
+/// Frames are sent in as few writes as possible: small ones are joined, long ones are written
+/// without a copy. A full socket may accept only a part of a frame.
 public struct FrameQueue {
   /// The result of queueing a frame.
   public enum Admission: Sendable, Hashable {
@@ -11,27 +11,26 @@ public struct FrameQueue {
     case full
   }
 
-  /// The largest number of bytes that may wait.
+  /// Maximum unsent bytes.
   public let bytesMax: Int
-  /// The number of bytes that wait.
+  /// The number of unsent bytes.
   public private(set) var byteCount = 0
 
   private var frames: [Frame] = []
   private var head = 0
-  /// Bytes of the first frame that are sent.
+  /// The number of sent bytes of the first frame.
   private var sentOfFirst = 0
 
-  // Pongs that wait: a peer that pings faster than it reads gets only the latest of them.
+  // Queued pongs. A peer that pings faster than it reads receives only the latest ones.
   private var pongCount = 0
   private var lastPong = 0
-  /// The number of frames that have ever left the front of `frames`.
+  /// The number of frames removed from the front of `frames` so far.
   private var removedCount = 0
 
-  /// The largest number of pongs that may wait; a further one replaces the latest (RFC 6455,
-  /// section 5.5.3).
+  /// Maximum queued pongs; a further one replaces the latest (RFC 6455, section 5.5.3).
   public static let pongsMax = 64
 
-  /// Makes an empty queue.
+  /// Creates an empty queue.
   public init(bytesMax: Int) { self.bytesMax = bytesMax }
 
   /// Whether the queue is empty.
@@ -45,7 +44,7 @@ public struct FrameQueue {
     return .queued
   }
 
-  /// Queues a pong, or replaces the latest one when too many wait.
+  /// Queues a pong, or replaces the latest one if `pongsMax` pongs are queued.
   public mutating func append(pong frame: Frame) -> Admission {
     let index = lastPong - removedCount
     if pongCount >= Self.pongsMax, index > head || index == head && sentOfFirst == 0 {
@@ -59,9 +58,9 @@ public struct FrameQueue {
     return .queued
   }
 
-  /// Drops everything that has not begun to be sent.
+  /// Removes all frames that have not been sent in part.
   ///
-  /// The rest of a frame that was cut stays, so that the peer can read what follows it.
+  /// The rest of a partly sent frame remains, so that the peer can read later frames.
   public mutating func removeUnsent() {
     guard head < frames.count else { return }
     let first = frames[head]
@@ -76,13 +75,13 @@ public struct FrameQueue {
     byteCount = first.byteCount - sentOfFirst
   }
 
-  /// Offers the next bytes to a socket once, and removes those that it took.
+  /// Offers the next bytes to a socket once, and removes those that it accepted.
   ///
   /// - Parameters:
-  ///   - scratch: Where small frames are joined; its size bounds a joined write.
-  ///   - atMost: The most bytes to offer.
-  ///   - write: Sends bytes and returns how many were taken.
-  /// - Returns: What `write` returned; 0 if nothing waits.
+  ///   - scratch: A buffer in which small frames are joined; its size limits a joined write.
+  ///   - atMost: Maximum bytes to offer.
+  ///   - write: Sends bytes, and returns how many were accepted.
+  /// - Returns: The result of `write`; 0 if the queue is empty.
   public mutating func writeNext(
     joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int = .max,
     _ write: (UnsafeRawBufferPointer) -> Int
@@ -134,7 +133,7 @@ public struct FrameQueue {
       if head == 1 {
         frames.removeLast()
       } else {
-        // An idle connection keeps no room; a busy one keeps a little.
+        // An idle connection retains no capacity; a busy one retains a little.
         frames.removeAll(keepingCapacity: head <= 8)
       }
       head = 0

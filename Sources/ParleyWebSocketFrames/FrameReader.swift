@@ -1,6 +1,6 @@
 /// A reader of WebSocket frames (RFC 6455): bytes in, messages and control frames out.
 ///
-/// Feed it the bytes read from the socket, cut anywhere:
+/// Pass it the bytes read from the socket, split anywhere:
 ///
 ///     var reader = FrameReader(side: .server, limits: limits)
 ///     var input = bytesReadFromTheSocket
@@ -8,35 +8,35 @@
 ///       switch event { … }
 ///     }
 ///
-/// A message that came whole in one read, in one frame, is unmasked where it is and delivered as a
-/// view of the caller's buffer: nothing is copied. Everything else is gathered in one buffer, which
-/// grows with the bytes that came, never with the length that a header declares, and is freed once
-/// the message is delivered. So an idle connection keeps no memory but this value.
+/// A message that arrives complete in one read and one frame is unmasked in place and delivered as
+/// a view of the caller's buffer, without a copy. All other messages are collected in one buffer.
+/// It grows with the received bytes, never with the length that a header declares, and is freed
+/// once the message is delivered. An idle connection therefore uses no memory beside this value.
 ///
 /// The reader is strict, and fails at the earliest byte: at a header that breaks a rule or a limit
-/// before any payload is kept, and at the first byte of a text that is not UTF-8. After a failure or
-/// a close frame it reads nothing more.
+/// before any payload is stored, and at the first byte of a text that is not UTF-8. After a failure
+/// or a close frame it reads nothing more.
 public struct FrameReader: ~Copyable {
   /// A side of a connection.
   public enum Side: Sendable {
     /// The reader's peer is a client, whose frames are masked.
     case server
-    /// The reader's peer is a server, whose frames are not.
+    /// The reader's peer is a server, whose frames are not masked.
     case client
   }
 
   /// A message, a control frame, or the end of reading.
   ///
-  /// Views are valid until the next call of `next`, and while the caller leaves the memory that it
-  /// passed as it is.
+  /// Views are valid until the next call of `next`, provided that the caller does not change the
+  /// memory that it passed.
   public enum Event {
     /// A whole message. The bytes of a text are UTF-8.
     case message(MessageKind, UnsafeRawBufferPointer)
-    /// A whole message whose first frame has RSV1 set, not yet inflated nor checked as UTF-8. Only
+    /// A whole message whose first frame has RSV1 set, neither inflated nor checked as UTF-8. Only
     /// with `acceptsCompressed`.
     case compressed(MessageKind, UnsafeRawBufferPointer)
-    /// A message whose frames declare more than the limit, so many bytes until now. Its payload is
-    /// dropped as it comes; what follows it is read.
+    /// A message whose frames so far declare more bytes than the limit. Its payload is dropped as
+    /// it arrives; later frames are read.
     case oversized(declaredBytes: UInt64)
     /// A ping, to be answered by a pong with the same payload, of at most 125 bytes.
     case ping(UnsafeRawBufferPointer)
@@ -44,7 +44,8 @@ public struct FrameReader: ~Copyable {
     case pong(UnsafeRawBufferPointer)
     /// A valid close frame; its reason is UTF-8. Reading has ended.
     case close(CloseStatus?, reason: UnsafeRawBufferPointer)
-    /// A broken rule. Reading has ended: send a close frame for this error, then end the connection.
+    /// A broken rule. Reading has ended: send a close frame for this error, then end the
+    /// connection.
     case failure(FrameError)
   }
 
@@ -59,9 +60,9 @@ public struct FrameReader: ~Copyable {
 
   /// The side that reads.
   public let side: Side
-  /// The limits that apply.
+  /// The limits of the reader.
   public private(set) var limits: FrameLimits
-  /// Whether RSV1 may be set, since permessage-deflate was negotiated.
+  /// Whether RSV1 may be set, because permessage-deflate was negotiated.
   public let acceptsCompressed: Bool
 
   private var phase = Phase.header
@@ -70,14 +71,14 @@ public struct FrameReader: ~Copyable {
   private var partialHeader: (UInt64, UInt64) = (0, 0)
   private var partialHeaderCount: UInt8 = 0
 
-  // The frame whose payload is coming.
+  // The frame whose payload is being read.
   private var first: UInt8 = 0
   private var payloadLeft: UInt64 = 0
-  /// Its mask, turned so that its lowest byte is for the next byte of payload.
+  /// The frame's mask, rotated so that its lowest byte applies to the next byte of payload.
   private var key: UInt32 = 0
   private var hasBegunPayload = false
 
-  // The message whose frames are coming.
+  // The message whose frames are being read.
   private var isMessageOpen = false
   private var isDiscarding = false
   private var isCompressed = false
@@ -86,13 +87,14 @@ public struct FrameReader: ~Copyable {
   private var tinyFragmentCount = 0
   private var text = UTF8Validator()
 
-  /// The message's bytes, and behind them those of a control frame that came in pieces.
+  /// The message's bytes, followed by those of a control frame that arrives in pieces.
   private var buffer = FrameBuffer()
   private var messageByteCount = 0
-  /// Whether the last event was a view of the buffer, so that it may shrink now.
+  /// Whether the last event contained a view of the buffer, which may be shortened at the next
+  /// call.
   private var hasDelivered = false
 
-  /// Makes a reader at the beginning of a stream of frames.
+  /// Creates a reader at the beginning of a stream of frames.
   ///
   /// - Parameter acceptsCompressed: Whether permessage-deflate (RFC 7692) was negotiated.
   public init(side: Side, limits: FrameLimits = FrameLimits(), acceptsCompressed: Bool = false) {
@@ -101,34 +103,34 @@ public struct FrameReader: ~Copyable {
     self.acceptsCompressed = acceptsCompressed
   }
 
-  /// Whether nothing more is read, because of a failure or a close frame.
+  /// Whether reading has ended, because of a failure or a close frame.
   public var hasEnded: Bool { phase == .ended }
 
-  /// Bytes of memory held for a message or control frame that has not come whole.
+  /// Bytes of memory allocated for an incomplete message or control frame.
   public var heldBytes: Int { buffer.capacity }
 
-  /// Sets another limit for messages, which holds from the next frame on. May be called between two events.
+  /// Sets another maximum for messages, from the next frame on. May be called between two events.
   public mutating func setMessageBytesMax(_ bytesMax: Int) {
     limits = limits.with(messageBytesMax: max(bytesMax, messageByteCount))
   }
 
-  /// Drops the message whose frames are coming, and frees its memory. What follows it is read.
+  /// Drops the message whose frames are being read, and frees its memory. Later frames are read.
   ///
   /// - Precondition: `next` has returned `nil`, so that no view is in use.
   public mutating func dropMessage() {
-    // A control frame that came in part lies behind the message, and has at most 125 bytes.
+    // An incomplete control frame is stored after the message, and has at most 125 bytes.
     guard isMessageOpen, !isDiscarding, !(phase == .payload && isControl) else { return }
     isDiscarding = true
     messageByteCount = 0
     buffer.free()
   }
 
-  /// Reads on, and returns the next event, or `nil` once all of the input is consumed.
+  /// Processes input, and returns the next event, or `nil` once all input is consumed.
   ///
-  /// Call it until it returns `nil`: the memory of the last message is freed by the call after it.
-  /// The payload of masked frames is changed in place.
+  /// Call it until it returns `nil`: the call after a message frees the message's memory. The
+  /// payload of masked frames is changed in place.
   ///
-  /// - Parameter input: What was read, without what earlier calls have consumed of it.
+  /// - Parameter input: The bytes read, without those that earlier calls have consumed.
   /// - Complexity: O(*n*) in the bytes consumed.
   public mutating func next(_ input: inout UnsafeMutableRawBufferPointer) -> Event? {
     if hasDelivered { release() }
@@ -170,11 +172,11 @@ public struct FrameReader: ~Copyable {
     return .failure(error)
   }
 
-  /// Frees or shortens the buffer behind the view of the last event.
+  /// Frees or shortens the buffer after the last event's view is no longer used.
   private mutating func release() {
     hasDelivered = false
     if isMessageOpen, phase != .ended {
-      // A control frame between fragments.
+      // The event was a control frame between fragments.
       buffer.truncate(messageByteCount)
     } else {
       messageByteCount = 0
@@ -188,7 +190,7 @@ public struct FrameReader: ~Copyable {
 
   // MARK: Headers
 
-  /// Reads a header, or keeps the part of it that has come.
+  /// Reads a header, or stores the received part of it.
   private mutating func readHeader(
     _ input: inout UnsafeMutableRawBufferPointer
   ) throws(FrameError) -> Bool {
@@ -215,8 +217,8 @@ public struct FrameReader: ~Copyable {
     return false
   }
 
-  /// Parses a header and returns its length, or `nil` if bytes are missing. Any error is found at
-  /// the first byte that shows it.
+  /// Parses a header and returns its length, or `nil` if bytes are missing. An error is reported at
+  /// the first byte that proves it.
   @inline(__always)
   private mutating func parseHeader(
     _ bytes: UnsafeRawBufferPointer
@@ -277,7 +279,7 @@ public struct FrameReader: ~Copyable {
     isControl || (isFinal && first & 0x0f != 0 && !isDiscarding)
   }
 
-  /// Checks a new frame against the limits, before any of its payload is kept.
+  /// Checks a new frame against the limits, before any of its payload is stored.
   private mutating func beginFrame() throws(FrameError) -> Event? {
     phase = .payload
     hasBegunPayload = false
@@ -307,7 +309,7 @@ public struct FrameReader: ~Copyable {
 
   // MARK: Payloads
 
-  /// Delivers a message or control frame that lies whole in the input.
+  /// Delivers a message or control frame that is complete in the input.
   private mutating func deliverInPlace(
     _ input: inout UnsafeMutableRawBufferPointer
   ) throws(FrameError) -> Event {
@@ -326,8 +328,8 @@ public struct FrameReader: ~Copyable {
     return .message(kind, view)
   }
 
-  /// Consumes the payload that has come. Returns an event if that completes a message or a control
-  /// frame; a frame that ends without an event leaves the phase `header`.
+  /// Consumes available payload. Returns an event if it completes a message or a control frame; a
+  /// frame that ends without an event leaves the phase `header`.
   private mutating func gather(
     _ input: inout UnsafeMutableRawBufferPointer
   ) throws(FrameError) -> Event? {

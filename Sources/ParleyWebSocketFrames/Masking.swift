@@ -1,10 +1,10 @@
 /// Masks of payloads (RFC 6455, section 5.3), 64 bytes at a time.
 ///
-/// A key is a number whose lowest byte is for the first byte of payload, on any machine.
+/// A key is a number whose lowest byte applies to the first byte of payload, on any machine.
 enum Masking {
   private typealias Lanes = SIMD4<UInt64>
 
-  /// The key for what follows so many bytes.
+  /// Returns the key for the bytes after the first `count` ones.
   @inline(__always)
   static func turn(_ key: UInt32, by count: Int) -> UInt32 {
     let bits = UInt32(truncatingIfNeeded: count & 3) * 8

@@ -1,22 +1,22 @@
-/// A check of UTF-8 (RFC 3629) that comes in pieces, cut anywhere.
+/// An incremental check of UTF-8 (RFC 3629), in pieces split anywhere.
 ///
-/// It fails at the first byte that no continuation can mend.
+/// It fails at the first byte after which no continuation is valid.
 public struct UTF8Validator: Sendable, Hashable {
-  /// Bytes that the scalar at hand still needs.
+  /// The number of bytes missing from the current scalar.
   private var missing: UInt8 = 0
-  /// The range of its next byte.
+  /// The valid range of the next byte.
   private var lower: UInt8 = 0x80
   private var upper: UInt8 = 0xbf
 
-  /// Makes a check at the beginning of a text.
+  /// Creates a check at the beginning of a text.
   public init() {}
 
   /// Whether the text may end here.
   public var isAtBoundary: Bool { missing == 0 }
 
-  /// Checks the next piece, and returns whether the text may still become valid.
+  /// Checks the next piece, and returns whether the text may still be valid.
   ///
-  /// After `false`, further pieces must not be appended.
+  /// After `false`, do not append more pieces.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let base = bytes.baseAddress else { return true }
     let count = bytes.count
@@ -25,7 +25,7 @@ public struct UTF8Validator: Sendable, Hashable {
       guard step(bytes[offset]) else { return false }
       offset += 1
     }
-    // Whole scalars, while a load of four bytes stays inside.
+    // Check whole scalars while a load of four bytes stays within bounds.
     while offset <= count &- 4 {
       let word = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
       let high = word & 0x8080_8080
@@ -40,16 +40,16 @@ public struct UTF8Validator: Sendable, Hashable {
       } else if high & 0x80 == 0 {
         offset &+= high.trailingZeroBitCount >> 3
       } else if word & 0x00c0_c0f0 == 0x0080_80e0 {
-        // Of three bytes: neither too long a form (E0 80 to E0 9F) nor a surrogate (ED A0 to ED BF).
+        // Three bytes: neither overlong (E0 80 to E0 9F) nor a surrogate (ED A0 to ED BF).
         let bits = word & 0x200f
         if bits == 0 || bits == 0x200d { return false }
         offset &+= 3
       } else if word & 0xc0e0 == 0x80c0 {
-        // Of two: not C0 or C1.
+        // Two bytes: not C0 or C1.
         if word & 0x1e == 0 { return false }
         offset &+= 2
       } else if word & 0xc0c0_c0f8 == 0x8080_80f0 {
-        // Of four: from F0 90 to F4 8F.
+        // Four bytes: from F0 90 to F4 8F.
         let bits = word & 0x3007
         if bits & 0x3000 == 0 ? bits == 0 || bits > 4 : bits & 0x7 > 3 { return false }
         offset &+= 4

@@ -1,7 +1,7 @@
-/// Reads the answer to one HTTP/1.1 request, as it comes in. Informational answers before it are passed
-/// over.
+/// An incremental reader of the response to one HTTP/1.1 request. Informational responses before it
+/// are skipped.
 package struct HTTPAnswer {
-  /// The reason why an answer could not be read.
+  /// The reason why a response is malformed.
   package struct Malformed: Error, Equatable {
     package let reason: String
   }
@@ -18,7 +18,7 @@ package struct HTTPAnswer {
   }
 
   package private(set) var status = 0
-  /// Header names in lower case, values without spaces around them.
+  /// The header fields: names in lower case, values without surrounding white space.
   package private(set) var headers: [(name: String, value: String)] = []
   package private(set) var body: [UInt8] = []
   private var stage = Stage.head
@@ -30,7 +30,7 @@ package struct HTTPAnswer {
 
   private static let headBytesMax = 64 << 10
 
-  /// - Parameter hasBody: Whether the method's answers have bodies; those to `HEAD` have none.
+  /// - Parameter hasBody: Whether the response may have a body; `false` for `HEAD`.
   package init(hasBody: Bool = true, bodyBytesMax: Int) {
     self.hasBody = hasBody
     self.bodyBytesMax = bodyBytesMax
@@ -38,9 +38,9 @@ package struct HTTPAnswer {
 
   package var isDone: Bool { if case .done = stage { true } else { false } }
 
-  /// Takes what was read; whatever comes after the answer is passed over.
+  /// Processes received bytes; bytes after the response are ignored.
   ///
-  /// - Complexity: O(*n*) in the bytes taken, over all calls together.
+  /// - Complexity: O(*n*) bytes, over all calls together.
   package mutating func take(_ bytes: some Collection<UInt8>) throws(Malformed) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -77,7 +77,7 @@ package struct HTTPAnswer {
     }
   }
 
-  /// The connection has ended.
+  /// Handles the end of the connection.
   package mutating func end() throws(Malformed) {
     if case .untilEnd = stage { stage = .done }
     guard isDone else { throw Malformed(reason: "it hung up before its answer was complete") }

@@ -2,13 +2,13 @@
   import Dispatch
   import Glibc
 
-  /// Makes an HTTP/1.1 request on a connection of its own.
+  /// An HTTP/1.1 request on a separate connection.
   package struct HTTPExchange: Sendable {
-    /// Why there is no answer.
+    /// The reason why there is no response.
     package enum Failure: Error, Sendable, Hashable {
       case connection(WebSocketFailure)
       case malformed(String)
-      /// The connection was lost; the server may have had the request.
+      /// The connection was lost; the server may have received the request.
       case lost
     }
 
@@ -18,7 +18,7 @@
     package let body: [UInt8]
     package var milliseconds: Int64 = 30_000
     package var answerBytesMax = 64 << 20
-    /// A file of trusted certificates in PEM form; the system's if `nil`.
+    /// A file of trusted certificates in PEM form; with `nil` the system's are trusted.
     package var certificatesFile: String?
 
     package init(
@@ -30,7 +30,7 @@
       self.body = body
     }
 
-    /// Sends the request, and waits for the answer on a thread that may.
+    /// Sends the request, and waits for the response on a thread that may block.
     package func run() async throws(Failure) -> HTTPAnswer {
       let result: Result<HTTPAnswer, Failure> = await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
@@ -45,7 +45,7 @@
       var lines = [
         "\(method) \(url.path) HTTP/1.1", "Host: \(url.hostHeader)", "Connection: close",
       ]
-      // Nothing that would begin another line.
+      // Omit fields with control characters, which could start another line.
       for (name, value) in headers where (name + value).utf8.allSatisfy({ $0 >= 0x20 }) {
         lines.append("\(name): \(value)")
       }
@@ -92,7 +92,7 @@
         switch outcome {
         case .bytes(let count): sent += count
         case .waits(let wanted): try wait(for: wire.descriptor, wanted, deadline)
-        // A server may answer before it has read everything.
+        // The server may respond and close before it has read the whole request.
         case .ended, .failed: break sending
         }
       }

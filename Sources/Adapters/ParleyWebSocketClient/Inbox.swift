@@ -1,15 +1,15 @@
-/// Messages that wait for the caller, oldest first.
+/// Received messages that wait for the caller, oldest first.
 ///
-/// Its memory is in proportion to what waits, also where it never runs empty.
+/// Its memory is proportional to the waiting messages, even if it never becomes empty.
 package struct Inbox {
   private var messages: [[UInt8]] = []
   private var head = 0
-  /// The bytes that wait.
+  /// The number of waiting bytes.
   package private(set) var byteCount = 0
 
   package init() {}
 
-  /// The places held, those of messages that were taken among them.
+  /// The number of array elements, including those of removed messages.
   package var placeCount: Int { messages.count }
 
   package mutating func append(_ message: [UInt8]) {
@@ -17,7 +17,7 @@ package struct Inbox {
     byteCount += message.count
   }
 
-  /// The message that has waited longest.
+  /// Removes and returns the oldest message.
   ///
   /// - Complexity: O(1), averaged over all calls.
   package mutating func popFirst() -> [UInt8]? {

@@ -2,7 +2,7 @@
   import Glibc
   import ParleyWebSocketFrames
 
-  /// A connection as its thread sees it.
+  /// A connection's state on the poll thread.
   ///
   ///     connecting ──▶ shaking (TLS) ──▶ upgrading (HTTP) ──▶ open ──▶ over
   ///         └── next address
@@ -26,18 +26,18 @@
     private var queue = FrameQueue(bytesMax: 2 * WebSocketConnection.outgoingBytesMax)
     private var closing = ClosingHandshake(side: .client)
     private let openBy: Int64
-    /// The time at which the next address is tried: a network may swallow what is sent to one.
+    /// The time at which the next address is tried, because a network may drop packets silently.
     private var addressBy: Int64 = .max
-    /// The events of the socket that are waited for.
+    /// The events of the socket to wait for.
     private(set) var events: Int16 = 0
-    /// Whether reading stopped before there was nothing left, in a buffer that `poll` does not see.
+    /// Whether reading stopped early, so that data may be in a buffer that `poll` does not see.
     private var hasMore = false
-    /// The events after which the socket takes more; 0 while it does.
+    /// The events after which the socket accepts more bytes; 0 while it does.
     private var writeWaits: Int16 = 0
     private var endCode: UInt16 = 1006
     private var isConnectDecided = false
 
-    /// Reads of one turn: the others get theirs, too.
+    /// Maximum reads in one turn, so that other connections are served, too.
     private static let readsMax = 16
 
     init(
@@ -64,19 +64,19 @@
 
     var descriptor: Int32 { wire?.descriptor ?? -1 }
 
-    /// The next time at which something is to be done, in milliseconds.
+    /// The next time at which `turn` must be called, in milliseconds.
     var deadline: Int64? {
       if hasMore { return 0 }
       return stage == .open ? closing.deadline : min(openBy, addressBy)
     }
 
-    /// The system has said what the socket is ready for.
+    /// Handles the socket's events that `poll` has reported.
     func happened(_ events: Int16) {
       if events & (writeWaits | Int16(POLLERR | POLLHUP)) != 0 { writeWaits = 0 }
       if stage == .connecting, events != 0 { isConnectDecided = true }
     }
 
-    /// Does all that can be done now.
+    /// Performs all work that is possible without waiting.
     func turn(
       now: Int64, reading memory: UnsafeMutableRawBufferPointer,
       joiningIn scratch: UnsafeMutableRawBufferPointer
@@ -220,7 +220,7 @@
         case .close(let status, _):
           endCode = status?.rawValue ?? 1005
           perform(closing.received(status, now: now))
-          // The caller need not wait for TCP to end, too.
+          // The caller need not wait for the end of TCP.
           connection.ended(WebSocketEnd(code: endCode))
         case .failure(let error):
           perform(closing.failed(error, now: now))
@@ -236,7 +236,7 @@
       if queue.isEmpty { perform(closing.drained(now: now)) }
     }
 
-    /// Offers the socket what waits, until it takes no more.
+    /// Writes queued frames until the socket accepts no more.
     private func flush(_ scratch: UnsafeMutableRawBufferPointer) {
       guard writeWaits == 0 else { return }
       var hasFailed = false

@@ -3,10 +3,10 @@
   import Glibc
   import ParleyLocks
 
-  /// The thread that serves all connections of a process. It is started with the first of them, and
-  /// waits in `poll` while there is nothing to do.
+  /// The thread that serves all connections of a process. It is started with the first connection,
+  /// and waits in `poll` while there is no work.
   ///
-  /// It holds connections weakly: one that its caller has released is ended.
+  /// It references connections weakly: a connection that its caller has released is ended.
   final class PollThread: Sendable {
     private struct Arrival: Sendable {
       let url: WebSocketURL
@@ -23,7 +23,7 @@
     }
 
     private let state = Locked(State())
-    /// A pipe: a byte in it has the thread look around.
+    /// A pipe; a byte written to it wakes the thread.
     private let bell: (read: Int32, write: Int32)
 
     static let shared = PollThread()
@@ -40,12 +40,12 @@
       bell = (ends[0], ends[1])
     }
 
-    /// Opens a connection; the answer goes to it.
+    /// Opens a connection, which receives the result.
     func open(
       _ url: WebSocketURL, _ options: WebSocketConnection.Options,
       _ addresses: [SocketAddress]?, for connection: WebSocketConnection
     ) {
-      // Looking a name up blocks.
+      // Resolving a name blocks.
       DispatchQueue.global().async { [weak connection] in
         let addresses = addresses ?? SocketAddress.all(of: url.host, port: url.port)
         guard !addresses.isEmpty else {
@@ -61,7 +61,7 @@
       }
     }
 
-    /// Keeps a connection until it has ended, whether or not its caller does.
+    /// Retains a connection until it has ended, even if its caller releases it.
     func keepWhileClosing(_ connection: WebSocketConnection) {
       let isKept = state.withLock { state in
         if state.isRunning { state.closings.append(connection) }
@@ -70,7 +70,7 @@
       if isKept { wake() }
     }
 
-    /// Has the thread look at what connections want to send.
+    /// Wakes the thread to send the messages of connections.
     func wake() {
       let isFirst = state.withLock { state in
         defer { state.isWoken = true }
@@ -93,7 +93,7 @@
           return nil
         }, nil)
       guard failure == 0 else {
-        // Without a thread there are no connections: the next attempt tries again.
+        // Connections need the thread; the next attempt tries to start it again.
         let arrivals = state.withLock { state in
           defer { state.arrivals = [] }
           state.isRunning = false
@@ -108,7 +108,7 @@
     }
 
     private func run() {
-      // A peer that went away is an error of the write, not the end of the process.
+      // Writing to a closed connection must return an error, not end the process.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -166,7 +166,7 @@
     let family: Int32
     let bytes: [UInt8]
 
-    /// The addresses of a host, in the order to try them. Blocks.
+    /// Resolves the addresses of a host, in the order in which to try them. Blocks.
     package static func all(of host: String, port: UInt16) -> [SocketAddress] {
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -185,7 +185,7 @@
       return addresses
     }
 
-    /// Whether a host is an address, and no name.
+    /// Whether a host is an address, not a name.
     static func isAddress(_ host: String) -> Bool {
       var room = in6_addr()
       return inet_pton(AF_INET, host, &room) == 1 || inet_pton(AF_INET6, host, &room) == 1

@@ -1,13 +1,13 @@
 import ParleyHTTP1
 
-/// The opening handshake of a client (RFC 6455, section 4.1): the request's bytes, and the server's
-/// answer as it comes in.
+/// The opening handshake of a client (RFC 6455, section 4.1): the request's bytes, and an
+/// incremental reader of the response.
 package struct Upgrade {
   private let accept: String
   private let subprotocol: String?
   private var head: [UInt8] = []
 
-  /// The longest answer read, in bytes, headers included.
+  /// Maximum bytes of the response, headers included.
   package static let headBytesMax = 16_384
 
   /// - Parameter key: 16 unpredictable bytes.
@@ -29,11 +29,11 @@ package struct Upgrade {
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// Takes what was read.
+  /// Processes received bytes.
   ///
-  /// - Returns: The number of bytes that belong to the answer, once it is there and good; `nil`
-  ///   before that.
-  /// - Complexity: O(*n*) in the bytes taken, over all calls together.
+  /// - Returns: The number of bytes that belong to the response, once it is complete and valid;
+  ///   `nil` before.
+  /// - Complexity: O(*n*) bytes, over all calls together.
   package mutating func take(_ bytes: some Collection<UInt8>) throws(WebSocketFailure) -> Int? {
     var count = 0
     for byte in bytes {
@@ -52,7 +52,7 @@ package struct Upgrade {
     guard head.allSatisfy({ $0 < 0x80 }) else {
       throw .notWebSocket("its answer is not in ASCII")
     }
-    // A line's end is one character to Swift.
+    // In Swift, CR LF is one character.
     var lines = String(decoding: head, as: UTF8.self)
       .split(separator: "\r\n", omittingEmptySubsequences: true)[...]
     guard let first = lines.popFirst() else { throw .notWebSocket("its answer is empty") }

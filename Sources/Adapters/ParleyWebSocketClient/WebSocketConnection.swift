@@ -8,35 +8,35 @@
   ///                                ├─ PollThread ────┤
   ///     caller ◀─receive─ inbox ◀──┘                 └── socket
   ///
-  /// All sockets of a process are served by one thread, which waits for them with `poll`. Messages
-  /// that the caller does not take are bounded by ``inboxBytesMax``: then nothing more is read, and
-  /// the server feels it. Messages that the socket does not take are bounded by
-  /// ``outgoingBytesMax``: then the connection is given up.
+  /// One thread serves all sockets of a process, and waits for them with `poll`. Received messages
+  /// that the caller has not read are limited by ``inboxBytesMax``: beyond it, reading stops, which
+  /// slows the server down. Unsent messages are limited by ``outgoingBytesMax``: beyond it, the
+  /// connection is ended.
   public final class WebSocketConnection: Sendable {
     /// Options of a connection.
     public struct Options: Sendable {
-      /// The subprotocol to offer; the server has to choose it.
+      /// The offered subprotocol; the server has to choose it.
       public var subprotocol: String?
       /// A file of certificates in PEM form that are trusted instead of the system's.
       public var certificatesFile: String?
-      /// The longest message taken, in bytes; a longer one ends the connection.
+      /// Maximum bytes of a received message; a longer one ends the connection.
       public var messageBytesMax = 256 << 20
-      /// The time for opening the connection, in milliseconds.
+      /// Maximum milliseconds to open the connection.
       public var openMilliseconds: Int64 = 30_000
-      /// The time for each address of the host but the last, before the next is tried, in
-      /// milliseconds.
+      /// Maximum milliseconds for each address of the host, except the last one, before the next is
+      /// tried.
       public var addressMilliseconds: Int64 = 2_000
 
-      /// Makes options.
+      /// Creates options.
       public init(subprotocol: String? = nil, certificatesFile: String? = nil) {
         self.subprotocol = subprotocol
         self.certificatesFile = certificatesFile
       }
     }
 
-    /// Bytes of messages that may wait for the caller before reading stops.
+    /// Maximum bytes of received messages that the caller has not read; beyond it, reading stops.
     public static let inboxBytesMax = 4 << 20
-    /// Bytes of messages that may wait for the socket.
+    /// Maximum bytes of unsent messages.
     public static let outgoingBytesMax = 64 << 20
 
     fileprivate typealias Opened = Result<Void, WebSocketFailure>
@@ -58,7 +58,7 @@
     private init() {}
 
     deinit {
-      // A caller that has released it reads and sends nothing more; the thread holds no reference.
+      // The thread references the connection weakly, and ends it when it wakes.
       PollThread.shared.wake()
     }
 
@@ -71,7 +71,7 @@
       try await open(url, options, addresses: nil)
     }
 
-    /// Opens a connection to addresses, in their order, instead of those of the URL's host.
+    /// Opens a connection to addresses, in order, instead of resolving the URL's host.
     package static func open(
       _ url: WebSocketURL, _ options: Options, addresses: [SocketAddress]?
     ) async throws(WebSocketFailure) -> WebSocketConnection {
@@ -92,10 +92,10 @@
       return connection
     }
 
-    /// Sends a text message after those sent before. A failure shows in ``receive()``.
+    /// Sends a text message after earlier ones. A failure is reported by ``receive()``.
     public func send(_ message: [UInt8]) {
       state.withLock { state in
-        // Beyond the bound the thread gives the connection up as soon as it looks.
+        // Beyond the limit, the thread ends the connection when it wakes.
         guard state.end == nil, state.close == nil,
           state.outgoingBytes <= Self.outgoingBytesMax
         else { return }
@@ -105,10 +105,10 @@
       PollThread.shared.wake()
     }
 
-    /// Returns the next text message. One caller at a time.
+    /// Returns the next text message. Only one caller may wait at a time.
     ///
-    /// - Throws: The end of the connection, after all messages that came before it; or 1006 if the
-    ///   task is cancelled.
+    /// - Throws: The end of the connection, after all messages received before it; 1006 if the task
+    ///   is cancelled.
     public func receive() async throws(WebSocketEnd) -> [UInt8] {
       let received = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
@@ -137,7 +137,7 @@
       return try received.get()
     }
 
-    /// Begins to close: messages sent before still leave, if the server takes them.
+    /// Starts to close the connection: earlier messages are still sent, if the server accepts them.
     public func close(_ status: CloseStatus = .normal) {
       state.withLock { if $0.close == nil { $0.close = status } }
       PollThread.shared.keepWhileClosing(self)
@@ -145,7 +145,7 @@
 
     // MARK: The thread
 
-    /// The handshake is over, well or not. The first to say so decides.
+    /// Reports the result of opening the connection; only the first call has an effect.
     func opened(_ result: Result<Void, WebSocketFailure>) {
       let opener = state.withLock { state -> CheckedContinuation<Opened, Never>? in
         guard state.opened == nil else { return nil }
@@ -157,14 +157,14 @@
       opener?.resume(returning: result)
     }
 
-    /// Whether the caller has given up before the connection was open.
+    /// Whether opening failed or was cancelled.
     var isAbandoned: Bool {
       state.withLock { state in
         if case .failure = state.opened { true } else { false }
       }
     }
 
-    /// Whether more may be read.
+    /// Whether the inbox accepts more messages.
     var hasRoom: Bool { state.withLock { $0.inbox.byteCount < Self.inboxBytesMax } }
 
     func received(_ message: [UInt8]) {
@@ -192,7 +192,8 @@
       receiver?.resume(returning: .failure(end))
     }
 
-    /// Messages to send, and how to close after them; `nil` messages if there were too many.
+    /// Removes and returns the messages to send, and the status to close with after them; the
+    /// messages are `nil` if the limit was exceeded.
     func takeOutgoing() -> (messages: [[UInt8]]?, close: CloseStatus?) {
       state.withLock { state in
         let messages = state.outgoing

@@ -1,38 +1,38 @@
-/// Why a connection could not be opened.
+/// The reason why a connection could not be opened.
 public enum WebSocketFailure: Error, Sendable, Hashable {
-  /// The address could not be read: `ws://host:port/path` or `wss://…` is expected.
+  /// The address is malformed; expected is `ws://host:port/path` or `wss://…`.
   case badURL
-  /// The file of trusted certificates cannot be read, or has none in PEM form.
+  /// The file of trusted certificates cannot be read, or contains none in PEM form.
   case badCertificates(file: String)
-  /// No address is known for the host.
+  /// The host's name cannot be resolved.
   case unknownHost
-  /// No address of the host takes connections, in the system's words.
+  /// No address of the host accepts connections; contains the system's message.
   case unreachable(String)
-  /// The server's certificate is not accepted.
+  /// The server's certificate is rejected.
   case certificate(CertificateObjection)
   /// The TLS handshake has failed.
   case encryption
-  /// The server answered the request with this status instead of 101.
+  /// The server responded with this status instead of 101.
   case status(Int)
-  /// The server's answer does not accept a WebSocket.
+  /// The server's response does not accept the WebSocket.
   case notWebSocket(String)
-  /// It took too long.
+  /// Opening took too long.
   case timedOut
-  /// The caller has given it up.
+  /// The caller has cancelled the opening.
   case cancelled
 }
 
-/// Why a server's certificate is not accepted.
+/// The reason why a server's certificate is rejected.
 public enum CertificateObjection: Sendable, Hashable {
-  /// It was issued by an authority that is not trusted here, or by itself.
+  /// The certificate was issued by an authority that is not trusted, or is self-signed.
   case unknownAuthority
-  /// It is for another host than the one in the address.
+  /// The certificate is for another host than the one in the address.
   case wrongHost
-  /// Its time is over.
+  /// The certificate has expired.
   case expired
-  /// Its time has not begun.
+  /// The certificate is not valid yet.
   case notYetValid
-  /// Another reason, in OpenSSL's words.
+  /// Another reason; contains OpenSSL's message.
   case other(String)
 }
 
@@ -76,7 +76,7 @@ public struct WebSocketEnd: Error, Sendable, Hashable {
   /// The status of the server's close frame; 1005 if it had none, 1006 if there was no close frame.
   public let code: UInt16
 
-  /// Makes an end.
+  /// Creates an end.
   public init(code: UInt16) { self.code = code }
 
   /// The connection was lost.

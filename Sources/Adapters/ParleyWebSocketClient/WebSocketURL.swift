@@ -1,7 +1,7 @@
 /// The address of a WebSocket server: `ws://host:port/path` or `wss://host:port/path`.
 ///
-/// `http` and `https` are taken for `ws` and `wss`. A user name, a password and a fragment are not
-/// allowed.
+/// `http` and `https` are accepted as `ws` and `wss`. A user name, a password and a fragment are
+/// not allowed.
 public struct WebSocketURL: Sendable, Hashable {
   /// Whether the connection is encrypted.
   public let isSecure: Bool
@@ -12,14 +12,14 @@ public struct WebSocketURL: Sendable, Hashable {
   /// The path with its query, beginning with a slash.
   public var path: String
 
-  /// The longest address taken, in bytes.
+  /// Maximum bytes of an address.
   public static let bytesMax = 4_096
 
-  /// Reads an address; `nil` for a malformed one.
+  /// Reads an address; `nil` if it is malformed.
   ///
-  /// - Complexity: O(*n*) in its length.
+  /// - Complexity: O(*n*) bytes.
   public init?(_ text: String) {
-    // No control characters, no spaces, nothing beyond ASCII: they could end the request's line.
+    // Other characters could end the line of the request.
     guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
       let colon = text.firstRange(of: "://")
     else { return nil }
@@ -56,7 +56,7 @@ public struct WebSocketURL: Sendable, Hashable {
     }
   }
 
-  /// The value of the `Host` header: the port is left out where it is the scheme's own.
+  /// The value of the `Host` header; the scheme's default port is omitted.
   package var hostHeader: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"

@@ -4,7 +4,7 @@
 
   /// A non-blocking socket, encrypted or not. Closed with its owner.
   struct Wire: ~Copyable {
-    /// The outcome of reading or writing.
+    /// The result of reading or writing.
     enum Outcome {
       case bytes(Int)
       case waits(Int32)
@@ -16,7 +16,7 @@
     private var context: OpaquePointer?
     private var ssl: OpaquePointer?
 
-    /// Begins to connect; `nil` with the system's reason in `errno`.
+    /// Starts to connect; `nil` with the system's error in `errno`.
     init?(_ address: SocketAddress) {
       let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
       let descriptor = socket(address.family, type, 0)
@@ -35,7 +35,7 @@
         errno = reason
         return nil
       }
-      // Last: once all is set, `deinit` follows even where there is no wire.
+      // Set this last: once all properties are set, `deinit` also runs when this returns `nil`.
       self.descriptor = descriptor
     }
 
@@ -45,14 +45,14 @@
       Glibc.close(descriptor)
     }
 
-    /// The error that ended the attempt to connect; 0 if it is well.
+    /// The error of the attempt to connect; 0 if it succeeded.
     var connectError: Int32 {
       var error: Int32 = 0
       var size = socklen_t(MemoryLayout<Int32>.size)
       return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno
     }
 
-    /// Begins to encrypt.
+    /// Starts TLS.
     mutating func encrypt(for host: String, trusting file: String?) throws(WebSocketFailure) {
       guard let context = parley_client_tls_create(file) else {
         throw file.map { .badCertificates(file: $0) } ?? .encryption
@@ -63,9 +63,9 @@
       if ssl == nil { throw .encryption }
     }
 
-    /// Continues the handshake.
+    /// Continues the TLS handshake.
     ///
-    /// - Returns: What to wait for; `nil` once it is done.
+    /// - Returns: The events to wait for; `nil` once it is complete.
     func shake() throws(WebSocketFailure) -> Int32? {
       guard let ssl else { return nil }
       switch parley_client_tls_shake(ssl) {
@@ -113,7 +113,7 @@
       }
     }
 
-    /// No more is sent; the peer reads the end.
+    /// Shuts down the sending side.
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func outcome(_ result: Int32) -> Outcome {
