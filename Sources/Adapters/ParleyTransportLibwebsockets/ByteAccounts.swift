@@ -1,27 +1,27 @@
 package import ParleyGatewayPorts
 import ParleyLocks
 
-/// The accounts of memory that clients can have the server hold, shared by the loops of a process.
+/// The accounts of memory that is held for clients, shared by the loops of a process.
 package final class ByteAccounts: Sendable {
-  /// Parts of messages and bodies that have not come whole.
+  /// The account of incomplete messages and bodies.
   package let reception: ByteAccount
-  /// Lengths of the uploads that are being read.
+  /// The account of uploads being read, with their whole lengths.
   package let uploads: ByteAccount
-  /// Bodies of responses that wait for their readers.
+  /// The account of response bodies that wait for their readers.
   package let responses: ResponseAccount
   private let earlyRefusals = Locked(0)
 
-  /// Creates accounts that hold nothing.
+  /// Creates empty accounts.
   package init(_ configuration: LibwebsocketsTransport.Configuration) {
     reception = ByteAccount(bytesMax: configuration.receptionBytesMax)
     uploads = ByteAccount(bytesMax: configuration.uploadBytesMax)
     responses = ResponseAccount(bytesMax: configuration.responseBytesMax)
   }
 
-  /// Counts a message that is too long before a token, or a body that its head refuses.
+  /// Counts a message that is too long for a client without a token, or a body refused by its head.
   func countEarlyRefusal() { earlyRefusals.withLock { $0 += 1 } }
 
-  /// The bytes that are held now, and the refusals since the start.
+  /// The bytes held now, and the refusals since the start.
   package var usage: MemoryUsage {
     var usage = MemoryUsage()
     (usage.receptionBytes, usage.receptionRefusals) = reception.counts
@@ -32,40 +32,40 @@ package final class ByteAccounts: Sendable {
   }
 }
 
-/// The memory that clients have a transport hold, and what it has refused to hold.
+/// The memory that a transport holds for clients, and its refusals.
 public struct MemoryUsage: Sendable, Equatable {
-  /// Bytes of messages and bodies that have not come whole.
+  /// Bytes of incomplete messages and bodies.
   public var receptionBytes = 0
-  /// Bytes reserved for uploads that are being read.
+  /// Bytes reserved for uploads being read.
   public var uploadBytes = 0
   /// Bytes of responses that wait for their readers.
   public var responseBytes = 0
-  /// Messages and bodies refused for the first.
+  /// Messages and bodies refused by the reception account.
   public var receptionRefusals = 0
-  /// Uploads refused.
+  /// Refused uploads.
   public var uploadRefusals = 0
   /// Responses replaced by a refusal.
   public var responseRefusals = 0
-  /// Messages that were too long before a token, and bodies refused by their heads.
+  /// Messages that were too long for a client without a token, and bodies refused by their heads.
   public var earlyRefusals = 0
 
-  /// Creates counts of zero.
+  /// Creates zero counts.
   public init() {}
 }
 
-/// A kind of memory that clients can have a transport hold.
+/// A kind of memory that a transport holds for clients.
 public enum MemoryKind: String, Sendable, CaseIterable {
-  /// Messages and bodies that have not come whole.
+  /// Incomplete messages and bodies.
   case reception
-  /// Uploads that are being read.
+  /// Uploads being read.
   case uploads
   /// Responses that wait for their readers.
   case responses
 }
 
-/// An account of bytes that strangers hold.
+/// An account of bytes, shared fairly by the parties that they are counted against.
 package final class ByteAccount: Sendable {
-  /// Bytes of one holder, which are given back when the last reference to them ends.
+  /// Reserved bytes of one party, which are released with the last reference.
   package final class Reservation: Sendable {
     private let account: ByteAccount
     private let byteCount: Int
@@ -87,12 +87,12 @@ package final class ByteAccount: Sendable {
 
   private let state: Locked<State>
 
-  /// - Parameter bytesMax: The bytes that all may hold; 0 disables the limit.
+  /// - Parameter bytesMax: Maximum bytes of all parties; 0 disables the limit.
   package init(bytesMax: Int) {
     state = Locked(State(shares: FairShares(capacity: bytesMax)))
   }
 
-  /// Takes bytes for a stranger. Returns whether they are within its share.
+  /// Adds bytes of a party. Returns whether they are within its share; if not, nothing is added.
   package func take(_ byteCount: Int, for stranger: Stranger?) -> Bool {
     state.withLock { state in
       guard state.shares.take(byteCount, for: stranger) != nil else { return true }
@@ -101,13 +101,13 @@ package final class ByteAccount: Sendable {
     }
   }
 
-  /// Gives bytes back that were taken for the same stranger.
+  /// Releases bytes that were added for the same party.
   package func give(_ byteCount: Int, of stranger: Stranger?) {
     state.withLock { $0.shares.give(byteCount, for: stranger) }
   }
 
-  /// Takes bytes until the reservation ends; `nil` if they are not within the stranger's share. Any number is taken while
-  /// nothing else is held.
+  /// Reserves bytes until the reservation is released; `nil` if they exceed the party's share. Any
+  /// number can be reserved while the account is empty.
   package func reserve(_ byteCount: Int, for stranger: Stranger?) -> Reservation? {
     let taken: (byteCount: Int, stranger: Stranger?)? = state.withLock { state in
       if state.shares.take(byteCount, for: stranger) == nil { return (byteCount, stranger) }
@@ -119,17 +119,17 @@ package final class ByteAccount: Sendable {
     return taken.map { Reservation(self, $0.byteCount, $0.stranger) }
   }
 
-  /// The bytes that are held now, and the refusals since the start.
+  /// The bytes held now, and the refusals since the start.
   package var counts: (held: Int, refusals: Int) {
     state.withLock { ($0.shares.held, $0.refusals) }
   }
 }
 
-/// An account of the bodies of responses that wait for their readers.
+/// An account of response bodies that wait for their readers.
 ///
-/// Equal bodies are kept once, so all together they count once. Each stranger that waits for a body owes its length: as
-/// in ``FairShares``, it may owe as much as remains for all others. Its first body is bounded by the capacity alone, so
-/// that a text of any size can be read.
+/// Equal bodies are stored once, so they count once. Each party owes the lengths of the bodies that
+/// wait for it: as in ``FairShares``, it may owe as much as remains for all others. Its first body
+/// is limited only by the capacity, so that a text of any size can be read.
 package final class ResponseAccount: Sendable {
   private struct State {
     var held = 0
@@ -140,17 +140,19 @@ package final class ResponseAccount: Sendable {
   private let state = Locked(State())
   private let bytesMax: Int
 
-  /// Bodies of this length leave a quarter to shorter ones, so that slow readers of files keep no short answers waiting.
+  /// Minimum bytes of a long body. Long bodies may use three quarters of the capacity, so that slow
+  /// readers of files do not block short responses.
   package static let longBytesMin = 1 << 20
 
-  /// - Parameter bytesMax: The bytes that all bodies may have together.
+  /// - Parameter bytesMax: Maximum bytes of all bodies together.
   package init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-  /// Takes a body for a stranger. Returns whether there is room for it. A body that is alone is always taken.
+  /// Adds a body of a party. Returns whether there is room for it. A body in an empty account
+  /// always has room.
   ///
   /// - Parameters:
-  ///   - isKept: Whether an equal body is there already.
-  ///   - isOwed: Whether the stranger waits for an equal body already.
+  ///   - isKept: Whether an equal body is already stored.
+  ///   - isOwed: Whether an equal body already waits for the party.
   package func take(
     _ byteCount: Int, for stranger: Stranger?, isKept: Bool = false, isOwed: Bool = false
   ) -> Bool {
@@ -176,11 +178,11 @@ package final class ResponseAccount: Sendable {
     return more == 0 || held == 0 || more <= most - held
   }
 
-  /// Gives a body back.
+  /// Releases a body.
   ///
   /// - Parameters:
-  ///   - isKept: Whether it is still kept for others.
-  ///   - isOwed: Whether the stranger still waits for an equal one.
+  ///   - isKept: Whether the body remains stored for others.
+  ///   - isOwed: Whether an equal body still waits for the party.
   package func give(
     _ byteCount: Int, of stranger: Stranger?, isKept: Bool = false, isOwed: Bool = false
   ) {
@@ -194,7 +196,7 @@ package final class ResponseAccount: Sendable {
     }
   }
 
-  /// The bytes that are held now, and the refusals since the start.
+  /// The bytes held now, and the refusals since the start.
   package var counts: (held: Int, refusals: Int) {
     state.withLock { ($0.held, $0.refusals) }
   }

@@ -1,49 +1,50 @@
 import CParleyLibwebsocketsShim
 import Glibc
 
-/// A connected socket, plain or encrypted, that never blocks.
+/// A connected, non-blocking socket, plain or encrypted.
 ///
-/// It remembers what the socket last said: whether there may be bytes to read, and whether there is
-/// room to write. As in `Session`, what each write touches is not checked for overlapping accesses.
+/// It stores the socket's last reported state: whether there may be bytes to read, and whether
+/// there may be room to write. As in `Session`, properties used by each write are not checked for
+/// overlapping accesses.
 final class ByteStream {
   /// The result of a read.
   enum Reading {
-    /// So many bytes.
+    /// This number of bytes was read.
     case bytes(Int)
-    /// No bytes at present; an event announces more.
+    /// There are no bytes now; an event reports more.
     case blocked
-    /// The peer has ended its side in order.
+    /// The peer has closed its side properly.
     case ended
-    /// The socket is of no more use.
+    /// The socket has failed.
     case failed
   }
 
   private(set) var descriptor: Int32
-  /// Whether a read may find something.
+  /// Whether there may be bytes to read.
   @exclusivity(unchecked) private(set) var mayRead = false
-  /// Whether a write may find room.
+  /// Whether there may be room to write.
   @exclusivity(unchecked) private(set) var mayWrite = false
   private(set) var isHungUp = false
-  /// Whether the peer can no longer be sent anything.
+  /// Whether nothing more can be sent to the peer.
   private(set) var hasFailed = false
 
   @exclusivity(unchecked) private var ssl: OpaquePointer?
-  /// Whether the handshake of TLS is still to be done.
+  /// Whether the TLS handshake is not complete.
   private(set) var isShaking = false
   private var hasEndedSending = false
-  /// Bytes that OpenSSL has encrypted and the socket has not taken: the next write must begin with
-  /// them.
+  /// Bytes that OpenSSL has encrypted and the socket has not accepted; the next write must start
+  /// with them.
   @exclusivity(unchecked) private var held: [UInt8] = []
 
-  /// The longest record of TLS, in bytes of text.
+  /// Maximum plaintext bytes of a TLS record.
   private static let recordBytesMax = 16 << 10
 
-  /// Takes over a connected socket that does not block.
+  /// Takes ownership of a connected, non-blocking socket.
   init?(descriptor: Int32, tls: TLSContext?) {
     self.descriptor = descriptor
     guard let tls else { return }
     guard let ssl = tls.open(descriptor) else {
-      // It stays its owner's.
+      // The caller still owns the descriptor.
       self.descriptor = -1
       return nil
     }
@@ -55,7 +56,7 @@ final class ByteStream {
 
   var isEncrypted: Bool { ssl != nil }
 
-  /// Bytes that were taken and have not gone to the socket.
+  /// Bytes that count as written, but were not accepted by the socket.
   var heldByteCount: Int { held.count }
 
   func note(_ events: Poller.Events) {
@@ -65,7 +66,7 @@ final class ByteStream {
     if events.isFailure { hasFailed = true }
   }
 
-  /// Continues the handshake of TLS. Returns whether the stream may remain open.
+  /// Continues the TLS handshake. Returns whether the stream may remain open.
   func shake() -> Bool {
     guard isShaking, let ssl else { return true }
     switch parley_tls_shake(ssl) {
@@ -83,7 +84,7 @@ final class ByteStream {
     if let ssl { return readEncrypted(ssl, into: room) }
     let count = recv(descriptor, room.baseAddress, room.count, 0)
     if count > 0 {
-      // Less than was asked for is all that there is, but for the end.
+      // A short read has emptied the socket, except for the end of the stream.
       if count < room.count, !isHungUp { mayRead = false }
       return .bytes(count)
     }
@@ -110,23 +111,23 @@ final class ByteStream {
     }
   }
 
-  /// Copies the first unread bytes of TCP, and leaves them unread.
+  /// Copies the first unread bytes of TCP without consuming them.
   func peek(into room: UnsafeMutableRawBufferPointer) -> Reading {
     let count = recv(descriptor, room.baseAddress, room.count, Int32(MSG_PEEK))
-    // In all other cases an event announces more.
+    // Wait for the next event, unless the caller consumes the bytes.
     mayRead = false
     if count > 0 { return .bytes(count) }
     if count == 0 { return .ended }
     return errno == EINTR || parley_would_block(errno) != 0 ? .blocked : .failed
   }
 
-  /// Reads bytes of TCP that were peeked at.
+  /// Consumes peeked bytes of TCP.
   func skip(_ count: Int, using room: UnsafeMutableRawBufferPointer) -> Bool {
     mayRead = true
     return recv(descriptor, room.baseAddress, count, 0) == count
   }
 
-  /// Whether the peer has ended its side, and left nothing to read.
+  /// Whether the peer has closed its side, and all bytes are read.
   var isAtEnd: Bool {
     guard isHungUp else { return false }
     if let ssl { return parley_tls_is_at_end(ssl) != 0 }
@@ -135,12 +136,12 @@ final class ByteStream {
     return count == 0 || count < 0 && parley_would_block(errno) == 0
   }
 
-  /// Writes once. Returns the number of bytes taken, or -1 for a socket of no more use.
+  /// Writes once. Returns the number of accepted bytes, or -1 if the socket has failed.
   ///
   /// - Parameters:
-  ///   - bytes: What comes next.
-  ///   - mayHold: Whether a record of TLS that the socket has no room for is kept here and counts as
-  ///     taken. If not, the same bytes have to come first in the next call.
+  ///   - bytes: The next bytes.
+  ///   - mayHold: Whether a TLS record without room in the socket is stored here and counts as
+  ///     accepted. If not, the next call has to start with the same bytes.
   func write(_ bytes: UnsafeRawBufferPointer, mayHold: Bool) -> Int {
     if let ssl { return writeEncrypted(ssl, bytes, mayHold) }
     let count = parley_send(descriptor, bytes.baseAddress, bytes.count)
@@ -167,19 +168,19 @@ final class ByteStream {
     mayWrite = false
     guard sent == Int32(PARLEY_TLS_AGAIN) else { return -1 }
     guard mayHold else { return 0 }
-    // The record is made: whatever is queued later, these bytes come first.
+    // OpenSSL has encrypted the record, so these bytes must be sent before any others.
     held = Array(bytes[..<count])
     return count
   }
 
-  /// Writes what was taken and has not gone. Returns whether the socket is of use.
+  /// Writes held bytes. Returns whether the socket is usable.
   func flushHeld() -> Bool {
     guard let ssl else { return true }
     while !held.isEmpty, mayWrite {
       let sent = held.withUnsafeBytes { bytes in
         bytes.baseAddress.map { parley_tls_write(ssl, $0, Int32(bytes.count)) } ?? 0
       }
-      // Clients may ask for records so short that it takes several.
+      // A client may require records so short that this takes several writes.
       if sent > 0 {
         held.removeFirst(Int(sent))
       } else {
@@ -190,7 +191,7 @@ final class ByteStream {
     return true
   }
 
-  /// Ends the sending side; what comes can still be read.
+  /// Shuts down the sending side; reading is still possible.
   func endSending() {
     guard !hasEndedSending else { return }
     hasEndedSending = true

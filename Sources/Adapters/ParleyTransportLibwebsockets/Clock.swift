@@ -1,6 +1,6 @@
 import Glibc
 
-/// Seconds that never go back, cheap enough for every turn of a loop.
+/// Returns the milliseconds of a coarse monotonic clock, cheap enough for every turn of a loop.
 func monotonicMilliseconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

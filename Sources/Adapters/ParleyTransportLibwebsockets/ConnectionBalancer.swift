@@ -1,10 +1,11 @@
 public import ParleyGatewayPorts
 import ParleyLocks
 
-/// The loops of one process that serve together: the first listens, and deals out connections among all.
+/// The loops of a process that share its connections: the first listens, and assigns connections to
+/// all.
 ///
-/// A connection stays where it was dealt to until a request of it belongs elsewhere, such as one of
-/// a session that polls: then it moves there, with that request, before the owner has seen the
+/// A connection remains on its loop until one of its requests belongs to another, for example a
+/// poll of a session. Then it moves there with this request, before the owner has received the
 /// request.
 ///
 ///     loop 0   accept ─▶ count ─▶ the loop with the fewest
@@ -12,32 +13,32 @@ import ParleyLocks
 public final class ConnectionBalancer: Sendable {
   private struct State {
     var mailboxes: [LoopMailbox?]
-    /// Connections of each loop, those on their way to it included.
+    /// The connections of each loop, including those being moved to it.
     var loads: [Int]
-    /// The loop that was dealt a connection last.
+    /// The loop that was assigned the last connection.
     var last = 0
   }
 
   /// The number of loops.
   public let count: Int
-  /// Says which loop a request or an upgrade belongs to; `nil` for any.
+  /// Returns the loop that a request or an upgrade belongs to; `nil` for any.
   let home: @Sendable (RequestHead) -> Int?
-  /// Counts the connections of all loops.
+  /// The census of the connections of all loops.
   let counts: ConnectionCounts
   let backCounts: ConnectionCounts
-  /// Counts the memory that clients of all loops have them hold.
+  /// The accounts of memory of all loops.
   let accounts: ByteAccounts
   private let state: Locked<State>
 
-  /// The most loops that there may be: their numbers are a part of connections' names.
+  /// Maximum loops: their numbers are part of connections' ids.
   public static let countMax = 64
 
-  /// Makes a crew without members; each transport of it joins as it is made.
+  /// Creates a crew; each of its transports joins when it is created.
   ///
   /// - Parameters:
-  ///   - count: From 1 to ``countMax``.
-  ///   - configuration: The limits of all together.
-  ///   - home: Says which loop a request or an upgrade belongs to; `nil` for any.
+  ///   - count: The number of loops, from 1 to ``countMax``.
+  ///   - configuration: The limits of all loops together.
+  ///   - home: Returns the loop that a request or an upgrade belongs to; `nil` for any.
   public init(
     count: Int, configuration: LibwebsocketsTransport.Configuration,
     home: @escaping @Sendable (RequestHead) -> Int?
@@ -54,7 +55,7 @@ public final class ConnectionBalancer: Sendable {
         last: count - 1))
   }
 
-  /// The loop that has given a connection its name, or may have.
+  /// Returns the number of the loop that is encoded in a connection's id.
   public static func loop(of connection: ConnectionID) -> Int {
     Int(connection.rawValue >> Loop.placeShift & 0x7f)
   }
@@ -63,8 +64,8 @@ public final class ConnectionBalancer: Sendable {
     state.withLock { $0.mailboxes[place] = mailbox }
   }
 
-  /// Chooses the loop for a new connection, and counts it there: the one with the fewest, and of
-  /// several the next.
+  /// Chooses the loop with the fewest connections for a new one, and counts it there; of several
+  /// such loops, the next one.
   func deal() -> Int {
     state.withLock { state in
       var best = (state.last + 1) % count
@@ -78,19 +79,20 @@ public final class ConnectionBalancer: Sendable {
     }
   }
 
-  /// Counts a connection that one loop has taken itself.
+  /// Counts a connection that is moved to a loop.
   func came(to place: Int) { state.withLock { $0.loads[place] += 1 } }
 
-  /// A connection is gone.
+  /// Removes a connection from a loop's count.
   func left(_ place: Int) { state.withLock { $0.loads[place] -= 1 } }
 
-  /// Sends a connection to another loop, which counts it already. Where that has ended, it is closed.
+  /// Moves a connection to another loop, in which it is already counted. If that loop has ended,
+  /// the connection is closed.
   func send(_ moved: MovedConnection, to place: Int) {
     let mailbox = state.withLock { $0.mailboxes[place] }
     if mailbox?.put(.arrival(moved)) != true { drop(moved, at: place) }
   }
 
-  /// Closes a connection that no loop takes.
+  /// Closes a connection that no loop takes over.
   func drop(_ moved: MovedConnection, at place: Int) {
     left(place)
     counts(of: moved.entrance).leave(moved.address)

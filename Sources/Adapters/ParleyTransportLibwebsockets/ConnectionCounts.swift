@@ -1,11 +1,12 @@
 import ParleyGatewayPorts
 import ParleyLocks
 
-/// Counts connections by address, for all threads that accept or serve them.
+/// The number of connections by address, for all threads that accept or serve them.
 ///
-/// Addresses share the connections of the server: one can have as many as remain for all others (``FairShares``), and no
-/// more than its own limit. An address without connections is forgotten once it may open as many as a new one. At most
-/// `addressesMax` are remembered besides those with connections.
+/// Addresses share the server's connections: one may have as many as remain for all others
+/// (``FairShares``), and no more than the limit per address. An address without connections is
+/// removed once its connect rate has recovered. If more than `addressesMax` entries remain after a
+/// sweep, all addresses without connections are removed.
 final class ConnectionCounts: Sendable {
   private struct Entry {
     var count = 0
@@ -20,11 +21,11 @@ final class ConnectionCounts: Sendable {
 
   enum Verdict: Equatable {
     case welcome
-    /// The server has its maximum of connections.
+    /// The server has its maximum connections.
     case full
-    /// The address has its maximum, or as many as remain for all others.
+    /// The address has its maximum connections, or as many as remain for all others.
     case fullForAddress
-    /// The address opens them too fast; milliseconds to wait.
+    /// The address exceeds its connect rate; contains the milliseconds to wait.
     case tooFast(Int64)
   }
 
@@ -43,7 +44,7 @@ final class ConnectionCounts: Sendable {
     isLimited = configuration.isLimited
   }
 
-  /// Counts all addresses together, without limits for each.
+  /// Creates a census with an overall limit, without limits for single addresses.
   init(totalMax: Int) {
     state = Locked(State(shares: FairShares(capacity: totalMax)))
     perAddressMax = 0
@@ -51,7 +52,7 @@ final class ConnectionCounts: Sendable {
     isLimited = { _ in false }
   }
 
-  /// The key that an address is counted under; `nil` if it is not limited.
+  /// Returns the key for counting an address; `nil` if it is not limited.
   private func key(_ address: String) -> IPAddress? {
     guard perAddressMax > 0 || rate.perSecond > 0, let address = IPAddress(address),
       isLimited(address)
@@ -59,7 +60,7 @@ final class ConnectionCounts: Sendable {
     return address.subscriber
   }
 
-  /// The key of an address's share of all connections; `nil` where the limit of an address is off.
+  /// Returns the key for an address's share of all connections; `nil` without a limit per address.
   private func shareKey(_ key: IPAddress?) -> IPAddress? { perAddressMax > 0 ? key : nil }
 
   func enter(_ address: String, now: Int64) -> Verdict {
@@ -87,13 +88,13 @@ final class ConnectionCounts: Sendable {
     return .welcome
   }
 
-  /// Counts a connection under another address than before, unless that has too many.
+  /// Moves a connection to another address, unless that has too many connections.
   ///
-  /// - Parameter from: The former address; a proxy's, which usually has no limits of its own.
+  /// - Parameter from: The former address, a proxy's, which usually is not limited.
   func move(from: String, to: String, now: Int64) -> Verdict {
     let (former, key) = (key(from), key(to))
     return state.withLock { state in
-      // Without limits of its own, it can be counted under its former address again.
+      // An unlimited address can always take the connection back.
       if former == nil { leave(&state, nil) }
       let verdict = enter(&state, key, now: now)
       if verdict == .welcome, former != nil { leave(&state, former) }

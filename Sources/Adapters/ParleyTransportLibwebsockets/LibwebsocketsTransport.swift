@@ -2,22 +2,22 @@ public import ParleyGatewayPorts
 import ParleyLocks
 public import ParleyWebSocketFrames
 
-/// WebSocket and HTTP on one port, plain or with TLS as libwebsockets sets it up.
+/// A transport for WebSocket and HTTP on one port, plain or with TLS as set up by libwebsockets.
 ///
-/// One thread accepts and owns every connection (see `Loop`). It alone calls the delegate, and only
-/// from there may `send`, `close`, `respond` and `queuedBytes` be called. What `TransportControl`
-/// names may be called from anywhere else.
+/// One thread accepts and owns every connection (see `Loop`). Only this thread calls the delegate,
+/// and `send`, `close`, `respond` and `queuedBytes` may be called only on it. The requirements of
+/// `TransportControl` may be called from any other thread.
 ///
-/// Frames that `send` queues during one turn of the loop leave in one write per connection at its end, up to 64 KiB.
-/// Later turns write the rest; other connections are read from and written to in between.
+/// Frames that `send` queues during one turn of the loop are written together at its end, up to 64
+/// KiB per connection. Later turns write the rest, and serve other connections in between.
 public final class LibwebsocketsTransport: Transport, TransportControl, @unchecked Sendable {
-  // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
-  // what other threads may touch is behind locks.
+  // Unchecked: the loop is confined to its thread, on which its methods have to be called, and
+  // locks protect what other threads use.
 
-  /// The configuration that the transport was made with.
+  /// The configuration of the transport.
   public let configuration: Configuration
   private let place: Int
-  /// The way to the loop's thread.
+  /// The mailbox of the loop's thread.
   public let mailbox = LoopMailbox()
 
   private struct Running {
@@ -29,14 +29,14 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   private let running = Locked(Running())
   private let loop: Loop
 
-  /// Makes a transport that does nothing until started.
+  /// Creates a transport, which must be started.
   ///
   /// - Parameters:
   ///   - configuration: The addresses and limits.
-  ///   - delegate: Kept until the transport has stopped. After `start`, it belongs to the loop's
-  ///     thread.
-  ///   - balancer: The loops among which connections are dealt out; `nil` for one that serves alone.
-  ///   - place: Its number among them. The first listens for all.
+  ///   - delegate: The owner, retained until the transport has stopped. After `start`, it belongs
+  ///     to the loop's thread.
+  ///   - crew: The loops that share the connections; `nil` for a single loop.
+  ///   - place: The loop's number in the crew. The first listens for all.
   public init(
     configuration: Configuration, delegate: any TransportDelegate,
     balancer: ConnectionBalancer? = nil,
@@ -50,20 +50,20 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     balancer?.join(place, mailbox)
   }
 
-  /// The port listened on; 0 before `start`.
+  /// The port that the transport listens on; 0 before `start`.
   public var boundPort: Int { running.withLock { $0.port } }
 
-  /// The port listened on at the second address; 0 before `start`, and without one.
+  /// The port of the second address; 0 before `start`, and without a second address.
   public var boundBackPort: Int { running.withLock { $0.backPort } }
 
-  /// Listens, and starts the threads. Call once; after an error, make another transport.
+  /// Listens, and starts the thread. Call it once; after an error, create another transport.
   ///
-  /// - Throws: What keeps it from listening, in words that say what to do.
+  /// - Throws: The reason why it cannot listen, and what to do.
   public func start() throws(TransportError) {
     do throws(TransportError) {
       try listen()
     } catch {
-      // Owner and transport usually hold each other.
+      // Break the reference cycle between owner and transport.
       loop.delegate = nil
       throw error
     }
@@ -98,7 +98,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     loop.doors = doors.enumerated().map { index, door in
       Door(listener: door.0, entrance: door.1, key: Poller.wakeKey + 1 + UInt64(index))
     }
-    // Letters wait in it until the thread reads them.
+    // The mailbox stores letters until the thread reads them.
     mailbox.open(loop.poller.wakeUp)
     nonisolated(unsafe) let loop = loop
     guard let thread = SystemThread({ loop.run() }) else {
@@ -110,8 +110,8 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     running.withLock { $0 = Running(thread: thread, port: port, backPort: backPort) }
   }
 
-  /// Reads the certificate and its key again from their files; open connections are left alone.
-  /// From any thread; check first whether the files can be used.
+  /// Reloads the certificate and its key from their files, for new connections. From any thread;
+  /// check first whether the files are usable.
   public func reloadCertificate(completion: @escaping @Sendable ((any Error)?) -> Void) {
     nonisolated(unsafe) let loop = loop
     mailbox.post { completion(loop.tls?.reload()) }
@@ -119,23 +119,23 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
 
   /// Runs `work` on the loop's thread, in the order of posting, before `woken()` is called.
   ///
-  /// - Returns: Whether the loop runs; if not, `work` never does.
+  /// - Returns: Whether the loop runs; if not, `work` is never run.
   @discardableResult
   public func post(_ work: @escaping @Sendable () -> Void) -> Bool { mailbox.post(work) }
 
-  /// Closes the listening sockets; open connections are left alone. From any thread but the loop's.
+  /// Closes the listening sockets; open connections remain. From any thread but the loop's.
   public func stopAccepting() {
     let done = Monitor(false)
     if mailbox.put(.closeDoors(done)) { done.wait { $0 } }
   }
 
-  /// Ends everything: stops accepting, sends each connection what is queued for it and a close
-  /// frame, and returns once the thread has ended. Not callable from the loop's thread.
+  /// Stops the transport: stops accepting, sends each connection its queued data and a close frame,
+  /// and returns once the thread has ended. Not callable from the loop's thread.
   ///
   /// - Parameters:
-  /// - code: The close code for clients.
-  ///   - reason: At most 123 bytes of text.
-  /// - milliseconds: Afterwards, connections that are still open are cut off.
+  ///   - code: The close code for clients.
+  ///   - reason: The reason for clients, at most 123 bytes.
+  ///   - milliseconds: Maximum milliseconds, after which open connections are cut.
   public func stop(
     code: CloseCode = CloseCode(1001), reason: String = "", within milliseconds: Int = 5000
   ) {
@@ -153,79 +153,80 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// The loop's progress, readable from any thread.
   package var pulse: LoopProgress { loop.pulse }
 
-  /// Open connections, HTTP included. On the loop's thread.
+  /// The number of open connections, including HTTP. On the loop's thread.
   public var connectionCount: Int { loop.sessionCount }
 
-  /// Connections that were refused until now. On the loop's thread.
+  /// The refused connections so far. On the loop's thread.
   public var refusedConnections: RefusedConnections { loop.refused }
 
-  /// The memory that clients have the transports of the process hold. From any thread.
+  /// The memory that the process's transports hold for clients. From any thread.
   public var memoryUsage: MemoryUsage { loop.accounts.usage }
 
-  /// Queues a frame; what a turn of the loop queued for a connection leaves in one write at its
-  /// end. Does nothing for a connection that is closing or gone.
+  /// Queues a frame; frames of one turn of the loop are written together at its end. Has no effect
+  /// on a connection that is closing or closed.
   public func send(_ frame: Frame, to connection: ConnectionID) {
     loop.send(frame, to: connection)
   }
 
-  /// Queues a frame for each of some connections.
+  /// Queues a frame for several connections.
   public func send(_ frame: Frame, to connections: [ConnectionID]) {
     loop.send(frame, to: connections)
   }
 
-  /// A number of bytes that is not exceeded by what is queued for any connection.
+  /// An upper bound of the bytes queued for any connection.
   ///
-  /// While former turns have left nothing, that is the bytes queued in this one.
+  /// If earlier turns have left nothing, it is the number of bytes queued in this turn; otherwise
+  /// it is `Int.max`.
   public var queuedBytesBound: Int { loop.queuedBytesBound }
 
-  /// Whether `turnEnded` is still to come in this turn of the loop: work that can wait for it
-  /// delays no other connection.
+  /// Whether this turn of the loop will still call `turnEnded`: work deferred to it delays no other
+  /// connection.
   package var isInTurn: Bool { loop.isInTurn }
 
-  /// Bytes queued for a connection that its socket has not taken.
+  /// Returns the bytes queued for a connection that its socket has not accepted.
   public func queuedBytes(for connection: ConnectionID) -> Int {
     loop.queuedBytes(for: connection)
   }
 
-  /// Whether a connection's socket was full, and bytes have waited for it since.
+  /// Whether a connection's socket was full, and bytes have waited for it since then.
   public func isStalled(_ connection: ConnectionID) -> Bool { loop.isStalled(connection) }
 
-  /// Writes what is queued for a connection until at most so many bytes are left, or its socket is full.
+  /// Writes a connection's queued bytes until at most `bytesMax` are left, or its socket is full.
   ///
-  /// - Returns: Whether at most so many bytes are left.
+  /// - Returns: Whether at most `bytesMax` bytes are left.
   public func makeRoom(for connection: ConnectionID, upTo bytesMax: Int) -> Bool {
     loop.makeRoom(for: connection, upTo: bytesMax)
   }
 
-  /// Sends what is queued, then a close frame; cuts the socket after `closeSeconds`.
+  /// Sends the queued data, then a close frame; cuts the socket after `closeSeconds`.
   ///
-  /// Nothing more is delivered from the connection but, in the end, `closed`.
+  /// The connection's only further event is `closed`.
   public func close(_ connection: ConnectionID, code: CloseCode, reason: String) {
     loop.close(connection, code: code, reason: reason)
   }
 
-  /// Lets a connection send messages of up to so many bytes, and counts what is held of them against a holder.
+  /// Sets the maximum bytes of a connection's messages, and counts its held bytes against a holder.
   public func admit(_ connection: ConnectionID, messageBytesMax: Int, as holder: Holder) {
     loop.admit(connection, messageBytesMax: messageBytesMax, as: holder)
   }
 
-  /// Counts what is held of a connection's messages against a holder, instead of its address.
+  /// Counts a connection's held bytes against a holder instead of its address.
   public func count(_ connection: ConnectionID, towards holder: Holder) {
     loop.count(connection, towards: holder)
   }
 
-  /// Counts the response to a request against a holder, instead of the connection's address.
+  /// Counts the response to a request against a holder instead of the connection's address.
   public func count(_ request: RequestID, towards holder: Holder) {
     loop.count(request, towards: holder)
   }
 
-  /// Answers a request. Does nothing for one that was abandoned or answered.
+  /// Answers a request. Has no effect on a request that was abandoned or answered.
   public func respond(to request: RequestID, with response: Response) {
     loop.respond(to: request, with: response)
   }
 }
 
-/// An order to stop: code and reason for the clients, and the time in which to end.
+/// An order to stop: code and reason for the clients, and the maximum time.
 struct StopOrder: Sendable {
   var code: CloseCode
   var reason: String

@@ -2,12 +2,12 @@ import CParleyLibwebsocketsShim
 import ParleyGatewayPorts
 import Glibc
 
-/// Opens listening sockets.
+/// Functions that open listening sockets.
 enum Listener {
-  /// Binds each host at every address it resolves to, all on one port.
+  /// Binds all addresses of the hosts, on one port.
   ///
-  /// `::` stands for all addresses, IPv4 included, on a socket for each family. An address that an earlier one
-  /// contains is not bound again.
+  /// `::` means all addresses, IPv4 included, with a socket for each family. An address that is
+  /// covered by another one is not bound again.
   static func open(
     hosts: [String], port: Int
   ) throws(TransportError) -> (sockets: [Int32], port: Int) {
@@ -17,7 +17,7 @@ enum Listener {
       let places = try hosts.map { host throws(TransportError) in
         (host, addresses: try addresses(of: host))
       }
-      // Addresses that stand for all come first: they contain the others.
+      // Find wildcard addresses first: they cover the others.
       let wildcards = places.flatMap(\.addresses).filter(\.isWildcard)
       for (host, addresses) in places {
         try bind(addresses, of: host, besides: wildcards, at: &port, &bound)
@@ -29,7 +29,7 @@ enum Listener {
     return (bound.map(\.socket), port)
   }
 
-  /// Binds the addresses of a host that are not bound yet, at least one of them.
+  /// Binds the addresses of a host that are not covered yet; throws if none of them is served.
   private static func bind(
     _ addresses: [ListeningAddress], of host: String, besides wildcards: [ListeningAddress],
     at port: inout Int, _ bound: inout [(address: ListeningAddress, socket: Int32)]
@@ -49,7 +49,7 @@ enum Listener {
         bound.append((address, socket))
         isServed = true
       case .failure(let error):
-        // A name may stand for an address family this machine has switched off.
+        // A name may resolve to an address family that this machine has disabled.
         failure = error.number
         if error.number == EADDRINUSE { throw .addressInUse(host: host, port: port) }
       }
@@ -57,7 +57,7 @@ enum Listener {
     if !isServed { throw .cannotListen(host: host, port: port, reason: systemMessage(failure)) }
   }
 
-  /// Looks a host up.
+  /// Resolves a host.
   private static func addresses(of host: String) throws(TransportError) -> [ListeningAddress] {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE
@@ -82,7 +82,7 @@ enum Listener {
     for socket in sockets { _ = Glibc.close(socket) }
   }
 
-  /// Why a file cannot be read, or `nil`.
+  /// Returns the reason why a file cannot be read, or `nil`.
   static func unreadable(_ path: String) -> String? {
     access(path, R_OK) == 0 ? nil : systemMessage(errno)
   }
@@ -127,7 +127,7 @@ enum Listener {
     }
   }
 
-  /// The address in words, an IPv4 address in IPv6 dress undressed.
+  /// Returns the address as text; an IPv4-mapped IPv6 address as IPv4.
   static func name(of address: inout sockaddr_storage) -> String {
     let family = Int32(address.ss_family)
     if family == AF_INET {

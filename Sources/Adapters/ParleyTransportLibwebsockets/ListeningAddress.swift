@@ -8,7 +8,7 @@ struct ListeningAddress: Equatable {
   /// The bytes of a `sockaddr` of the family, with port 0.
   private let bytes: [UInt8]
 
-  /// Copies the address of a look-up.
+  /// Copies a resolved address.
   init(_ entry: addrinfo) {
     family = entry.ai_family
     bytes = Array(UnsafeRawBufferPointer(start: entry.ai_addr, count: Int(entry.ai_addrlen)))
@@ -26,7 +26,7 @@ struct ListeningAddress: Equatable {
   /// All IPv6 addresses of the machine.
   static let anySix = ListeningAddress(anyOf: AF_INET6, byteCount: MemoryLayout<sockaddr_in6>.size)
 
-  /// Whether it stands for all addresses of its family.
+  /// Whether it means all addresses of its family.
   var isWildcard: Bool { self == .anyFour || self == .anySix }
 
   /// Whether a socket at this address also accepts connections to the other one.
@@ -34,14 +34,14 @@ struct ListeningAddress: Equatable {
     self == other || isWildcard && family == other.family
   }
 
-  /// Calls `body` with the address and a port in the system's form.
+  /// Calls `body` with the address and a port as a `sockaddr`.
   func withSystemAddress<Result>(
     port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
     var address = sockaddr_storage()
     withUnsafeMutableBytes(of: &address) {
       $0.copyBytes(from: bytes)
-      // Both families keep the port behind the family.
+      // In both families the port follows the family.
       $0.storeBytes(
         of: UInt16(truncatingIfNeeded: port).bigEndian, toByteOffset: 2, as: UInt16.self)
     }

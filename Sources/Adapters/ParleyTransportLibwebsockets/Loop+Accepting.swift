@@ -3,18 +3,18 @@ import ParleyGatewayPorts
 import Glibc
 import ParleyHTTP1
 
-/// A listening socket.
+/// A listening socket and its state.
 struct Door {
   let listener: Int32
   let entrance: Entrance
-  /// The listener's key in the poller: smaller than any connection's.
+  /// The listener's key in the poller, which is smaller than any connection's.
   let key: Poller.Key
-  /// Whether connections may wait there.
+  /// Whether connections may be waiting to be accepted.
   var isCalling = false
 }
 
 extension Loop {
-  /// Accepts waiting connections, a bounded number in a turn.
+  /// Accepts waiting connections, a limited number in each turn.
   func acceptAll() {
     for index in doors.indices where doors[index].isCalling {
       doors[index].isCalling = false
@@ -64,11 +64,11 @@ extension Loop {
     }
   }
 
-  /// Closes the connection that has waited longest for a request, if it has waited for more than a second.
+  /// Closes the connection that has been idle longest, if it was idle for more than a second.
   ///
-  /// Looks once in a turn, since that goes through all connections that wait.
+  /// It runs once in a turn, because it searches all idle connections.
   ///
-  /// - Returns: Whether one was closed.
+  /// - Returns: Whether a connection was closed.
   private func makeRoom(at entrance: Entrance) -> Bool {
     guard roomMadeAt != now else { return false }
     roomMadeAt = now
@@ -84,13 +84,13 @@ extension Loop {
     IPAddress(address).map(configuration.isAnnounced) ?? false
   }
 
-  /// Deals a connection out to one of the loops, and counts it there; whether it is another than this.
+  /// Assigns a connection to a loop, and counts it there. Returns whether it went to another loop.
   private func dealOut(
     _ descriptor: Int32, _ address: String, _ door: Door, _ balancer: ConnectionBalancer
   ) -> Bool {
     let chosen = balancer.deal()
     guard chosen != place else { return false }
-    // TLS is begun here, where the certificate is read again, too.
+    // Start TLS here, on the thread that also reloads the certificate.
     guard let stream = ByteStream(descriptor: descriptor, tls: tls) else {
       _ = Glibc.close(descriptor)
       counts(of: door.entrance).leave(address)
@@ -104,11 +104,11 @@ extension Loop {
     return true
   }
 
-  /// The number of connections up to which a rejected client is given time to read the reason.
+  /// Maximum rejected connections that remain open to read the reason; further ones are closed.
   private static let turnedAwayMax = 1_024
 
-  /// Answers a connection beyond a limit at once, without waiting for its request. An encrypted one
-  /// is closed: its handshake would cost more than it is worth.
+  /// Rejects a connection beyond a limit with a response, without waiting for its request. With TLS
+  /// it is closed instead, because the handshake would cost too much.
   private func turnAway(
     _ descriptor: Int32, _ address: String, _ door: Door, _ status: Int, _ message: String,
     retryAfter seconds: Int64? = nil
@@ -129,7 +129,7 @@ extension Loop {
     settle(session, http)
   }
 
-  /// Reads where a proxy says that its client is, and counts the connection as the client's.
+  /// Reads a PROXY protocol header, and counts the connection under its client's address.
   func readAnnouncement(of session: Session, into room: UnsafeMutableRawBufferPointer) {
     let count: Int
     switch session.stream.peek(into: room) {
@@ -139,14 +139,14 @@ extension Loop {
     }
     switch ProxyHeader.read(UnsafeRawBufferPointer(rebasing: room[..<count])) {
     case .incomplete:
-      // An event announces more, or the deadline of the first request passes.
+      // An event reports more, or the deadline of the first request expires.
       if session.stream.isHungUp { retire(session) }
     case .malformed:
       refuseAnnouncement(of: session)
     case .whole(let client, let byteCount):
       guard session.stream.skip(byteCount, using: room) else { return retire(session) }
       session.awaitsProxy = false
-      // A proxy that looks whether the server is there speaks for itself.
+      // A health check of the proxy has no client.
       guard let client = client.map({ IPAddress(bytes: $0).description }) else { return }
       let counts = counts(of: session.entrance)
       let verdict = counts.move(from: session.address, to: client, now: now)
@@ -156,7 +156,8 @@ extension Loop {
     }
   }
 
-  /// Closes a proxy's connection that began with something else, and tells the operator at times.
+  /// Closes a connection that lacks its PROXY protocol header, and reports this at most once a
+  /// minute.
   private func refuseAnnouncement(of session: Session) {
     refused.unannounced += 1
     unreportedAnnouncements += 1
@@ -179,8 +180,8 @@ extension Loop {
 
   private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
-  /// Stops watching the listeners for a moment, since the poller would report them for as long as
-  /// descriptors are short, and closes the connection that has been idle for longest.
+  /// Pauses accepting, because the poller would report the listeners continuously while descriptors
+  /// are exhausted, and closes the connection that has been idle longest.
   private func pauseAccepting(because failure: Int32) {
     if now >= silentUntil {
       silentUntil = now + 60_000

@@ -1,21 +1,21 @@
 import ParleyGatewayPorts
 import ParleyHTTP1
 
-/// Connections that come from other loops, and go to them.
+/// Moving connections between loops.
 extension Loop {
-  // MARK: Going
+  // MARK: Sending
 
-  /// The result of a look at where a request belongs.
+  /// The loop that handles a request.
   enum Belonging {
-    /// It is to be answered here.
+    /// This loop handles it.
     case here
     /// It was refused.
     case refused
-    /// The connection has gone, and the request with it.
+    /// The connection was moved to another loop with the request.
     case elsewhere
   }
 
-  /// Hands a connection on if its request belongs to another loop.
+  /// Moves a connection if its request belongs to another loop.
   func sendHome(
     _ event: HTTPServerConnection.Event, rest: UnsafeRawBufferPointer, _ session: Session,
     _ http: HTTPHalf, _ balancer: ConnectionBalancer
@@ -45,7 +45,8 @@ extension Loop {
     return .elsewhere
   }
 
-  /// Refuses a request that belongs to another loop while others of its connection are here.
+  /// Refuses a request that belongs to another loop while this loop still answers others of its
+  /// connection.
   private func refuseAmongOthers(_ event: HTTPServerConnection.Event, _ http: HTTPHalf) {
     let refusal = HTTPResponse.last(
       503,
@@ -58,7 +59,7 @@ extension Loop {
     }
   }
 
-  /// Lets a connection go to another loop. Its name here is not used again.
+  /// Moves a connection to another loop. Its id here is not used again.
   private func handOver(
     _ session: Session, to place: Int, _ work: MovedConnection.Work, _ balancer: ConnectionBalancer
   ) {
@@ -75,9 +76,9 @@ extension Loop {
     balancer.send(moved, to: place)
   }
 
-  // MARK: Coming
+  // MARK: Receiving
 
-  /// Takes a connection that another loop has sent.
+  /// Takes over a connection that another loop has moved here.
   func take(_ moved: MovedConnection) {
     guard let balancer else { return }
     guard stopDeadline == nil,

@@ -9,9 +9,9 @@ extension HTTPHalf {
   }
 }
 
-/// Requests and responses.
+/// Handling of requests and responses.
 extension Loop {
-  /// Hands what was read to the connection's state machine, and its requests to the owner.
+  /// Passes received bytes to the connection's state machine, and its events to the owner.
   func takeRequests(_ bytes: UnsafeRawBufferPointer, _ session: Session, _ http: HTTPHalf) {
     refreshDate()
     http.connection.date = date
@@ -35,7 +35,7 @@ extension Loop {
     case .request(let number, let head, let body):
       let request = nextRequestID()
       http.reservation = nil
-      // The next request may be another client's, behind a proxy.
+      // Behind a proxy, the next request may be another client's.
       count(session, towards: nil)
       http.asked.append(HTTPHalf.Asked(number: number, request: request))
       requests[request] = session
@@ -53,7 +53,7 @@ extension Loop {
     }
   }
 
-  /// Reads a long body if its owner wants it and there is room for it. An upload reserves its length.
+  /// Asks the owner about a long body, and reads it if accepted. An upload reserves its length.
   private func decide(
     bodyOf byteCount: Int?, _ head: HTTPRequestHead, _ session: Session, _ http: HTTPHalf
   ) {
@@ -91,7 +91,7 @@ extension Loop {
       http.tickets.append(taken.ticket)
       response.body = taken.body
     } else {
-      // Short, and the connection ends with it.
+      // The replacement is short, and the connection ends with it.
       report(.responses)
       response = busy(configuration.overloadResponse)
       closes = true
@@ -101,11 +101,11 @@ extension Loop {
     refreshDate()
     http.connection.date = date
     http.connection.respond(to: asked.number, with: message, now: now)
-    // Requests that were held may continue, but not from within the owner's call.
+    // Held requests may continue, but not within the owner's call.
     markDirty(session)
   }
 
-  /// Does what is due after anything has happened to a connection.
+  /// Performs due work after any event of a connection.
   func settle(_ session: Session, _ http: HTTPHalf) {
     guard session.http === http, !session.isGone else { return }
     countHeld(by: session)
@@ -118,19 +118,19 @@ extension Loop {
       guard !http.hasEndedSending else { return }
       http.hasEndedSending = true
       session.stream.endSending()
-      // Unread bytes are dropped now, and later ones on arrival.
+      // Drop unread bytes now, and later ones when they arrive.
       if session.stream.mayRead { markReady(session) }
     }
   }
 
-  /// Writes responses until all are sent, the socket is full, or others should have their turn.
+  /// Writes responses until all are sent, the socket is full, or the slice is used.
   func writeResponses(_ session: Session, _ http: HTTPHalf) {
     let stream = session.stream
     var left = Self.sliceBytes
     while http.connection.unsentByteCount > 0, stream.mayWrite {
       guard left > 0 else { return putBehind(session) }
       let sent = http.connection.writeNext(joiningIn: scratch, atMost: left, now: now) {
-        // The bytes are offered again until they are taken: a response is never taken back.
+        // `mayHold` is false: a response is never withdrawn, so the same bytes are offered again.
         stream.write($0, mayHold: false)
       }
       guard sent >= 0 else { return retire(session) }
@@ -139,12 +139,12 @@ extension Loop {
     }
     guard http.connection.unsentByteCount == 0 else { return }
     giveBodies(of: http)
-    // A request may have waited for this.
+    // A held request may continue now.
     takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
     if !session.isGone, stream.mayRead, session.wantsInput { markReady(session) }
   }
 
-  /// The bodies of a connection's responses are no longer kept.
+  /// Releases the bodies of a connection's responses.
   func giveBodies(of http: HTTPHalf) {
     for ticket in http.tickets { waitingBodies.give(ticket) }
     http.tickets.removeAll(keepingCapacity: false)

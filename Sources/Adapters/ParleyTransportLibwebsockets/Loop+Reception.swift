@@ -2,18 +2,18 @@ import ParleyGatewayPorts
 import ParleyHTTP1
 import ParleyWebSocketFrames
 
-/// The account of messages and bodies that have not come whole.
+/// The accounting of incomplete messages and bodies.
 ///
-/// Only what remains held after a read counts, in granules, so that a message that comes in one read costs nothing. A
-/// connection over its share is refused at once. Reading it later instead would not help: those that wait for room
-/// would keep the room that the others wait for.
+/// Only bytes that remain after a read count, in granules, so a message that arrives in one read
+/// costs nothing. A connection beyond its share is refused at once. Deferring its reads instead
+/// could deadlock: waiting connections would hold the room that the others wait for.
 extension Loop {
-  /// The account changes in steps of this size.
+  /// The step in which the account changes.
   private static let granuleBytes = 16 << 10
-  /// So little of a connection does not count.
+  /// Maximum bytes of a connection that are not counted.
   private static let uncountedBytesMax = 4 << 10
 
-  /// Counts what a connection holds, after a read or an answer.
+  /// Updates a connection's counted bytes, after a read or a response.
   @inline(__always)
   func countHeld(by session: Session) {
     let byteCount = session.heldByteCount
@@ -22,7 +22,7 @@ extension Loop {
   }
 
   private func count(_ byteCount: Int, heldBy session: Session) {
-    // An upload has reserved its length.
+    // An upload has already reserved its length.
     let isCounted = byteCount > Self.uncountedBytesMax && session.http?.reservation == nil
     let granules = isCounted ? (byteCount + Self.granuleBytes - 1) / Self.granuleBytes : 0
     let more = granules * Self.granuleBytes - session.countedBytes
@@ -36,22 +36,21 @@ extension Loop {
     session.countedBytes += more
   }
 
-  /// Gives back all that a connection has counted.
+  /// Releases all counted bytes of a connection.
   func stopCounting(_ session: Session) {
     guard session.countedBytes > 0 else { return }
     accounts.reception.give(session.countedBytes, of: holder(of: session).stranger)
     session.countedBytes = 0
   }
 
-  /// Rejects a message or body for which there is no room, and drops the part of it that was
-  /// received.
+  /// Rejects a message or body without room, and drops its received part.
   private func refuseMore(of session: Session) {
     report(.reception)
     if let http = session.http {
       refreshDate()
       http.connection.date = date
       http.connection.refuse(with: HTTPResponse(busy(configuration.receptionResponse)), now: now)
-      // After this the connection holds nothing.
+      // From now on the connection holds nothing.
       settle(session, http)
     } else if let webSocket = session.webSocket {
       webSocket.reader.dropMessage()
@@ -62,7 +61,7 @@ extension Loop {
 
   // MARK: Holders
 
-  /// The party that a connection's bytes are counted against: its address unless the owner has named another.
+  /// Returns the holder of a connection's bytes: the owner's choice, or else its address.
   func holder(of session: Session) -> Holder {
     if let holder = session.holder ?? session.addressHolder { return holder }
     let address = IPAddress(session.address).flatMap { configuration.isLimited($0) ? $0 : nil }
@@ -71,7 +70,7 @@ extension Loop {
     return holder
   }
 
-  /// Has a connection's bytes counted against another holder, or its address.
+  /// Sets the holder of a connection's bytes; `nil` for its address.
   func count(_ session: Session, towards holder: Holder?) {
     guard session.holder != holder else { return }
     stopCounting(session)
@@ -98,17 +97,18 @@ extension Loop {
 
   // MARK: Refusals
 
-  /// Seconds from which each refused client draws the time to wait, so that they do not return all at once.
+  /// The range of seconds from which each refused client's retry time is drawn, so that not all
+  /// retry at once.
   static let retrySeconds = 3...8
 
-  /// Adds when to try again.
+  /// Returns a response with a `retry-after`.
   func busy(_ response: Response) -> Response {
     var response = response
     response.headers.append(("retry-after", "\(Int.random(in: Self.retrySeconds))"))
     return response
   }
 
-  /// Tells the operator that memory was refused, at most once a minute for each kind.
+  /// Reports refused memory to the operator, at most once a minute for each kind.
   func report(_ kind: MemoryKind) {
     unreportedRefusals[kind, default: 0] += 1
     guard now >= refusalsSilentUntil[kind] ?? 0 else { return }

@@ -1,8 +1,8 @@
 import ParleyGatewayPorts
 import ParleyWebSocketFrames
 
-/// Sending: what is queued for a connection is joined, and written at the end of a turn; a long queue in slices, over
-/// several turns.
+/// Sending: a connection's queued frames are joined, and written at the end of a turn; a long queue
+/// in slices, over several turns.
 extension Loop {
   func send(_ frame: Frame, to id: ConnectionID) {
     bytesOfTurn += frame.byteCount
@@ -10,7 +10,7 @@ extension Loop {
   }
 
   func send(_ frame: Frame, to ids: [ConnectionID]) {
-    // Each gets it once, so the bytes count once for all of them.
+    // Each connection gets the frame once, so its bytes count once.
     bytesOfTurn += frame.byteCount
     for id in ids { enqueue(frame, for: id) }
   }
@@ -30,8 +30,8 @@ extension Loop {
 
   func queuedBytes(for id: ConnectionID) -> Int { session(id)?.unsentByteCount ?? 0 }
 
-  /// A number of bytes that is not exceeded by what is queued for any WebSocket: while none is stalled
-  /// and none waits for its next slice, the bytes that have been queued since the last flush.
+  /// An upper bound of the bytes queued for any WebSocket: while none is stalled or waits for its
+  /// next slice, the bytes queued since the last flush.
   var queuedBytesBound: Int { stalledCount == 0 && behind.isEmpty ? bytesOfTurn : .max }
 
   func isStalled(_ id: ConnectionID) -> Bool { session(id)?.isStalled ?? false }
@@ -41,12 +41,12 @@ extension Loop {
     return makeRoom(for: session, webSocket, upTo: bytesMax)
   }
 
-  /// Writes what is queued until at most so many bytes are left, or the socket is full.
+  /// Writes queued bytes until at most `bytesMax` are left, or the socket is full.
   ///
-  /// Called before a connection is closed because of the length of its queue: bytes that wait for a turn of
-  /// the loop do not show that the reader is slow. A socket that has failed is closed by the next flush.
+  /// Called before a connection is closed for its long queue, because bytes that only wait for the
+  /// loop do not indicate a slow reader. The next flush closes a failed socket.
   ///
-  /// - Returns: Whether at most so many bytes are left.
+  /// - Returns: Whether at most `bytesMax` bytes are left.
   private func makeRoom(
     for session: Session, _ webSocket: WebSocketHalf, upTo bytesMax: Int
   ) -> Bool {
@@ -65,7 +65,7 @@ extension Loop {
     return session.unsentByteCount <= bytesMax
   }
 
-  /// Notes whether a socket has refused bytes, and has not taken all of them since.
+  /// Records whether a socket was full and has not accepted all bytes since then.
   @inline(__always)
   private func note(_ isStalled: Bool, of session: Session) {
     guard session.isStalled != isStalled else { return }
@@ -73,7 +73,7 @@ extension Loop {
     stalledCount += isStalled ? 1 : -1
   }
 
-  /// Queues a session to be written to at the end of this turn.
+  /// Marks a session to be written to at the end of this turn.
   func markDirty(_ session: Session) {
     if session.isDirty { return }
     session.isDirty = true
@@ -82,43 +82,45 @@ extension Loop {
 
   // MARK: Slices
 
-  /// The most that one connection is sent before other connections have their turn.
+  /// Maximum bytes sent to one connection before others have their turn.
   static let sliceBytes = 64 << 10
-  /// The part of a slice that is not worth another write, unless the queue ends within it.
+  /// The rest of a slice that is not used for another write, unless it empties the queue.
   private static let sliceRestBytes = 16 << 10
-  /// The bytes of a turn's writes, where each write counts as ``bytesOfWrite`` more: a few milliseconds.
+  /// Maximum cost of a turn's writes in bytes, with ``bytesOfWrite`` added for each write: a few
+  /// milliseconds.
   static let bytesPerTurn = 8 << 20
-  /// The cost of a write by itself, in bytes: about 2,000 small frames to as many connections are a turn's writes.
+  /// The fixed cost of a write in bytes: a turn writes about 2,000 small frames to different
+  /// connections.
   static let bytesOfWrite = 4 << 10
 
-  /// The number of connections that a flush writes to between two looks for replies.
+  /// The number of connections written to between two checks for replies.
   static let connectionsBetweenLooks = 64
-  /// The bytes that may be queued before a flush looks for no more: what is there goes out first.
+  /// Maximum queued bytes with which a flush still checks for replies; beyond it, it sends first.
   static let bytesUntilNoLook = 64 << 10
 
-  /// Writes what was queued, as much as a turn may write:
+  /// Writes queued bytes, up to the limit of a turn:
   ///
   ///     queued in this turn ─▶ one slice each ─▶ the rest behind all others ─▶ a slice each, in rounds
   ///
-  /// Connections with something new come first, so that a short answer does not wait for long texts to
-  /// others; those that former turns have left have at least half of the turn's bytes. The rest is written in
-  /// the next turn, which begins at once and reads from the sockets first.
+  /// Connections with new frames come first, so that short responses do not wait for long texts to
+  /// others. Connections that earlier turns have left get at least half of the turn's bytes. The
+  /// next turn writes the rest; it begins immediately, and reads from the sockets first.
   func flush() {
     writingLeft = Self.bytesPerTurn
     writeDirty(leaving: behind.isEmpty ? 0 : Self.bytesPerTurn / 2)
     while writingLeft > 0, let session = behind.popFirst() {
       write(session)
-      // Frames that `drained` has queued.
+      // Write the frames that `drained` has queued.
       if !dirty.isEmpty { writeDirty(leaving: 0) }
     }
     bytesOfTurn = 0
   }
 
-  /// Writes a slice to each connection for which this turn has queued something. `drained` may queue
-  /// more, which goes in the same pass; so do replies that come meanwhile: a connection whose turn to be
-  /// written to has not come gets both in one write. Nothing is read from sockets before the end.
+  /// Writes a slice to each connection with frames queued in this turn. Frames that `drained`
+  /// queues and replies that arrive meanwhile are sent in the same pass; a connection that was not
+  /// written to yet gets both in one write. Sockets are not read until the end.
   ///
-  /// - Parameter reserve: Bytes of the turn that are left to others.
+  /// - Parameter reserve: Bytes of the turn that are reserved for others.
   private func writeDirty(leaving reserve: Int) {
     let waiting = behind.count
     var index = 0
@@ -132,7 +134,7 @@ extension Loop {
       index += 1
       write(session)
     }
-    // Sessions that had no slice go before those that had one.
+    // Sessions without a slice in this turn precede those that had one.
     if index < dirty.count { behind.insert(dirty[index...], behind: waiting) }
     dirty.removeAll(keepingCapacity: true)
   }
@@ -144,7 +146,7 @@ extension Loop {
     if let webSocket = session.webSocket {
       let stream = session.stream
       writeFrames(session, webSocket, stream)
-      // A connection that is gone has been counted out.
+      // A closed connection no longer counts as stalled.
       guard !session.isGone else { return }
       let isLeft = !webSocket.queue.isEmpty || stream.heldByteCount > 0
       note(isLeft && (session.isStalled || !stream.mayWrite), of: session)
@@ -154,19 +156,19 @@ extension Loop {
     }
   }
 
-  /// Queues a connection behind all others that wait to be written to.
+  /// Queues a connection for writing, behind all others.
   func putBehind(_ session: Session) {
     guard !session.isDirty else { return }
     session.isDirty = true
-    // A socket that takes bytes is alive, however long its ping waits behind them.
+    // A socket that accepts bytes is alive, even if its ping waits behind them.
     session.heard = second
     behind.append(session)
   }
 
-  /// A queue that held more than this at the start of a flush gets a `drained` when it is empty.
+  /// Minimum bytes in a queue at the start of a flush for a `drained` once it is empty.
   private static let drainedThreshold = 16 << 10
 
-  /// Writes until the queue is empty, the socket is full, or the slice is over.
+  /// Writes until the queue is empty, the socket is full, or the slice is used.
   private func writeFrames(
     _ session: Session, _ webSocket: WebSocketHalf, _ stream: ByteStream
   ) {

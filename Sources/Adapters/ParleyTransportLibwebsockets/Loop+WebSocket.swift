@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import ParleyWebSocketFrames
 
-/// Messages and closing handshakes.
+/// Handling of messages and closing handshakes.
 extension Loop {
-  /// Reads frames, and hands the owner the messages in them.
+  /// Reads frames, and passes their messages to the owner.
   func takeFrames(
     _ bytes: UnsafeMutableRawBufferPointer, _ session: Session, _ webSocket: WebSocketHalf
   ) {
@@ -57,7 +57,7 @@ extension Loop {
         status.isValidOnWire ? status : .normal, reason: reason, now: now), session, webSocket)
   }
 
-  /// Takes the next step of a closing handshake.
+  /// Performs an action of a closing handshake.
   func follow(
     _ action: ClosingHandshake.Action, _ session: Session, _ webSocket: WebSocketHalf
   ) {

@@ -5,111 +5,111 @@ import ParleyHTTP1
 import ParleyLocks
 import ParleyWebSocketFrames
 
-/// The thread that owns every connection.
+/// The event loop of the thread that owns every connection.
 ///
-/// One turn: wait for events, accept and read, read the mailbox, tell the owner that this was all,
-/// then write what was queued, and what the owner adds when it is woken meanwhile. Of much that is queued,
-/// a turn writes a part; then the next one comes at once. Nothing here is locked, and nothing here may be
-/// touched from another thread.
+/// In a turn it waits for events, accepts and reads, reads the mailbox, notifies the owner of the
+/// end of the turn, then writes the queued data, and the owner's replies that arrive meanwhile. If
+/// much is queued, a turn writes a part, and the next one follows immediately. Nothing is locked,
+/// so it must not be used from another thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
   let pulse = LoopProgress()
   let limits: HTTPLimits
-  /// Fields to add to whatever answers a request.
+  /// Returns header fields to add to each response.
   private let addedFields: (@Sendable (HTTPRequestHead) -> [HTTPServerConnection.Field])?
   private let counts: ConnectionCounts
   private let backCounts: ConnectionCounts
-  /// The loops that connections are dealt out among; `nil` for one that serves alone.
+  /// The loops that share the connections; `nil` for a single loop.
   let balancer: ConnectionBalancer?
-  /// Its number among them.
+  /// The loop's number in the crew.
   let place: Int
-  /// Released when the loop ends, since owner and transport usually hold each other.
+  /// The owner. It is released when the loop ends, which breaks the usual reference cycle.
   var delegate: (any TransportDelegate)?
 
   let poller = Poller()
   var tls: TLSContext?
   var doors: [Door] = []
-  /// Until when no accept is tried, because descriptors have run out; 0 if they have not.
+  /// The time until which accepting is paused, because descriptors are exhausted; otherwise 0.
   var pausedUntil: Int64 = 0
-  /// The time until which such shortages are not reported.
+  /// The time until which exhausted descriptors are not reported again.
   var silentUntil: Int64 = 0
 
-  /// The turn's time at which an idle connection was last looked for, whose place another needs.
+  /// The time of the last turn that searched for an idle connection to close.
   var roomMadeAt: Int64 = 0
-  /// Connections that were refused until now.
+  /// The refused connections so far.
   var refused = RefusedConnections()
-  /// Rejected headers of proxies that were not reported, and the time until which none is.
+  /// Unreported refusals of PROXY headers, and the time until which they are not reported.
   var unreportedAnnouncements = 0
   var announcementsSilentUntil: Int64 = 0
 
-  /// Slots of connections; an id's lower bits are its slot's index.
+  /// The slots of connections; an id's lower bits are its slot's index.
   @exclusivity(unchecked) private var slots: [Session?] = []
   private var freeSlots: [Int] = []
   private var connectionSerial: UInt64 = 0
   private(set) var sessionCount = 0
-  /// Connections that were turned away, and are waited for until they have read why.
+  /// Rejected connections that remain open to read the reason.
   private(set) var turnedAwayCount = 0
 
-  /// Connections that other loops have sent, and how many of them were taken.
+  /// Connections moved here by other loops, and the number of those taken over.
   private var arrivals: [MovedConnection] = []
   private var arrivalsTaken = 0
-  /// The number of arrivals that are taken in one turn: each may bring a request.
+  /// Maximum arrivals taken over in one turn, because each may contain a request.
   private static let arrivalsPerTurn = 256
 
   private var requestSerial: UInt64 = 0
   var requests: [RequestID: Session] = [:]
 
-  /// Steps of TLS handshakes that may be taken in this turn.
+  /// The steps of TLS handshakes left in this turn.
   private var handshakesLeft = 0
-  /// Bytes of large messages and bodies that may still be handed to the owner in this turn.
+  /// The bytes of large messages and bodies that may still be passed to the owner in this turn.
   @exclusivity(unchecked) private var largeBytesLeft = 0
-  /// Sessions with bytes to read in the turn to come.
+  /// Sessions with bytes to read in the next turn.
   @exclusivity(unchecked) private var ready: [Session] = []
-  /// Sessions whose large messages have to wait for the turn to come, which begins with them.
+  /// Sessions whose large messages wait for the next turn, which starts with them.
   @exclusivity(unchecked) private var putOff: [Session] = []
-  /// Sessions for which this turn has queued something, which is written at its end.
+  /// Sessions with data queued in this turn, to be written at its end.
   @exclusivity(unchecked) var dirty: [Session] = []
-  /// Sessions whose sockets have room and that former writes have left, the next one first.
+  /// Sessions with room in their sockets and unsent data of earlier writes, next one first.
   @exclusivity(unchecked) var behind = SessionQueue()
-  /// Bytes that may still be written in this turn; below zero if the last write was larger than that.
+  /// The bytes that may still be written in this turn; negative if the last write exceeded them.
   @exclusivity(unchecked) var writingLeft = 0
-  /// Bytes of frames that were queued since the last flush, each counted once however many get it.
+  /// The bytes of frames queued since the last flush; a frame for several connections counts once.
   @exclusivity(unchecked) var bytesOfTurn = 0
-  /// WebSockets that are stalled.
+  /// The number of stalled WebSockets.
   @exclusivity(unchecked) var stalledCount = 0
-  /// Whether the owner will be notified of this turn's end.
+  /// Whether the owner will be notified of the end of this turn.
   private(set) var isInTurn = false
-  /// Sessions with a deadline: all that speak HTTP, and those that close.
+  /// Sessions with a deadline: all HTTP connections, and closing WebSockets.
   @exclusivity(unchecked) private var timed: [Session] = []
-  /// The bodies of responses that have not gone yet.
+  /// The bodies of responses that are not sent yet.
   var waitingBodies: WaitingBodies
   let accounts: ByteAccounts
-  /// Memory refusals that have not been logged, and the time before which no further line is logged.
+  /// Refusals of memory not reported yet, and the times until which they are not reported.
   var unreportedRefusals: [MemoryKind: Int] = [:]
   var refusalsSilentUntil: [MemoryKind: Int64] = [:]
-  /// The buffer for bytes read, valid while they are handled.
+  /// The buffer for received bytes, valid while they are handled.
   private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The buffer in which small pieces are joined to one write.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  /// Milliseconds of a clock that never goes back, at the beginning of this turn.
+  /// The monotonic time in milliseconds, at the beginning of this turn.
   @exclusivity(unchecked) private(set) var now = monotonicMilliseconds()
-  /// Seconds since the loop began.
+  /// Seconds since the loop started.
   private(set) var second: Int32 = 0
   private var startedAt: Int64 = 0
   private var tickAt: Int64 = 0
   private var sweptSecond: Int32 = 0
   private var dateSecond: Int64 = 0
-  /// The time for responses.
+  /// The date for responses.
   private(set) var date = HTTPDate(secondsSince1970: 0)
   private(set) var stopDeadline: Int64?
 
-  /// Slots fit in 22 bits: four million connections at once. Smaller numbers than a connection's
-  /// name are the keys of doors.
+  /// The bits of a slot's index, for four million simultaneous connections. Keys of listeners are
+  /// smaller than any connection's id.
   private static let slotBits: UInt64 = 22
-  /// The loop's number occupies the bits of names from this one up to the highest, which is for
-  /// others.
+  /// The lowest bit of the loop's number in an id. The number uses the bits up to the second
+  /// highest; the highest is reserved.
   static let placeShift: UInt64 = 56
 
   init(
@@ -150,7 +150,7 @@ final class Loop {
 
   // MARK: Running
 
-  /// The thread's whole life.
+  /// Runs the loop until it is stopped.
   func run() {
     parley_name_thread("parley-loop")
     parley_pulse_begin(pulse.handle)
@@ -185,8 +185,8 @@ final class Loop {
 
   private var tickMilliseconds: Int64 { Int64(max(10, configuration.tickMilliseconds)) }
 
-  /// Waits for events, for so many milliseconds at most and until the next tick, and returns
-  /// whether work was posted.
+  /// Waits for events, until the next tick and at most `rest` milliseconds. Returns whether work
+  /// was posted.
   private func wait(atMost rest: Int?) -> Bool {
     var left: Int64 = 0
     if rest != 0 {
@@ -215,7 +215,7 @@ final class Loop {
     largeBytesLeft = Self.largeBytesPerTurn
     acceptAll()
     guard !ready.isEmpty else { return }
-    // Sessions that become ready meanwhile have their turn after all others.
+    // Sessions that become ready meanwhile are served after all others.
     var batch: [Session] = []
     swap(&batch, &ready)
     for session in batch {
@@ -231,7 +231,7 @@ final class Loop {
     }
   }
 
-  /// Has a session looked at in the turn to come.
+  /// Marks a session to be served in the next turn.
   func markReady(_ session: Session) {
     guard !session.isReady else { return }
     session.isReady = true
@@ -273,8 +273,8 @@ final class Loop {
     delegate?.woken()
   }
 
-  /// Has the owner take what has come for it since the mailbox was read, if that is all that has come.
-  /// The next turn begins at once, since the wake-up remains.
+  /// Lets the owner handle replies since the last read of the mailbox, unless letters have to be
+  /// read first. The wake-up remains, so the next turn begins immediately.
   func lookForReplies() {
     guard mailbox.takeWake() else { return }
     let stage = pulse.enter(.replies)
@@ -282,8 +282,7 @@ final class Loop {
     pulse.enter(stage)
   }
 
-  /// Takes some of the connections that other loops have sent; the rest has its turn after all
-  /// others.
+  /// Takes over some of the connections from other loops; the rest follows in later turns.
   private func takeArrivals() {
     guard !arrivals.isEmpty else { return }
     pulse.enter(.mailbox)
@@ -324,7 +323,7 @@ final class Loop {
     delegate?.ticked()
   }
 
-  /// Pings the silent and hangs up on the dead, in one pass over all connections each second.
+  /// Pings silent WebSockets, and closes dead ones, in one pass each second.
   private func sweep() {
     let pingSeconds = Int32(clamping: max(1, configuration.pingSeconds))
     let hangUpSeconds = Int32(clamping: configuration.hangUpSeconds)
@@ -340,7 +339,7 @@ final class Loop {
   }
 
   private func expireAll() {
-    // Backwards, since the last one takes the place of one that goes.
+    // Iterate backwards, because a removed session is replaced by the last one.
     for index in stride(from: timed.count - 1, through: 0, by: -1) where index < timed.count {
       let session = timed[index]
       guard let deadline = session.deadline, now >= deadline else { continue }
@@ -348,7 +347,7 @@ final class Loop {
     }
   }
 
-  /// Sets what all responses of this second have in common.
+  /// Updates the date of responses once a second.
   func refreshDate() {
     let seconds = Int64(time(nil))
     guard seconds != dateSecond else { return }
@@ -358,7 +357,7 @@ final class Loop {
 
   // MARK: Sessions
 
-  /// Makes a session of a socket that was accepted; `nil` if there is no room for it.
+  /// Creates a session for an accepted socket; `nil` if there is no free slot.
   func admit(
     _ descriptor: Int32, from address: String, at entrance: Entrance, isCounted: Bool
   ) -> Session? {
@@ -377,12 +376,12 @@ final class Loop {
     return session
   }
 
-  /// The HTTP of a connection of which nothing was read.
+  /// Creates the HTTP state of a new connection.
   func newConnection() -> HTTPServerConnection {
     HTTPServerConnection(limits: limits, now: now, addedFields: addedFields)
   }
 
-  /// Gives a stream a slot and a name; `nil` if there is no room for it.
+  /// Assigns a slot and an id to a stream; `nil` if there is no free slot.
   func seat(
     _ stream: ByteStream, from address: String, at entrance: Entrance, isCounted: Bool,
     http: HTTPHalf
@@ -407,7 +406,7 @@ final class Loop {
     return session
   }
 
-  /// Has a session's slot be another's.
+  /// Releases a session's slot.
   func freeSlot(of session: Session) {
     let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
     slots[index] = nil
@@ -415,21 +414,21 @@ final class Loop {
     sessionCount -= 1
   }
 
-  /// The session of an id, if its connection is open.
+  /// Returns the session of an id, if its connection is open.
   func session(_ id: ConnectionID) -> Session? {
     let index = Int(id.rawValue & (1 << Self.slotBits - 1))
     guard index < slots.count, let session = slots[index], session.id == id else { return nil }
     return session
   }
 
-  /// Has a session's deadline looked at.
+  /// Starts checking a session's deadline.
   func keepTime(of session: Session) {
     guard session.timedIndex < 0 else { return }
     session.timedIndex = timed.count
     timed.append(session)
   }
 
-  /// Looks at a session's deadline no more.
+  /// Stops checking a session's deadline.
   func dropTime(of session: Session) {
     let index = session.timedIndex
     guard index >= 0 else { return }
@@ -440,12 +439,12 @@ final class Loop {
     last.timedIndex = index
   }
 
-  /// The connection that has waited longest for a request, if there is an idle one.
+  /// The connection that has been idle longest, if there is one.
   var longestIdle: Session? {
     timed.lazy.filter { $0.http?.isIdle ?? false }.min { $0.heard < $1.heard }
   }
 
-  /// Closes a connection at once, and tells the owner.
+  /// Closes a connection immediately, and notifies the owner.
   func retire(_ session: Session) {
     guard !session.isGone else { return }
     session.isGone = true
@@ -484,30 +483,29 @@ final class Loop {
 
   // MARK: Reading
 
-  /// Steps of TLS handshakes in a turn, of which each may take some hundred microseconds.
+  /// Maximum steps of TLS handshakes in a turn; each may take some hundred microseconds.
   private static let handshakesPerTurn = 16
 
-  /// Most reads of one connection in a turn, so that no other waits.
+  /// Maximum reads of one connection in a turn, so that others do not wait.
   private static let readsPerTurn = 16
 
-  /// Bytes from which on a message or body is large.
+  /// Minimum bytes of a large message or body.
   private static let largeBytesMin = 32 << 10
-  /// Bytes of large messages and bodies that are handed to the owner in a turn, but for the last of
-  /// them. The rest is read in later turns, so that many of them at once do not delay other
-  /// connections.
+  /// The bytes of large messages and bodies after which no further one is passed to the owner in a
+  /// turn. The rest is read in later turns, so that many of them do not delay other connections.
   private static let largeBytesPerTurn = 256 << 10
 
-  /// Takes note that a whole message or body is handed to the owner.
+  /// Counts a whole message or body that is passed to the owner.
   func handing(byteCount: Int) {
     if byteCount >= Self.largeBytesMin { largeBytesLeft -= byteCount }
   }
 
-  /// Whether a session is in the midst of a large message or body that has to wait for another turn.
+  /// Whether a session has part of a large message or body that has to wait for another turn.
   private func mustWait(_ session: Session) -> Bool {
     largeBytesLeft <= 0 && session.heldByteCount >= Self.largeBytesMin
   }
 
-  /// Does what a session's socket has room and bytes for.
+  /// Reads from a session's socket, and schedules writes if there is room.
   private func serve(_ session: Session) {
     guard !session.isGone else { return }
     let stream = session.stream
@@ -517,14 +515,15 @@ final class Loop {
       guard !session.isGone, !session.awaitsProxy else { return }
     }
     if stream.isShaking {
-      // The dearest operation that a client can ask for: the others have their turn in between.
+      // A handshake is the most expensive operation for a client to request, so it is done in
+      // steps.
       guard handshakesLeft > 0 else { return markReady(session) }
       handshakesLeft -= 1
       guard stream.shake() else { return retire(session) }
       if stream.isShaking { return }
     }
     if stream.mayWrite, session.unsentByteCount > 0 {
-      // A peer that takes bytes is alive, however long a text delays our pings.
+      // A peer that accepts bytes is alive, even if a long text delays the pings.
       if session.webSocket != nil { session.heard = second }
       markDirty(session)
     }
@@ -532,12 +531,12 @@ final class Loop {
     var reads = 0
     while !session.isGone, stream.mayRead {
       guard session.wantsInput else {
-        // Unread bytes stay in the system's buffers; a closed connection is noticed all the same.
+        // Unread bytes remain in the system's buffers, but a closed connection is detected.
         if stream.isAtEnd { peerEnded(session) }
         return
       }
       guard !mustWait(session) else {
-        // A session that had a share of this turn goes behind those that had none.
+        // A session that was served in this turn goes behind those that were not.
         if largeBytesLeft < largeBytesBefore { return markReady(session) }
         session.isReady = true
         return putOff.append(session)
@@ -566,8 +565,8 @@ final class Loop {
     pulse.enter(.sockets)
   }
 
-  /// The peer sends no more. It still gets answers, unless its socket has failed, or it waits for news: who polls asks
-  /// again as long as it is there.
+  /// Handles the end of the peer's sending side. Requests are still answered, unless the socket has
+  /// failed or a request is a long poll, which a living client would keep open.
   private func peerEnded(_ session: Session) {
     if let http = session.http {
       let isGone =
@@ -580,7 +579,7 @@ final class Loop {
     }
   }
 
-  /// A session's deadline has passed.
+  /// Handles a session's expired deadline.
   private func expire(_ session: Session) {
     if session.stream.isShaking || session.awaitsProxy { return retire(session) }
     if let http = session.http {

@@ -2,14 +2,14 @@ import CParleyLibwebsocketsShim
 import Glibc
 import ParleyLocks
 
-/// The one way from other threads to a transport's loop.
+/// The mailbox by which other threads reach a transport's loop.
 ///
-/// Whatever is posted between two turns of the loop costs one wake-up. After the loop has ended,
-/// posting does nothing.
+/// All posts between two turns of the loop cost one wake-up. After the loop has ended, posting has
+/// no effect.
 public final class LoopMailbox: Sendable {
   enum Item: Sendable {
     case closeDoors(Monitor<Bool>)
-    /// A connection that another loop has sent.
+    /// A connection moved from another loop.
     case arrival(MovedConnection)
     case work(@Sendable () -> Void)
     case stop(StopOrder)
@@ -18,9 +18,9 @@ public final class LoopMailbox: Sendable {
   private struct State {
     var items: [Item] = []
     var isWoken = false
-    /// Whether the owner is to be notified, and not only the transport.
+    /// Whether the owner has to be notified, not only the transport.
     var isForOwner = false
-    /// Wakes the loop; -1 while there is none.
+    /// The descriptor that wakes the loop; -1 while there is none.
     var wakeUp: Int32 = -1
   }
 
@@ -34,10 +34,10 @@ public final class LoopMailbox: Sendable {
   @discardableResult
   public func post(_ work: @escaping @Sendable () -> Void) -> Bool { put(.work(work)) }
 
-  /// Has the delegate's `woken()` called on the loop's thread, once for any number of wakes
-  /// before it.
+  /// Requests a call of the delegate's `woken()` on the loop's thread; several requests before it
+  /// cause one call.
   ///
-  /// - Returns: Whether the loop is running; if not, no call will come.
+  /// - Returns: Whether the loop is running; if not, there is no call.
   @discardableResult
   public func wake() -> Bool { put(nil) }
 
@@ -56,7 +56,7 @@ public final class LoopMailbox: Sendable {
       }
       if !state.isWoken {
         state.isWoken = true
-        // Under the lock, so that the loop cannot be freed meanwhile.
+        // Under the lock, so that the loop's descriptor cannot be closed meanwhile.
         eventfd_write(state.wakeUp, 1)
       }
       return true
@@ -75,7 +75,8 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  /// Takes a wake for the owner, if no letter is to be read before it. The loop's wake-up remains.
+  /// Removes a wake for the owner, unless letters have to be read first. Returns whether there was
+  /// one. The loop's wake-up remains.
   func takeWake() -> Bool {
     state.withLock { state in
       guard state.isForOwner, state.items.isEmpty else { return false }
@@ -84,8 +85,8 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  /// Takes letters from now on. The owner is woken once, since some of its mailboxes may have
-  /// been filled before there was a loop to wake.
+  /// Starts to accept letters. The owner is woken once, because its mailboxes may have been filled
+  /// before the loop could be woken.
   func open(_ wakeUp: Int32) {
     state.withLock { state in
       state.wakeUp = wakeUp
@@ -95,7 +96,7 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  /// Rejects letters from now on, and returns the unread ones.
+  /// Stops accepting letters, and returns the unread ones.
   func shut() -> [Item] {
     state.withLock { state in
       state.wakeUp = -1
@@ -105,15 +106,15 @@ public final class LoopMailbox: Sendable {
   }
 }
 
-/// A typed mailbox beside a loop: other threads post, the loop collects in `woken()`.
+/// A typed mailbox of a loop's owner: other threads post, the owner collects in `woken()`.
 public final class Mailbox<Message: Sendable>: Sendable {
   private let messages = Locked<[Message]>([])
   private let loop: LoopMailbox
 
-  /// Makes a mailbox whose letters wake `loop`.
+  /// Creates a mailbox whose messages wake `loop`.
   public init(waking loop: LoopMailbox) { self.loop = loop }
 
-  /// Leaves a message and wakes the loop. Callable from any thread.
+  /// Posts a message, and wakes the loop. Callable from any thread.
   public func post(_ message: Message) {
     let wasEmpty = messages.withLock { messages in
       messages.append(message)
@@ -122,7 +123,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     if wasEmpty { loop.wake() }
   }
 
-  /// Takes all messages, oldest first.
+  /// Removes and returns all messages, oldest first.
   public func collect() -> [Message] {
     messages.withLock { messages in
       if messages.isEmpty { return [] }

@@ -1,12 +1,12 @@
 import CParleyLibwebsocketsShim
 
-/// The progress of a transport's loop, for other threads to read.
+/// The progress of a transport's loop, readable from other threads.
 ///
-/// The loop writes a few words of memory at each turn and each callback; nothing waits for anything.
+/// The loop writes a few words of memory in each turn and each callback, without locks.
 package final class LoopProgress: @unchecked Sendable {
   // Unchecked: the words behind the handle are atomic.
 
-  /// A kind of work of the loop. Names no client and no text.
+  /// A kind of the loop's work. It contains no client data.
   package enum Stage: Int32, Sendable, CaseIterable {
     case starting
     case waiting
@@ -22,7 +22,7 @@ package final class LoopProgress: @unchecked Sendable {
     case writing
     case ending
 
-    /// The stage in words.
+    /// The stage as text.
     package var words: String {
       switch self {
       case .starting: "starting"
@@ -42,7 +42,7 @@ package final class LoopProgress: @unchecked Sendable {
     }
   }
 
-  /// The loop's thread as the system knows it.
+  /// The system's identifiers of the loop's thread.
   package struct ThreadName: Sendable {
     /// The number under `/proc/self/task`.
     package var number: Int32
@@ -59,19 +59,19 @@ package final class LoopProgress: @unchecked Sendable {
 
   deinit { parley_pulse_destroy(handle) }
 
-  /// Turns until now.
+  /// The number of turns so far.
   package var turns: UInt64 { parley_pulse_turns(handle) }
 
-  /// The loop's present stage.
+  /// The loop's current stage.
   package var stage: Stage { Stage(rawValue: parley_pulse_stage(handle)) ?? .starting }
 
-  /// The loop's thread; `nil` before it has begun and after it has ended.
+  /// The loop's thread; `nil` before it has started and after it has ended.
   package var thread: ThreadName? {
     let number = parley_pulse_thread(handle)
     return number == 0 ? nil : ThreadName(number: number, clock: parley_pulse_clock(handle))
   }
 
-  /// Enters a stage, and returns the one before.
+  /// Enters a stage, and returns the former one.
   @discardableResult
   func enter(_ stage: Stage) -> Stage {
     Stage(rawValue: parley_pulse_enter(handle, stage.rawValue)) ?? .starting

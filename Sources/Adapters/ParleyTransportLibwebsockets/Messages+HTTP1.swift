@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyHTTP1
 
 extension RequestHead {
-  /// The head of a request as the owner of a transport sees it.
+  /// Creates the head that the transport's owner receives.
   init(_ head: HTTPRequestHead, of session: Session) {
     self.init(head)
     remoteAddress = session.address
@@ -10,7 +10,7 @@ extension RequestHead {
     entrance = session.entrance
   }
 
-  /// The head alone, without where it came from.
+  /// Creates the head without the properties of its connection.
   init(_ head: HTTPRequestHead) {
     self.init(method: head.method.rawValue, path: head.path, query: head.query)
     headers.reserveCapacity(head.fields.count)
@@ -26,7 +26,7 @@ extension RequestHead {
 }
 
 extension HTTPResponse {
-  /// A response of the owner, with leave taken from browsers to guess at its type.
+  /// Creates a response of the owner, with a header that forbids browsers to guess its type.
   init(_ response: Response) {
     self.init(status: response.status, fields: response.headers, body: response.body)
     if !fields.contains(where: { $0.name == Self.noSniffing }) {
@@ -36,7 +36,7 @@ extension HTTPResponse {
 
   private static let noSniffing = "x-content-type-options"
 
-  /// A response in plain words that ends its connection.
+  /// Creates a text response that ends its connection.
   static func last(
     _ status: Int, _ message: String, _ fields: [(name: String, value: String)] = []
   ) -> Self {
@@ -49,7 +49,7 @@ extension HTTPResponse {
 }
 
 extension HTTPLimits {
-  /// The limits that a transport was made with.
+  /// Creates the limits of a transport's configuration.
   init(_ configuration: LibwebsocketsTransport.Configuration) {
     self.init()
     headBytesMax = configuration.headBytesMax

@@ -1,26 +1,26 @@
 import ParleyGatewayPorts
 import ParleyHTTP1
 
-/// A connection on its way from one loop to another. No loop touches it meanwhile.
+/// A connection being moved from one loop to another, neither of which uses it meanwhile.
 ///
-/// Unchecked: the loop that sends it has released it, and the one that takes it is its only owner.
+/// Unchecked: the sending loop has released it, and the receiving loop becomes its only owner.
 final class MovedConnection: @unchecked Sendable {
-  /// The work of the loop that takes it.
+  /// The work for the receiving loop.
   enum Work {
-    /// Nothing was read of it yet.
+    /// Handle a new connection, from which nothing was read.
     case new(awaitsProxy: Bool)
-    /// A request is to be answered. The rest was read behind it.
+    /// Handle a request, then `rest`, the bytes read after it.
     case request(HTTPServerConnection.RequestNumber, HTTPRequestHead, body: [UInt8], rest: [UInt8])
-    /// A body is to be decided about, before it is read.
+    /// Decide about a body before it is read.
     case body(HTTPRequestHead, byteCount: Int?)
-    /// An upgrade is to be decided about.
+    /// Decide about an upgrade.
     case upgrade(HTTPServerConnection.RequestNumber, HTTPRequestHead, WebSocketOffer)
   }
 
   let stream: ByteStream
   let address: String
   let entrance: Entrance
-  /// Its HTTP; `nil` if nothing was read of it yet.
+  /// The HTTP state; `nil` for a new connection.
   let http: HTTPHalf?
   let work: Work
 

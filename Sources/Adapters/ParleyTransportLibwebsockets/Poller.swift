@@ -3,12 +3,12 @@ import Glibc
 
 /// An epoll instance, with a descriptor by which other threads wake it.
 ///
-/// Sockets are watched once, at their edges: an event says that a socket has become readable or has
-/// room, and what was not used of that stays true until the socket says otherwise. So watching costs
-/// one system call for the whole life of a connection, and one whose bytes are not wanted at present
-/// does not keep the loop awake, not even when its client hangs up.
+/// Sockets are watched edge-triggered: an event reports that a socket has become readable or has
+/// room, and this remains true until a read or write finds otherwise. Watching therefore costs one
+/// system call in a connection's lifetime, and unread bytes do not wake the loop again, not even
+/// when the client hangs up.
 struct Poller: ~Copyable {
-  /// A number that names a watched descriptor.
+  /// A number that identifies a watched descriptor.
   typealias Key = UInt64
 
   struct Events {
@@ -24,15 +24,15 @@ struct Poller: ~Copyable {
     private static let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
   }
 
-  /// The key of wakes.
+  /// The key of the wake-up descriptor.
   static let wakeKey: Key = 0
 
   private let descriptor: Int32
-  /// The descriptor that other threads write to in order to end a wait.
+  /// The descriptor that other threads write to, in order to end a wait.
   let wakeUp: Int32
   private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 
-  /// Whether the system has given what it takes.
+  /// Whether all descriptors were created.
   let isOpen: Bool
 
   init() {
@@ -72,7 +72,7 @@ struct Poller: ~Copyable {
     return epoll_ctl(descriptor, EPOLL_CTL_ADD, file, &event) == 0
   }
 
-  /// Waits for events, for at most so many milliseconds, and passes each to `body`.
+  /// Waits for events, at most `milliseconds`, and passes each to `body`.
   @inline(__always)
   func wait(milliseconds: Int32, _ body: (Key, Events) -> Void) {
     let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)

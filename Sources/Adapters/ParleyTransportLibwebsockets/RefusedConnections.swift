@@ -1,20 +1,20 @@
-/// Counts of connections that were refused before a request was read, by reason.
+/// The number of connections refused before a request was read, by reason.
 ///
-/// With TLS they get no answer, for a handshake would cost more than the refusal.
+/// With TLS they get no response, because a handshake would cost more than the refusal.
 public struct RefusedConnections: Sendable, Equatable {
-  /// The server had as many connections as it may have.
+  /// The server had its maximum connections.
   public var full = 0
-  /// The address had.
+  /// The address had its maximum connections.
   public var fullForAddress = 0
-  /// The address opened connections faster than it may.
+  /// The address exceeded its connect rate.
   public var tooFast = 0
   /// A proxy's connection did not begin with a header of the PROXY protocol.
   public var unannounced = 0
 
-  /// Connections without a request that were closed for newcomers, since the server was full.
+  /// Idle connections that were closed to make room for new ones, because the server was full.
   public var idle = 0
 
-  /// Counts nothing yet.
+  /// Creates zero counts.
   public init() {}
 
   mutating func count(_ verdict: ConnectionCounts.Verdict) {

@@ -4,41 +4,42 @@ import ParleyWebSocketFrames
 
 /// A TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
 ///
-/// `@exclusivity(unchecked)`, here and in `Loop`, is for values that each message touches several
-/// times. All of it is on one thread, and nothing that is called during an access returns to the
-/// same value, so that two accesses cannot overlap; the checks were a fifth of an echo.
+/// `@exclusivity(unchecked)`, here and in `Loop`, is for properties that each message uses several
+/// times. All accesses are on one thread, and no call during an access accesses the same property,
+/// so accesses cannot overlap; the checks took a fifth of the time of an echo.
 final class Session {
   let id: ConnectionID
-  /// The client's address: the peer's, or the one that its proxy has announced.
+  /// The client's address: the peer's, or the one that its proxy has reported.
   var address: String
   let entrance: Entrance
-  /// Whether the census knows of it.
+  /// Whether the census counts the connection.
   let isCounted: Bool
   let stream: ByteStream
 
-  /// Until an upgrade.
+  /// The HTTP state, until an upgrade.
   @exclusivity(unchecked) var http: HTTPHalf?
-  /// From an upgrade on.
+  /// The WebSocket state, after an upgrade.
   @exclusivity(unchecked) var webSocket: WebSocketHalf?
-  /// Final: the socket is closed and the owner has been notified.
+  /// Whether the socket is closed and the owner notified. Final.
   @exclusivity(unchecked) var isGone = false
 
-  /// Whether a header of the PROXY protocol is still to come, before all else.
+  /// Whether a PROXY protocol header must come first.
   var awaitsProxy = false
-  /// Whether it is among the sessions with bytes to read.
+  /// Whether the session is marked for reading.
   var isReady = false
-  /// Whether it is among those that are to be written to, in this turn or a later one.
+  /// Whether the session is queued for writing, in this turn or a later one.
   @exclusivity(unchecked) var isDirty = false
-  /// Whether its socket was full, and bytes have waited for it since. Bytes that only wait for a turn of the
-  /// loop do not count.
+  /// Whether the socket was full, and bytes have waited for it since then. Bytes that only wait for
+  /// the loop do not count.
   @exclusivity(unchecked) var isStalled = false
-  /// The place among the sessions with a deadline; -1 if it has none.
+  /// The index among the sessions with a deadline; -1 without a deadline.
   var timedIndex = -1
-  /// The loop's second in which the client was last heard.
+  /// The loop's second of the last sign of life from the client.
   var heard: Int32 = 0
-  /// The bytes held of it that the account of reception has.
+  /// The held bytes that the reception account counts.
   @exclusivity(unchecked) var countedBytes = 0
-  /// The party that they are counted against, if the owner has named one, and its address as a party, once it was needed.
+  /// The holder of the counted bytes, if the owner has set one, and the holder for the address,
+  /// once computed.
   @exclusivity(unchecked) var holder: Holder?
   var addressHolder: Holder?
 
@@ -57,10 +58,10 @@ final class Session {
   /// Whether bytes should be read now.
   var wantsInput: Bool { http?.connection.wantsInput ?? true }
 
-  /// Bytes of a message or request that has not come whole.
+  /// Bytes of an incomplete message or request.
   var heldByteCount: Int { webSocket?.reader.heldBytes ?? http?.connection.heldByteCount ?? 0 }
 
-  /// Bytes that wait for the socket.
+  /// Unsent bytes.
   var unsentByteCount: Int {
     (webSocket?.queue.byteCount ?? http?.connection.unsentByteCount ?? 0) + stream.heldByteCount
   }
@@ -72,37 +73,37 @@ final class Session {
   }
 }
 
-/// The HTTP of a connection.
+/// The HTTP state of a connection.
 final class HTTPHalf {
   var connection: HTTPServerConnection
   /// A request that the owner has not answered.
   struct Asked {
     let number: HTTPServerConnection.RequestNumber
     let request: RequestID
-    /// The party that the response is counted against; `nil` for the connection's.
+    /// The holder of the response; `nil` for the connection's holder.
     var holder: Holder?
   }
 
-  /// The owner's requests that are not answered.
+  /// The unanswered requests, in the order of their delivery.
   var asked: [Asked] = []
-  /// The bodies that wait to be sent.
+  /// The response bodies to be sent.
   var tickets: [WaitingBodies.Ticket] = []
-  /// Room for an upload that is being read.
+  /// The reservation for an upload being read.
   var reservation: ByteAccount.Reservation?
-  /// Whether the sending side of TCP has been ended.
+  /// Whether the sending side of TCP was shut down.
   var hasEndedSending = false
 
   init(_ connection: HTTPServerConnection) { self.connection = connection }
 }
 
-/// The WebSocket of a connection.
+/// The WebSocket state of a connection.
 final class WebSocketHalf {
   @exclusivity(unchecked) var reader: FrameReader
   @exclusivity(unchecked) var closing: ClosingHandshake
   @exclusivity(unchecked) var queue: FrameQueue
-  /// Whether the owner has admitted it, so that messages may have the owner's size.
+  /// Whether the owner has admitted the connection, and set its maximum message size.
   var isAdmitted = false
-  /// Whether the owner is to be notified once the queue is empty.
+  /// Whether the owner has to be notified once the queue is empty.
   @exclusivity(unchecked) var owesDrained = false
 
   init(_ configuration: LibwebsocketsTransport.Configuration) {
@@ -110,7 +111,7 @@ final class WebSocketHalf {
       side: .server, limits: FrameLimits(messageBytesMax: configuration.messageBytesMax))
     closing = ClosingHandshake(
       side: .server, closeMilliseconds: Int64(configuration.closeSeconds) * 1_000)
-    // The owner's own limit decides; a queue refuses nothing by itself.
+    // The owner's limit applies instead; the queue itself accepts everything.
     queue = FrameQueue(bytesMax: .max)
   }
 }

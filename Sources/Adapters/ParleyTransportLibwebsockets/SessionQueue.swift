@@ -1,7 +1,7 @@
-/// Sessions in the order in which they are written to.
+/// A queue of sessions to be written to, in order.
 struct SessionQueue {
   private var sessions: [Session] = []
-  /// The number of sessions at the beginning that were removed.
+  /// The number of removed sessions at the beginning of the array.
   private var head = 0
 
   /// The number of sessions.
@@ -10,10 +10,10 @@ struct SessionQueue {
   /// Whether there are no sessions.
   var isEmpty: Bool { head == sessions.count }
 
-  /// Adds a session behind all others.
+  /// Appends a session.
   mutating func append(_ session: Session) { sessions.append(session) }
 
-  /// Adds sessions behind the first ones, of which there are so many.
+  /// Inserts sessions after the first `count` ones.
   ///
   /// - Complexity: O(*n*).
   mutating func insert(_ more: ArraySlice<Session>, behind count: Int) {
@@ -28,7 +28,7 @@ struct SessionQueue {
     let session = sessions[head]
     head += 1
     if head == sessions.count {
-      // One that wrote to a crowd once keeps little.
+      // Do not retain the capacity of a single large broadcast.
       sessions.removeAll(keepingCapacity: head <= 1_024)
       head = 0
     } else if head >= 64, head * 2 >= sessions.count {

@@ -1,6 +1,6 @@
 import CParleyLibwebsocketsShim
 
-/// Certificate, key and protocols of a server, as libwebsockets sets them up for OpenSSL.
+/// A server's certificate, key and TLS versions, as set up by libwebsockets for OpenSSL.
 final class TLSContext {
   private let handle: OpaquePointer
   private let paths: LibwebsocketsTransport.Configuration.TLS
@@ -21,12 +21,12 @@ final class TLSContext {
 
   deinit { parley_tls_destroy(handle) }
 
-  /// Has new connections see what the files hold now.
+  /// Reloads the files for new connections. Returns an error if they are unusable.
   func reload() -> TransportError? {
     parley_tls_reload(handle) == 0 ? nil : Self.misfit(paths)
   }
 
-  /// Begins TLS on a socket.
+  /// Starts TLS on a socket.
   func open(_ descriptor: Int32) -> OpaquePointer? { parley_tls_open(handle, descriptor) }
 
   private static func misfit(

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Why a transport did not start.
+/// The reason why a transport did not start.
 public enum TransportError: Error, Sendable, Equatable {
-  /// Another program listens there.
+  /// Another program listens on the port.
   case addressInUse(host: String, port: Int)
-  /// The address is not one of this machine's, the port needs rights, …
+  /// The address cannot be bound, for example because it is not one of this machine's.
   case cannotListen(host: String, port: Int, reason: String)
-  /// The host is neither an address nor a name that is known.
+  /// The host is neither an address nor a known name.
   case unknownHost(String, reason: String)
-  /// A certificate or key is missing, unreadable, or the two do not fit.
+  /// A certificate or key is missing, unreadable, or does not match the other.
   case certificate(path: String, reason: String)
-  /// The system refused.
+  /// The system refused a resource.
   case cannotStart(reason: String)
 }
 
@@ -32,7 +32,7 @@ extension TransportError: CustomStringConvertible {
   }
 }
 
-/// The system's words for an error number.
+/// Returns the system's message for an error number.
 func systemMessage(_ number: Int32) -> String {
   String(cString: strerror(number))
 }

@@ -1,18 +1,18 @@
 package import ParleyGatewayPorts
 
-/// Bodies of responses that have not gone to their sockets yet: one copy of each text, and an account of all.
+/// The bodies of unsent responses: one copy of each text, counted in an account.
 ///
-/// Slow readers of a long text would otherwise cost a copy each. Bodies are compared by their bytes,
-/// so it does not matter who made them.
+/// Without it, each slow reader of a long text would need a copy. Bodies are compared by their
+/// bytes, independently of their origin.
 package struct WaitingBodies: ~Copyable {
-  /// A body that is counted until it is given back.
+  /// A body that counts until it is released.
   package struct Ticket: Sendable {
     fileprivate let mark: Mark?
     fileprivate let byteCount: Int
     fileprivate let stranger: Stranger?
   }
 
-  /// Equal bodies have equal marks; the opposite hardly ever fails.
+  /// A fingerprint: equal bodies have equal marks, and different bodies rarely do.
   fileprivate struct Mark: Hashable, Sendable {
     var byteCount: Int
     var probes: UInt64
@@ -20,23 +20,23 @@ package struct WaitingBodies: ~Copyable {
 
   private struct Shared {
     let body: [UInt8]
-    /// The number of responses that wait with it, by stranger.
+    /// The number of waiting responses with the body, by party.
     var uses: [Stranger?: Int]
   }
 
   private let account: ResponseAccount
   private var shared: [Mark: Shared] = [:]
 
-  /// Shorter bodies are counted, but not compared.
+  /// Minimum bytes of a body that is compared; shorter ones are only counted.
   package static let comparedBytesMin = 16 << 10
 
-  /// Makes an empty collection.
+  /// Creates an empty collection.
   package init(_ account: ResponseAccount) { self.account = account }
 
-  /// Takes a body in for a stranger, as the copy that is there already if there is one.
+  /// Adds a body for a party, and returns the stored copy if there is an equal one.
   ///
-  /// - Returns: `nil` over a limit of the account.
-  /// - Complexity: O(1), and O(*n*) if there may be an equal one.
+  /// - Returns: `nil` if a limit of the account is exceeded.
+  /// - Complexity: O(1), or O(*n*) if a body with the same mark is stored.
   package mutating func take(
     _ body: [UInt8], for stranger: Stranger?
   ) -> (body: [UInt8], ticket: Ticket)? {
@@ -54,7 +54,7 @@ package struct WaitingBodies: ~Copyable {
     return (kept.body, Ticket(mark: mark, byteCount: body.count, stranger: stranger))
   }
 
-  /// Takes in a body of which there is no copy.
+  /// Adds a body without a stored copy.
   private mutating func takeAlone(
     _ body: [UInt8], mark: Mark?, for stranger: Stranger?
   ) -> (body: [UInt8], ticket: Ticket)? {
@@ -63,7 +63,7 @@ package struct WaitingBodies: ~Copyable {
     return (body, Ticket(mark: mark, byteCount: body.count, stranger: stranger))
   }
 
-  /// Gives a body back. Once for each ticket.
+  /// Releases a body; call it once for each ticket.
   package mutating func give(_ ticket: Ticket) {
     let (byteCount, stranger) = (ticket.byteCount, ticket.stranger)
     guard let mark = ticket.mark else { return account.give(byteCount, of: stranger) }
@@ -74,7 +74,7 @@ package struct WaitingBodies: ~Copyable {
     if !isKept { shared[mark] = nil }
   }
 
-  /// A hash of bytes at 64 places.
+  /// Returns a hash of 64 sampled bytes.
   private static func probes(of body: [UInt8]) -> UInt64 {
     let step = max(1, body.count / 64)
     return FNV1a(stride(from: step - 1, to: body.count, by: step).lazy.map { body[$0] }).value
