@@ -54,8 +54,7 @@ public struct BayeuxMessage: Sendable, Hashable {
   ///
   /// It reads the bytes in one pass, up to the limits of messages, values and channels.
   ///
-  /// - Returns: `nil` if it is neither, or exceeds a limit; an object without a channel has an
-  ///   empty one.
+  /// - Returns: `nil` if it is neither, or exceeds a limit; a missing channel is read as empty.
   public static func decode(_ bytes: some Sequence<UInt8>) -> [BayeuxMessage]? {
     if let messages = bytes.withContiguousStorageIfAvailable({ messages(in: $0) }) {
       return messages
@@ -84,8 +83,7 @@ public struct BayeuxMessage: Sendable, Hashable {
     }
   }
 
-  /// Reads an object. A field of another type counts as missing; of repeated fields, the last
-  /// counts.
+  /// Reads an object. A field of another type counts as missing; the last of repeated ones counts.
   private init(_ reader: inout JSONReader) throws(JSONError) {
     var message = BayeuxMessage()
     try reader.object { key, reader throws(JSONError) in try message.read(key, &reader) }

@@ -140,8 +140,7 @@ public struct BayeuxSession: Sendable {
 
   /// Ends the session for the client or the server.
   ///
-  /// - Parameter comesBack: Whether the client should start another session, which it does by
-  ///   default.
+  /// - Parameter comesBack: Whether the client should start another session.
   public mutating func end(comesBack: Bool = true) -> [Action] {
     guard !hasEnded else { return [] }
     isDismissed = !comesBack
@@ -150,8 +149,7 @@ public struct BayeuxSession: Sendable {
     return actions + [.end]
   }
 
-  /// Handles the passing of time: answers a connect that was held long enough, or ends an idle
-  /// session.
+  /// Handles the passing of time: answers an expired connect, or ends an idle session.
   public mutating func ticked(now: Int64) -> [Action] {
     if let held, now >= held.until { return release() }
     return now >= forgottenAt ? end() : []

@@ -80,8 +80,7 @@ public struct ChatMessage: Sendable, Hashable, Identifiable {
   }
 }
 
-/// The content of a text message, in the form that push notifications and ``ChatMessage/text``
-/// read.
+/// The content of a text message, as read by push notifications and ``ChatMessage/text``.
 struct TextContent: Encodable {
   let type = "text"
   let text: String

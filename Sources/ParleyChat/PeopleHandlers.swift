@@ -15,8 +15,7 @@ import SocketMessages
 
 /// People who are typing.
 @MainActor public protocol TypingHandler: Sendable {
-  /// Reports that the person is typing in a thread, or has stopped. Typing also ends with the
-  /// connection.
+  /// Reports whether the person is typing in a thread. A lost connection also ends typing.
   func setTyping(_ isTyping: Bool, in thread: ChatThread)
 
   /// Returns the other people who are typing in a thread: the current list at once, then each

@@ -1,12 +1,11 @@
 import ParleyClient
 import ParleyClientCore
 
-/// A subscriber to a room for one loop: translates the room's actions into the elements of a
-/// stream.
+/// A subscriber to a room for one loop: translates the room's actions into stream elements.
 ///
 /// The stream ends when the app closes the room, or the server refuses it. The stream retains the
-/// follower, and the follower retains a share of the room, so the room is open while the stream
-/// exists.
+/// follower, and the follower retains a share of the room, so the room is open as long as the
+/// stream.
 @MainActor final class RoomFollower<Element: Sendable & Equatable>: RoomListener {
   /// An action of the room.
   struct Step {
@@ -64,8 +63,7 @@ import ParleyClientCore
 }
 
 extension RoomFollower {
-  /// Returns a room's state: the current one at once, then each changed one. Only the newest is
-  /// buffered.
+  /// Returns a room's state: the current one, then each changed one. Only the newest is buffered.
   static func states(
     _ share: RoomShare, of state: @escaping @MainActor (Room) -> Element
   ) -> AsyncStream<Element> {

@@ -48,8 +48,7 @@ final class ClientDriver {
     case room(String, RoomAction)
     /// The server has accepted the client.
     indirect case welcome(ServerMessage.Welcome)
-    /// A resource has changed, as reported by a room without history; `by` is the sender's id, if
-    /// known.
+    /// A room without history has reported a changed resource; `by` is the sender's id, if known.
     case resource(String, by: String?)
     /// The answer to the request with this number.
     indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
@@ -152,8 +151,7 @@ final class ClientDriver {
   /// Reads the client's identity; other events wait for it.
   func begin() {
     _ = spawn { [storage] in
-      // Without a claim the server assigns a new identity, under which restored edits are sent,
-      // too.
+      // Without a claim the server assigns a new identity, which also sends restored edits.
       let value = try? await storage.read(StoredForm.claimKey)
       return .identified(
         value.flatMap { StoredForm.claim($0) }, person: await Self.person(in: storage))
@@ -389,8 +387,7 @@ final class ClientDriver {
     }
   }
 
-  /// Checks for edits of the former person: the client may continue as another person only if none
-  /// wait.
+  /// Checks for edits of the former person: only without them may another person continue.
   private func searchForEdits() {
     _ = spawn { [storage] in
       let keys = try? await storage.keys(beginningWith: StoredForm.notePrefix)

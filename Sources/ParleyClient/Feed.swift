@@ -19,8 +19,7 @@ package final class Feed<Element: Sendable>: Sendable {
 
   /// Passes an element to the waiting reader, or queues it.
   ///
-  /// - Parameter shorten: Returns fewer elements for a full queue, whose last one is the new
-  ///   element.
+  /// - Parameter shorten: Returns fewer elements for a full queue, the new one last.
   package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
     let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
       guard !state.isFinished else { return nil }
@@ -127,11 +126,9 @@ package struct Feeds<Element: Sendable> {
 /// happens beyond.
 public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   let feed: Feed<Element>
-  /// The connection. The loop retains it: without it no element would come, and the loop would not
-  /// end.
+  /// The connection. The loop retains it: without it the loop would wait forever.
   let owner: any AnyObject & Sendable
-  /// Signals a late start of the sequence; elements between its creation and the signal are
-  /// missing.
+  /// Signals a late start of the sequence; elements before the signal are missing.
   package let started: Feed<Void>?
 
   package init(

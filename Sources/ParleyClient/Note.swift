@@ -152,8 +152,7 @@ import SocketMessages
     try edit(by: editor) { screen throws(NoteError) in try screen.apply(operation) }
   }
 
-  /// Subscribes an editor to the text's operations. There may be several; each is referenced
-  /// weakly.
+  /// Subscribes an editor to the text's operations. Editors are referenced weakly.
   package func attach(editor: any NoteEditing) {
     editors.add(editor)
     if let document { editor.note(becomes: document) }

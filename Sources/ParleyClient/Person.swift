@@ -30,8 +30,7 @@ import SocketMessages
 }
 
 extension [Person] {
-  /// Returns people with these ids, in this order; people who are already listed remain the same
-  /// objects.
+  /// Returns people with these ids, in this order; listed people remain the same objects.
   @MainActor func renewed<Value>(
     by values: [Value], id: (Value) -> String, name: (Value) -> String
   ) -> [Person] {

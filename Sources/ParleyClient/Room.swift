@@ -26,7 +26,7 @@ import SocketMessages
   public private(set) var people: [Person] = []
   /// The ids of the people who are typing.
   public private(set) var typists: [String] = []
-  /// Whether this person is shown as typing. The server resets it when the connection ends.
+  /// Whether this person is shown as typing. For others it ends when the connection is lost.
   public var isTyping = false {
     didSet {
       if isTyping != oldValue { parley?.handle(.core(.room(name, .typing(isTyping)))) }

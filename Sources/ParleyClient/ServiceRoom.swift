@@ -26,7 +26,7 @@ public struct ServiceRoom: Sendable, Identifiable {
     get async { await service.updates(ofRoom: name) }
   }
 
-  /// Publishes JSON, and waits until the server has stored it; see ``Room/publish(json:key:senderID:)``.
+  /// Publishes JSON, and waits until it is stored; see ``Room/publish(json:key:senderID:)``.
   @discardableResult
   public func publish(
     json: [UInt8], key: String? = nil, senderID: String? = nil

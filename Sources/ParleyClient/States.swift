@@ -40,8 +40,7 @@ public enum StopCause: Sendable, Hashable {
   /// person wait. They are retained, and never sent as another person's: sign in as the former
   /// person, or connect with a separate storage for this person.
   case otherPerson
-  /// The server has closed the connection for good, with a close code of `parley.v1` from 4500 to
-  /// 4999.
+  /// The server has closed the connection for good, with a close code from 4500 to 4999.
   case closed(code: UInt16)
   /// The server refused the client's hello.
   case refused(Refusal)

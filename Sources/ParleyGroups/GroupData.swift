@@ -97,8 +97,7 @@ public final class GroupData: Sendable {
     members.fetchSubset(["group": group.description], policy) { $0.group == group }
   }
 
-  /// Returns a group's newest 20 messages and those that wait, oldest first, now and after each
-  /// change.
+  /// Returns a group's newest 20 and waiting messages, oldest first, now and after each change.
   public func fetchMessages(
     of group: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<ChatLine, [ChatLine]> {

@@ -59,7 +59,7 @@ public struct GroupRoutes: WebTransport {
   ) async throws -> WebResponse {
     var asked = WebRequest(
       method, base + path, headers: request.headers, body: body?.json ?? [])
-    // The gateway's resources have no versions.
+    // A condition on one resource does not fit the several requests that it becomes.
     asked.headers.removeAll { $0.name == "If-Match" }
     var answer = try await transport.send(asked)
     // A limit is reached. This is no conflict, because there is nothing to merge.

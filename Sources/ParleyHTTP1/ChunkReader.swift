@@ -48,8 +48,7 @@ struct ChunkReader {
 
   init() {}
 
-  /// Appends data to `body`, and returns the number of bytes consumed, without bytes after the
-  /// body.
+  /// Appends data to `body`, and returns the number of consumed bytes, up to the body's end.
   ///
   /// - Parameter bytesMax: Maximum bytes of the body, checked before a chunk is stored.
   mutating func read(

@@ -15,8 +15,7 @@
 /// accepted, `wantsInput` is false, and bytes already read are buffered, at most one read.
 ///
 /// The connection itself answers a request that breaks a rule, and closes after the response,
-/// because it cannot tell the body from later requests. Every limit is checked before a byte is
-/// stored.
+/// because it cannot tell the body from later requests. Limits are checked before bytes are stored.
 ///
 /// It has no clock: times are milliseconds of the caller, never decreasing.
 public struct HTTPServerConnection: Sendable {
@@ -61,8 +60,7 @@ public struct HTTPServerConnection: Sendable {
     /// Reads a head, or waits for one. Next: `held`, `asking`, `body`, `upgrading`, `answering`,
     /// `closing`, `cut`.
     case head(deadline: Int64?, isIdle: Bool)
-    /// `current` waits for the responses to earlier requests. Next: `head`, and the states after
-    /// it.
+    /// `current` waits for earlier responses. Next: `head`, and the states after it.
     case held
     /// The owner decides about the longer body of `current`. Next: `body`, `answering`, `closing`, `cut`.
     case asking
@@ -289,8 +287,7 @@ public struct HTTPServerConnection: Sendable {
     state = .body(deadline: current?.deadline(limits))
   }
 
-  /// Accepts the longer body that the owner was asked about; then call `next` again. Otherwise has
-  /// no effect.
+  /// Accepts the longer body that the owner was asked about, if any; then call `next` again.
   ///
   /// - Parameter bytesMax: Maximum bytes of the body; a longer one is refused.
   public mutating func takeBody(bytesMax: Int, now: Int64) {
@@ -302,8 +299,7 @@ public struct HTTPServerConnection: Sendable {
     beginBody(now)
   }
 
-  /// Refuses the longer body that the owner was asked about, and ends the connection after the
-  /// response.
+  /// Refuses the longer body that the owner was asked about, and then ends the connection.
   ///
   /// - Parameter response: The response; by default the one to a body that is too long.
   public mutating func refuseBody(with response: HTTPResponse? = nil, now: Int64) {
@@ -382,8 +378,8 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Answers instead of reading a request, for a connection over a limit. The response replaces the
-  /// request that is being read or would come next, and the connection ends after it.
+  /// Rejects a connection over a limit. The response follows those to earlier requests, replaces the
+  /// one to the request being read or coming next, and ends the connection.
   public mutating func refuse(with response: HTTPResponse, now: Int64) {
     finish(with: response, now)
     settle(now)
@@ -428,8 +424,7 @@ public struct HTTPServerConnection: Sendable {
     }
   }
 
-  /// Whether no request follows the owner's, because the server stops or the peer has ended its
-  /// side.
+  /// Whether no request follows the owner's, because the server stops or the peer has ended.
   private var isLast: Bool {
     if case .answering = state { isStopping || peerHasEnded } else { false }
   }

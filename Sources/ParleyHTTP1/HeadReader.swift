@@ -195,8 +195,7 @@ struct HeadReader {
     }
   }
 
-  /// Parses a length of digits. A length beyond 64 bits becomes the largest, which is also too
-  /// large.
+  /// Parses a length of digits. A length beyond 64 bits becomes the largest one.
   private static func number(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(HTTPError) -> UInt64 {

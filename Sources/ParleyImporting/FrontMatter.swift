@@ -35,8 +35,7 @@ enum FrontMatter {
     return rest
   }
 
-  /// Parses a YAML value in one line; `nil` for blocks, lists, references, and quotes that do not
-  /// end in it.
+  /// Parses a YAML value in one line; `nil` for blocks, lists, references and unclosed quotes.
   static func scalar(_ value: ArraySlice<UInt8>) -> String? {
     switch value.first {
     case UInt8(ascii: "\""): return doubleQuoted(value.dropFirst())

@@ -1,7 +1,7 @@
 /// The conversion of files to notes, one file at a time, without I/O: the caller reads the bytes
 /// that the machine requests.
 ///
-///     begin(path, size) ─▶ next() ─▶ read(offset, count) ─▶ supply(bytes) ─▶ next() ─▶ note … problem … done
+///     begin(…) ─▶ next() ─▶ read(offset, count) ─▶ supply(bytes) ─▶ next() ─▶ note … problem … done
 ///
 /// All imports use these rules: the command `parley import` calls them directly, the page as
 /// WebAssembly. It is total: any bytes result in notes or problems. A machine holds one file or one
@@ -149,7 +149,7 @@ public struct ImportMachine: Sendable {
       guard let head else { throw .unreadable }
       let start = try ZipArchive.start(of: entry, head: head)
       guard start + entry.packed <= archive.size else { throw .damaged }
-      // Limits `packed` for each entry. The inflated size is checked elsewhere.
+      // Only an inconsistent entry has more packed bytes than this.
       guard entry.packed <= max(entry.size, 1 << 20) * 2 else { throw .damaged }
       state = .content(archive, start: start)
     } catch {

@@ -3,8 +3,7 @@ import ParleyModel
 /// Decoding of text files.
 enum ImportedText {
   /// Returns the text of a file in UTF-8, decoded from UTF-8, or from UTF-16 with a byte order
-  /// mark. Other encodings are not guessed, because a wrong guess stays unnoticed until the text is
-  /// read.
+  /// mark. Other encodings are not guessed, because a wrong guess is noticed too late.
   ///
   /// - Complexity: O(*n*) bytes.
   static func text(_ bytes: [UInt8]) throws(ImportProblem) -> [UInt8] {
@@ -17,8 +16,7 @@ enum ImportedText {
       guard isUTF8(bytes) else { throw .notText }
       utf8 = bytes
     }
-    // Binary files may be valid UTF-8 by accident; UTF-16 and UTF-32 without a mark contain NUL,
-    // too.
+    // Binary files may be valid UTF-8 by accident; UTF-16 without a mark also contains NUL.
     guard !utf8.contains(0) else { throw .notText }
     return WholeText.normalized(utf8)
   }

@@ -148,8 +148,7 @@ enum ImportedTitle {
 
   // MARK: Marks
 
-  /// Returns a heading's text, without closing number signs, link targets, and marks of emphasis
-  /// and code.
+  /// Returns a heading's text, without closing number signs, link targets and Markdown marks.
   private static func withoutMarks(_ heading: ArraySlice<UInt8>) -> String {
     var line = trimmed(heading)
     let closing = line.reversed().prefix { $0 == 0x23 }.count

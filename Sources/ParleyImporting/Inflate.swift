@@ -51,8 +51,7 @@ struct Inflate {
 
   // MARK: Codes
 
-  /// A canonical Huffman code: short codes are looked up in a table, long ones are decoded bit by
-  /// bit.
+  /// A canonical Huffman code: short codes are looked up, long ones are decoded bit by bit.
   private struct Code {
     static let lookupBits = 9
     /// Symbol and length (`symbol << 4 | length`) by the next bits; 0 for longer and invalid codes.

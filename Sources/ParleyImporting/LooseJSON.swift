@@ -1,8 +1,7 @@
 /// A reader of JSON from other programs, in one pass. It accepts any numbers, and half surrogate
 /// pairs, which become U+FFFD.
 ///
-/// It is total: any input results in values or a `Broken`. It is not recursive when it skips
-/// values.
+/// It is total: any input results in values or a `Broken`. Skipping is not recursive.
 struct LooseJSON {
   struct Broken: Error {}
 

@@ -25,8 +25,7 @@ enum ZipArchive {
     var size: Int64
     var offset: Int64
 
-    /// Whether the entry declares so many more inflated than packed bytes that it must be
-    /// malicious.
+    /// Whether the entry declares far more inflated than packed bytes, as malicious ones do.
     var isBomb: Bool {
       size > Int64(ImportLimits.ratioFrom) && size > packed &* Int64(ImportLimits.ratioMax)
     }

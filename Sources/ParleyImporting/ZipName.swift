@@ -17,8 +17,7 @@ enum ZipName {
     return decoded(bytes, by: isOEM(version) ? codePage437 : windows1252)
   }
 
-  /// Whether the writing program uses a DOS code page for names: on FAT, on HPFS, or on NTFS by
-  /// version 5.0.
+  /// Whether the program uses a DOS code page for names: on FAT, HPFS, or NTFS by version 5.0.
   private static func isOEM(_ version: Int) -> Bool {
     switch version >> 8 {
     case 0, 6: true

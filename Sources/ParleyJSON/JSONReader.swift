@@ -5,7 +5,7 @@
 /// protocol uses no others. Of a repeated key the last one counts. It allocates only the strings
 /// and lists that a caller requests.
 ///
-/// Other modules call it for each field, so short functions and functions with a closure are
+/// Other modules call it for each field, so short functions and those with closures are
 /// `@inlinable`.
 @usableFromInline package struct JSONReader {
   /// Maximum nesting; deeper JSON is refused.

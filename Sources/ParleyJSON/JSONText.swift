@@ -114,8 +114,7 @@
     }
   }
 
-  /// Copies the text with escapes resolved, and returns the number of bytes. The reader has checked
-  /// each escape.
+  /// Copies the text with escapes resolved, and returns the number of bytes. Each escape is valid.
   @usableFromInline func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     guard let source = content.baseAddress, let target = buffer.baseAddress else { return 0 }
     let end = content.count

@@ -18,8 +18,7 @@ extension JSONValue {
 
   /// Reads the fields of an object.
   ///
-  /// - Parameter body: Reads or skips the value of each key. Its errors are only reflected in the
-  ///   result.
+  /// - Parameter body: Reads or skips the value of each key. An error makes the result `false`.
   /// - Returns: Whether the value is an object, and `body` has read it to the end.
   @discardableResult
   package func forEachField(
@@ -96,8 +95,7 @@ extension JSONValue {
     }
   }
 
-  /// Returns the number of an array's elements, at most `countMax`; `nil` for a value that is not
-  /// an array.
+  /// Returns the number of an array's elements, at most `countMax`; `nil` for other values.
   package func elementCount(upTo countMax: Int) -> Int? {
     read { reader throws(JSONError) in
       var count = 0
@@ -136,8 +134,7 @@ extension JSONReader {
     do throws(JSONError) { return try number.integer() } catch { return nil }
   }
 
-  /// Reads the strings of an array, and skips its other elements; `nil` for a value that is not an
-  /// array.
+  /// Reads the strings of an array, and skips its other elements; `nil` for other values.
   ///
   /// - Throws: `tooManyValues` if the array has more than `countMax` elements.
   package mutating func stringsIfAny(countMax: Int) throws(JSONError) -> [String]? {

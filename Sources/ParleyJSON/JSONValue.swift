@@ -3,8 +3,7 @@ public struct JSONValue: Sendable, Hashable {
   /// The bytes, which are valid JSON.
   public let utf8: [UInt8]
 
-  /// Checks bytes, which must be one JSON value, nested at most ``depthMax`` deep; `nil` for
-  /// others.
+  /// Checks that bytes are one JSON value, nested at most ``depthMax`` deep; otherwise `nil`.
   public init?(_ bytes: some Sequence<UInt8>) {
     let value = JSONValue(trusted: Array(bytes)).read { reader throws(JSONError) in
       let value = try reader.value()

@@ -11,8 +11,7 @@ import Synchronization
 ///
 /// A store can be open once: a second store for the folder, in this process or another, is refused
 /// with ``OfflineStoreError/inUse``, as is a second ``Outbox`` for the store. Only the file's owner
-/// may read it. A file that is damaged, foreign, or of a newer version is refused and left
-/// unchanged.
+/// may read it. A damaged, foreign or newer file is refused and left unchanged.
 public final class OfflineStore: ClientStorage, Sendable {
   package let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>

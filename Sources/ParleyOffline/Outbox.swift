@@ -180,8 +180,7 @@ public actor Outbox {
 
   // MARK: External events
 
-  /// Retries waiting changes immediately: the network is available again, or the device has woken
-  /// up.
+  /// Retries waiting changes immediately, because the network is available or the device woke up.
   public func networkChanged() {
     try? handle(.reachable)
     tellReachable()
@@ -245,8 +244,7 @@ public actor Outbox {
         } catch {
           isStale = true
           wake(time.now + Self.storagePause)
-          // A full disk can still be read: restore the state without the changes that were not
-          // stored.
+          // A full disk can still be read: restore the state without unstored changes.
           try? beginAgain()
           throw .storage(error)
         }

@@ -8,8 +8,7 @@ public enum OutboxError: Error, Sendable, Hashable {
   case deleted
   /// The resource has waiting changes, so it cannot be created.
   case exists
-  /// The change refers to a temporary id that no waiting change creates, and whose server's id is
-  /// unknown.
+  /// The change refers to a temporary id without a waiting create or a known server's id.
   case unknownReference(ResourceID)
   /// No undecided change waits under this key.
   case notUndecided

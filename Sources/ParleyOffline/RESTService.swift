@@ -20,8 +20,7 @@ public struct Credentials: Sendable, Hashable {
 
 /// Returns the credentials of the signed-in user; `nil` if no user is signed in. It is called
 /// before the first request, for a request of another user than the last one's, and with
-/// credentials that were rejected with 401, to get newer ones. If it throws, it is called again
-/// later.
+/// credentials that were rejected with 401, to get newer ones. If it throws, it is retried.
 public typealias CredentialsSource =
   @Sendable (_ refused: Credentials?) async throws -> Credentials?
 
@@ -35,8 +34,7 @@ public typealias CredentialsSource =
 /// | action `comments` | `POST base/contacts/7/comments` |
 ///
 /// Each request contains an `Idempotency-Key`, the device's id as `X-Sender-Id`, and its base
-/// version as `If-Match`. The response to a create contains the resource with its `id`, or a
-/// `Location`.
+/// version as `If-Match`. A create's response contains the resource with its `id`, or a `Location`.
 public final class RESTService: MutationSender, Sendable {
   /// The method of updates.
   public enum UpdateMethod: String, Sendable { case patch = "PATCH", post = "POST", put = "PUT" }

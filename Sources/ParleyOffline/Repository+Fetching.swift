@@ -306,8 +306,7 @@ package struct Overlay<Model: OfflineModel> {
       if let place { slots[place] = nil }
       places[id] = nil
     case .value(let json):
-      // A resource that the model cannot decode is not shown until the server's response replaces
-      // it.
+      // A resource that the model cannot decode is not shown until the server's value replaces it.
       guard let model: Model = try? ModelForm.model(json) else { break }
       if let place {
         slots[place] = filter?(model) ?? true ? model : nil

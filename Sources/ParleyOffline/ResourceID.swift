@@ -1,7 +1,6 @@
 package import ParleyModel
 
-/// The id of a resource: the server's id, or a temporary one until the server has created the
-/// resource.
+/// The id of a resource: the server's id, or a temporary one until the server creates it.
 ///
 /// In JSON a server's id is a string or a number, as the server writes it. A temporary id is an
 /// object, `{"$ref":"t:…"}`: wherever it occurs in a request, it is replaced by the server's id

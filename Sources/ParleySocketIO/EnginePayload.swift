@@ -129,8 +129,7 @@ public enum EnginePayload {
     return packets
   }
 
-  /// Returns the packet with `\u` escapes for non-ASCII characters, which occur only in JSON
-  /// strings.
+  /// Returns the packet with `\u` escapes for non-ASCII characters; only JSON strings have them.
   private static func asciiForm(of packet: [UInt8]) -> [UInt8] {
     guard packet.contains(where: { $0 >= 0x80 }) else { return packet }
     var ascii: [UInt8] = []

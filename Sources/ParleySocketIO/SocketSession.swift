@@ -76,8 +76,7 @@ public struct SocketSession: Sendable {
     case ended
   }
 
-  /// The session's id, which is unpredictable: a client that knows it can take over the session by
-  /// polling.
+  /// The session's id, which is unpredictable: a client that knows it can take the session over.
   public let id: String
   /// The protocol's generation.
   public let generation: EngineGeneration
@@ -210,8 +209,8 @@ public struct SocketSession: Sendable {
 
   /// Ends the session; its namespaces are left.
   ///
-  /// A session that is dismissed between two polls ends with the next poll, which delivers the
-  /// close packet.
+  /// A session that is dismissed between two polls ends with the next poll, which gets the close
+  /// packet.
   public mutating func end(_ ending: Ending) -> [Action] {
     let left = namespaces.map { Action.left(namespace: $0) }
     namespaces.removeAll()
@@ -265,8 +264,7 @@ public struct SocketSession: Sendable {
 
   /// Handles the body of a POST request.
   ///
-  /// - Returns: `nil` if the session is not polling, or the body is malformed or too large; refuse
-  ///   the request.
+  /// - Returns: `nil` if the session is not polling, or the body is malformed or too large.
   public mutating func posted(_ body: [UInt8], now: Int64) -> [Action]? {
     switch carrier {
     case .polling: break

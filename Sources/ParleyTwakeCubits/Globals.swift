@@ -24,8 +24,7 @@ import ParleyDialectModels
   /// Creates globals. The app passes in values of an earlier process.
   public override init(_ values: Values = Values()) { super.init(values) }
 
-  /// The number of sign-outs; responses to requests from before the last one are dropped, and not
-  /// stored.
+  /// The number of sign-outs; responses to earlier requests are dropped, and not stored.
   package private(set) var session = 0
 
   /// Clears the values: no user is signed in.

@@ -167,8 +167,7 @@ public import ParleyClient
     }
   }
 
-  /// Ends the current undo step, so that the next edit starts a new one; called before and after a
-  /// paste.
+  /// Ends the current undo step; the next edit starts a new one. Called before and after a paste.
   public func endUndoRun() {
     settle()
     history.endRun()

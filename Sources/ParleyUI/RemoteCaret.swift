@@ -35,8 +35,7 @@ public struct RemoteCaret: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Returns the carets of a note's people in a text. Positions beyond the text are moved to its
-  /// end.
+  /// Returns the carets of a note's people in a text. Positions beyond its end are moved there.
   @MainActor package static func placed(_ people: [Person], in document: Document) -> [Placed] {
     var carets: [Placed] = []
     for person in people.filter(\.isWriting) + people.filter({ !$0.isWriting }) {
@@ -66,8 +65,7 @@ public struct CaretColor: Sendable, Hashable {
   /// The blue component, from 0 to 1.
   public let blue: Double
 
-  /// Creates a colour from `#rrggbb`; otherwise one of eight colours, determined by the person's
-  /// id.
+  /// Creates a colour from `#rrggbb`; otherwise one of eight, determined by the person's id.
   public init(_ hex: String?, of id: String) {
     let value = Self.value(hex) ?? Self.palette[Self.place(of: id)]
     red = Double(value >> 16 & 0xff) / 255
@@ -111,8 +109,7 @@ public struct CaretLabel: Sendable, Hashable {
   /// The upper edge.
   public let y: Double
 
-  /// Places a label above the caret, or below it if there is no space, within the sides of the
-  /// view.
+  /// Places a label above the caret, or below if there is no space, within the view's sides.
   ///
   /// - Parameters:
   ///   - caret: The caret's left and upper edge, and its height.

@@ -28,8 +28,7 @@ public import ParleyOffline
   public private(set) var waiting = 0
   /// The conflicts and refusals of all collections of the outbox; see ``Outbox/decide(_:_:)``.
   public private(set) var problems: [Mutation] = []
-  /// The reason why the last change was not added, such as a full disk. Set it to `nil` after
-  /// showing it.
+  /// The reason why the last change was not added, such as a full disk. Set it to `nil` once shown.
   public var problem: OutboxError?
 
   @ObservationIgnored private let query: FetchPolicy

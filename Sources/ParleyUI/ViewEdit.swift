@@ -49,8 +49,7 @@ extension TextOperation {
 }
 
 extension TextEdit {
-  /// Returns the edits of an operation for a view; many are combined into one from the first to the
-  /// last.
+  /// Returns the edits of an operation for a view; many are combined into one.
   package static func few(
     of operation: TextOperation, on before: Document, after: Document
   ) -> [TextEdit] {

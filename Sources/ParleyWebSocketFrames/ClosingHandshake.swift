@@ -8,8 +8,7 @@
 ///
 /// A server closes TCP first, once both close frames have been sent. After a failure the peer may
 /// still be sending: closing with unread bytes would reset the connection, and the close frame
-/// could be lost. Therefore only the sending side is shut down, and incoming bytes are dropped for
-/// a while.
+/// could be lost. Therefore only the sending side is shut down, and incoming bytes are dropped.
 public struct ClosingHandshake: Sendable {
   /// The next step of the caller.
   public enum Action: Sendable, Hashable {

@@ -44,8 +44,7 @@ public struct FrameReader: ~Copyable {
     case pong(UnsafeRawBufferPointer)
     /// A valid close frame; its reason is UTF-8. Reading has ended.
     case close(CloseStatus?, reason: UnsafeRawBufferPointer)
-    /// A broken rule. Reading has ended: send a close frame for this error, then end the
-    /// connection.
+    /// A broken rule. Reading has ended: send its close frame, then end the connection.
     case failure(FrameError)
   }
 
@@ -90,8 +89,7 @@ public struct FrameReader: ~Copyable {
   /// The message's bytes, followed by those of a control frame that arrives in pieces.
   private var buffer = FrameBuffer()
   private var messageByteCount = 0
-  /// Whether the last event contained a view of the buffer, which may be shortened at the next
-  /// call.
+  /// Whether the last event was a view of the buffer, which the next call may shorten.
   private var hasDelivered = false
 
   /// Creates a reader at the beginning of a stream of frames.

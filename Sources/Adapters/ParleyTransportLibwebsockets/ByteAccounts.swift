@@ -140,8 +140,8 @@ package final class ResponseAccount: Sendable {
   private let state = Locked(State())
   private let bytesMax: Int
 
-  /// Minimum bytes of a long body. Long bodies may use three quarters of the capacity, so that slow
-  /// readers of files do not block short responses.
+  /// Minimum bytes of a long body. Long bodies leave a quarter of the capacity to others, so that
+  /// slow readers of files do not block short responses.
   package static let longBytesMin = 1 << 20
 
   /// - Parameter bytesMax: Maximum bytes of all bodies together.

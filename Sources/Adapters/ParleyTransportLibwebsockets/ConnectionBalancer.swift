@@ -1,8 +1,7 @@
 public import ParleyGatewayPorts
 import ParleyLocks
 
-/// The loops of a process that share its connections: the first listens, and assigns connections to
-/// all.
+/// The loops of a process that share its connections: the first listens and assigns them.
 ///
 /// A connection remains on its loop until one of its requests belongs to another, for example a
 /// poll of a session. Then it moves there with this request, before the owner has received the

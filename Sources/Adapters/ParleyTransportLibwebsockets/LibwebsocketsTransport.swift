@@ -179,7 +179,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// it is `Int.max`.
   public var queuedBytesBound: Int { loop.queuedBytesBound }
 
-  /// Whether this turn of the loop will still call `turnEnded`: work deferred to it delays no other
+  /// Whether `turnEnded` will still be called in this turn; work deferred to it delays no
   /// connection.
   package var isInTurn: Bool { loop.isInTurn }
 

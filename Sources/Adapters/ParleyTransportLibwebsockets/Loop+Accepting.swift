@@ -156,8 +156,7 @@ extension Loop {
     }
   }
 
-  /// Closes a connection that lacks its PROXY protocol header, and reports this at most once a
-  /// minute.
+  /// Closes a connection without its PROXY protocol header, and reports this at most once a minute.
   private func refuseAnnouncement(of session: Session) {
     refused.unannounced += 1
     unreportedAnnouncements += 1

@@ -45,8 +45,7 @@ extension Loop {
     return .elsewhere
   }
 
-  /// Refuses a request that belongs to another loop while this loop still answers others of its
-  /// connection.
+  /// Refuses a request of another loop while others of its connection are answered here.
   private func refuseAmongOthers(_ event: HTTPServerConnection.Event, _ http: HTTPHalf) {
     let refusal = HTTPResponse.last(
       503,

@@ -97,8 +97,7 @@ extension Loop {
 
   // MARK: Refusals
 
-  /// The range of seconds from which each refused client's retry time is drawn, so that not all
-  /// retry at once.
+  /// The range of random retry times in seconds, so that refused clients do not all retry at once.
   static let retrySeconds = 3...8
 
   /// Returns a response with a `retry-after`.

@@ -86,11 +86,9 @@ extension Loop {
   static let sliceBytes = 64 << 10
   /// The rest of a slice that is not used for another write, unless it empties the queue.
   private static let sliceRestBytes = 16 << 10
-  /// Maximum cost of a turn's writes in bytes, with ``bytesOfWrite`` added for each write: a few
-  /// milliseconds.
+  /// Maximum bytes of a turn's writes, plus ``bytesOfWrite`` for each write: a few milliseconds.
   static let bytesPerTurn = 8 << 20
-  /// The fixed cost of a write in bytes: a turn writes about 2,000 small frames to different
-  /// connections.
+  /// The fixed cost of a write in bytes: about 2,000 writes of small frames fill a turn.
   static let bytesOfWrite = 4 << 10
 
   /// The number of connections written to between two checks for replies.

@@ -185,8 +185,7 @@ final class Loop {
 
   private var tickMilliseconds: Int64 { Int64(max(10, configuration.tickMilliseconds)) }
 
-  /// Waits for events, until the next tick and at most `rest` milliseconds. Returns whether work
-  /// was posted.
+  /// Waits for events until the next tick, at most `rest` ms. Returns whether work was posted.
   private func wait(atMost rest: Int?) -> Bool {
     var left: Int64 = 0
     if rest != 0 {
@@ -515,8 +514,7 @@ final class Loop {
       guard !session.isGone, !session.awaitsProxy else { return }
     }
     if stream.isShaking {
-      // A handshake is the most expensive operation for a client to request, so it is done in
-      // steps.
+      // A handshake is the most expensive operation, so a turn performs only some steps.
       guard handshakesLeft > 0 else { return markReady(session) }
       handshakesLeft -= 1
       guard stream.shake() else { return retire(session) }

@@ -4,8 +4,7 @@ import ParleyLocks
 
 /// The mailbox by which other threads reach a transport's loop.
 ///
-/// All posts between two turns of the loop cost one wake-up. After the loop has ended, posting has
-/// no effect.
+/// Posts between two turns cost one wake-up. After the loop has ended, posting has no effect.
 public final class LoopMailbox: Sendable {
   enum Item: Sendable {
     case closeDoors(Monitor<Bool>)

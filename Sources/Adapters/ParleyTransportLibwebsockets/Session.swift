@@ -38,8 +38,7 @@ final class Session {
   var heard: Int32 = 0
   /// The held bytes that the reception account counts.
   @exclusivity(unchecked) var countedBytes = 0
-  /// The holder of the counted bytes, if the owner has set one, and the holder for the address,
-  /// once computed.
+  /// The holder of the counted bytes as set by the owner, and the cached one for the address.
   @exclusivity(unchecked) var holder: Holder?
   var addressHolder: Holder?
 

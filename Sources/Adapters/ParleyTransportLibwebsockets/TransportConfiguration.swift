@@ -47,8 +47,7 @@ extension LibwebsocketsTransport {
     /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
     public var subprotocols = ["parley.v1"]
 
-    /// Maximum bytes of a WebSocket message, until the owner admits the connection with another
-    /// limit.
+    /// Maximum bytes of a WebSocket message, until the owner sets another limit.
     public var messageBytesMax = 1 << 20
     /// Maximum bytes of a request's body that is read without asking the owner.
     public var bodyBytesMax = 1 << 20
@@ -101,8 +100,7 @@ extension LibwebsocketsTransport {
     /// message. It runs on a thread of the transport.
     public var acceptFailed: @Sendable (String) -> Void = { _ in }
 
-    /// Maximum seconds for a request's head to arrive; also for its body, beyond the time that its
-    /// bytes earn.
+    /// Maximum seconds for a request's head to arrive; its body gets more for received bytes.
     public var handshakeSeconds = 10
     /// Minimum bytes of a body per second, on average.
     public var bodyBytesPerSecondMin = 16 << 10

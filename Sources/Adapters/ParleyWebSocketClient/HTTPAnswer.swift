@@ -1,5 +1,4 @@
-/// An incremental reader of the response to one HTTP/1.1 request. Informational responses before it
-/// are skipped.
+/// An incremental reader of one HTTP/1.1 response, which skips informational responses before it.
 package struct HTTPAnswer {
   /// The reason why a response is malformed.
   package struct Malformed: Error, Equatable {

@@ -31,8 +31,7 @@ package struct Upgrade {
 
   /// Processes received bytes.
   ///
-  /// - Returns: The number of bytes that belong to the response, once it is complete and valid;
-  ///   `nil` before.
+  /// - Returns: The number of consumed bytes, once the response is complete; `nil` before.
   /// - Complexity: O(*n*) bytes, over all calls together.
   package mutating func take(_ bytes: some Collection<UInt8>) throws(WebSocketFailure) -> Int? {
     var count = 0

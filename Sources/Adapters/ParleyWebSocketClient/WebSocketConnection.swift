@@ -23,8 +23,7 @@
       public var messageBytesMax = 256 << 20
       /// Maximum milliseconds to open the connection.
       public var openMilliseconds: Int64 = 30_000
-      /// Maximum milliseconds for each address of the host, except the last one, before the next is
-      /// tried.
+      /// Maximum milliseconds for an address of the host before the next one is tried.
       public var addressMilliseconds: Int64 = 2_000
 
       /// Creates options.
@@ -107,8 +106,7 @@
 
     /// Returns the next text message. Only one caller may wait at a time.
     ///
-    /// - Throws: The end of the connection, after all messages received before it; 1006 if the task
-    ///   is cancelled.
+    /// - Throws: The end of the connection, after all earlier messages; 1006 if cancelled.
     public func receive() async throws(WebSocketEnd) -> [UInt8] {
       let received = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in

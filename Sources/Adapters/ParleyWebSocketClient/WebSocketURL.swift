@@ -1,7 +1,6 @@
 /// The address of a WebSocket server: `ws://host:port/path` or `wss://host:port/path`.
 ///
-/// `http` and `https` are accepted as `ws` and `wss`. A user name, a password and a fragment are
-/// not allowed.
+/// `http` and `https` are accepted as `ws` and `wss`. User names and fragments are invalid.
 public struct WebSocketURL: Sendable, Hashable {
   /// Whether the connection is encrypted.
   public let isSecure: Bool

@@ -1,5 +1,5 @@
-// Not compiled by this repository's own builds, which run on Linux; `make apple-check` compares it with
-// declarations written by hand.
+// This repository's own builds, which run on Linux, do not compile it. `make apple-check` compares
+// it with declarations written by hand.
 #if canImport(UIKit)
   public import ParleyClient
   public import UIKit
