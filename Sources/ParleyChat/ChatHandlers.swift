@@ -10,7 +10,7 @@ public import ParleyClient
 ///
 /// A handler is `nil` if the app has removed it, or if the server does not offer the feature.
 /// Before the first connection the server's features are unknown: all handlers are available, and
-/// requests of missing features fail with `notOffered`. Views that read a handler are redrawn when
+/// requests for missing features fail with `notOffered`. Views that read a handler are redrawn when
 /// it appears or disappears.
 @MainActor @Observable public final class ChatHandlers {
   /// The handler of a feature: the gateway's, or the app's replacement.

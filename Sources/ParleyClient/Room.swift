@@ -41,7 +41,7 @@ import SocketMessages
   /// Whether the app itself has opened the room, and as present.
   @ObservationIgnored var isApps = false
   @ObservationIgnored var isAppsPresent = false
-  /// Whether the last subscription was a present one.
+  /// Whether the last subscription was made as present.
   @ObservationIgnored var isPresent = false
   @ObservationIgnored private weak var parley: Parley?
 

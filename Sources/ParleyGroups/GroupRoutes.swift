@@ -6,7 +6,7 @@ public import ParleyOffline
 ///
 /// | collection | its ids | at the gateway |
 /// | --- | --- | --- |
-/// | `groups` | made from the change's key | `…/rooms/{room}/group`, `/api/groups`, `/api/badges` |
+/// | `groups` | the change's key | `…/rooms/{room}/group`, `/api/groups`, `/api/badges` |
 /// | `members` | group and person | `…/rooms/{room}/members?person=` |
 /// | `messages` | group and offset | `…/rooms/{room}/publish`, `history`, `likes` |
 public struct GroupRoutes: WebTransport {

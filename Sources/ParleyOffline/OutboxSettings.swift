@@ -4,7 +4,7 @@ public struct OutboxSettings: Sendable, Hashable {
   public var entriesMax = 10_000
   /// Maximum bytes of the waiting changes; each counts its body and 256 bytes.
   public var bytesMax = 64 << 20
-  /// Maximum server's ids that are remembered for temporary ids that no waiting change uses.
+  /// Maximum remembered server's ids of temporary ids, unless waiting changes use more.
   public var aliasesMax = 10_000
   /// The first pause after the server was unreachable, in milliseconds; each further pause is twice
   /// as long. Every pause is shortened at random by up to half.

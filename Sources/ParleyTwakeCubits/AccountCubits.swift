@@ -4,9 +4,9 @@ public import ParleyDialectModels
 public enum AuthenticationState: Sendable, Equatable {
   /// No user is signed in.
   case initial
-  /// The server is being requested.
+  /// A request to the server is pending.
   case inProgress
-  /// The server rejected the name and password, which are contained for another attempt.
+  /// The server rejected the name and password; contains both for another attempt.
   case failure(username: String, password: String)
   /// The user has signed in, and their data is being fetched.
   case synchronising

@@ -4,7 +4,7 @@ public struct FrameLimits: Sendable, Hashable {
   public let messageBytesMax: Int
   /// Maximum frames of a message.
   public let fragmentsMax: Int
-  /// Maximum frames of a message with fewer than `tinyFragmentBytes` bytes, without the last frame.
+  /// Maximum tiny frames of a message, not counting the last frame; see `tinyFragmentBytes`.
   public let tinyFragmentsMax: Int
 
   /// Minimum bytes of a fragment that does not count as tiny.

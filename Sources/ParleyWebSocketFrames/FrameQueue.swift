@@ -58,7 +58,7 @@ public struct FrameQueue {
     return .queued
   }
 
-  /// Removes all frames that have not been sent in part.
+  /// Removes all frames of which nothing was sent.
   ///
   /// The rest of a partly sent frame remains, so that the peer can read later frames.
   public mutating func removeUnsent() {

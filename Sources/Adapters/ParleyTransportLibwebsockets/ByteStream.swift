@@ -32,8 +32,7 @@ final class ByteStream {
   /// Whether the TLS handshake is not complete.
   private(set) var isShaking = false
   private var hasEndedSending = false
-  /// Bytes of a record that OpenSSL has encrypted and not sent; the next write must start with
-  /// them.
+  /// Bytes of a record that OpenSSL has encrypted and not sent; the next write starts with them.
   @exclusivity(unchecked) private var held: [UInt8] = []
 
   /// Maximum plaintext bytes of a TLS record.

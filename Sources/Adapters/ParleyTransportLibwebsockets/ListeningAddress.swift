@@ -26,7 +26,7 @@ struct ListeningAddress: Equatable {
   /// All IPv6 addresses of the machine.
   static let anySix = ListeningAddress(anyOf: AF_INET6, byteCount: MemoryLayout<sockaddr_in6>.size)
 
-  /// Whether it means all addresses of its family.
+  /// Whether it is the wildcard address of its family.
   var isWildcard: Bool { self == .anyFour || self == .anySix }
 
   /// Whether a socket at this address also accepts connections to the other one.
