@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 
-/// Runs of authors as a snapshot keeps them: the names, then a length and a name's number for each
-/// run, all numbers in groups of seven bits with the least first.
+/// The binary form of a text's author runs in a snapshot: the names, then for each run its length
+/// and the index of its author's name. Numbers are varints: seven bits per byte, lowest first.
 package enum AuthorRunsCoding {
   package static func encode(_ authorship: Authorship) -> [UInt8] {
     let (names, runs) = authorship.numberedRuns
@@ -18,7 +18,7 @@ package enum AuthorRunsCoding {
     return bytes
   }
 
-  /// Returns what the runs describe, or `nil` if the bytes are not such.
+  /// Decodes author runs; `nil` if the bytes are malformed.
   package static func decode(_ bytes: [UInt8]) -> Authorship? {
     var rest = bytes[...]
     guard let nameCount = number(&rest), nameCount <= bytes.count else { return nil }

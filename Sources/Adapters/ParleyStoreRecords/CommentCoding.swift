@@ -1,8 +1,8 @@
 package import ParleyGatewayPorts
 
-/// Comments as a store keeps them, and as lines of an export: one object of JSON.
+/// The JSON form of comments: one object per line, both in a store and in an export.
 package enum CommentCoding {
-  /// Encodes a comment, with the end of its line.
+  /// Encodes a comment as a JSON object followed by a newline.
   package static func line(_ comment: Comment) -> [UInt8] {
     var line = JSONLine()
     line.add("comment", comment.id)
@@ -33,12 +33,12 @@ package enum CommentCoding {
     return line.bytes
   }
 
-  /// Reads what ``line(_:)`` has written; `nil` for anything else.
+  /// Decodes a comment from the output of ``line(_:)``; `nil` for anything else.
   package static func comment(_ bytes: [UInt8]) -> Comment? {
     JSONFields(bytes[...]).flatMap(comment)
   }
 
-  /// Reads a comment from the fields of a line; `nil` if they are not a comment's.
+  /// Decodes a comment from the fields of a line; `nil` if they do not describe a comment.
   package static func comment(_ fields: JSONFields) -> Comment? {
     guard let id = fields.string("comment"), !id.isEmpty, let author = fields.string("author"),
       let text = fields.string("text"), let time = fields.integer("time")
@@ -72,7 +72,7 @@ package enum CommentCoding {
 }
 
 extension RecordHasher {
-  /// The checksum of a comment that is kept.
+  /// Returns the checksum of a stored comment.
   package mutating func checksum(ofComment bytes: [UInt8], document: DocumentID) -> RecordChecksum {
     begin(.comment)
     add(document)

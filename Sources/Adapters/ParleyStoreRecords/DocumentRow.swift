@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// A document's row: the head of its log, and the sums that the rest is checked against.
+/// A document's row: the head of its log, and the checksums that verify its other rows.
 package struct DocumentRow {
   package var number: Int
   package var id: DocumentID
@@ -8,27 +8,29 @@ package struct DocumentRow {
   package var createdAt: Timestamp
   package var updatedAt: Timestamp
   package var epoch: String
-  /// The head.
+  /// The head revision.
   package var revision: Int
-  /// Unicode scalars of the text at the head.
+  /// The length of the text at the head, in Unicode scalars.
   package var length: Int
-  /// The checksum of the head entry, or the origin's.
+  /// The checksum of the head entry, or of the origin if the log is empty.
   package var chain: RecordChecksum
-  /// Entries up to this revision have been compacted away. The text at it is kept as a snapshot.
+  /// The revision up to which entries have been compacted away. A snapshot has the text at this
+  /// revision.
   package var base: Int
-  /// The checksum of the entry at `base`, or the origin's.
+  /// The checksum of the entry at `base`, or of the origin if `base` is 0.
   package var baseChain: RecordChecksum
-  /// The wrapping sum of the hashes of all marks: one mark lost or changed, and it differs.
+  /// The wrapping sum of the hashes of all marks, so that a lost or changed mark is detected.
   package var marks: UInt64
-  /// Bytes of entries since the newest snapshot, about; below zero after a snapshot that was larger
-  /// than the text is long. Not covered by the row's checksum.
+  /// The approximate bytes of entries since the newest snapshot. Negative after a snapshot that was
+  /// larger than the text. Not covered by the row's checksum.
   package var unsnapped: Int
   /// The folder that the note is in.
   package var folder: FolderPath
-  /// The session of clients without a mark, in a log that several nodes share. Not covered by the row's checksum.
+  /// The session of clients without a mark, in a log that several nodes share. Not covered by the
+  /// row's checksum.
   package var sessionFloor = 0
 
-  /// Makes a row.
+  /// Creates a row whose `sessionFloor` is 0.
   package init(
     number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
     epoch: String, revision: Int, length: Int, chain: RecordChecksum, base: Int,
@@ -60,13 +62,14 @@ package struct DocumentRow {
   /// The kind of the note. The tables have no column for it, since there is one kind.
   package var kind: NoteKind { .plain }
 
-  /// Whether enough was logged since the newest snapshot for another one.
+  /// Whether the log has grown enough since the newest snapshot for another snapshot.
   ///
-  /// A snapshot whenever the log has grown by the size of the text (or 64 KiB) keeps what loading
-  /// costs proportional to the text, and all snapshots together smaller than the log.
+  /// A snapshot is due when the log has grown by the size of the text, and by at least 64 KiB. So
+  /// the cost of loading is proportional to the text, and all snapshots together are smaller than
+  /// the log.
   package var needsSnapshot: Bool { Self.needsSnapshot(unsnapped: unsnapped, length: length) }
 
-  /// Whether a snapshot is due of a text of this length, after so many bytes of entries.
+  /// Whether a snapshot is due for a text of `length` scalars, after `unsnapped` bytes of entries.
   static func needsSnapshot(unsnapped: Int, length: Int) -> Bool {
     unsnapped >= max(length, 65_536)
   }
@@ -87,12 +90,12 @@ extension RecordHasher {
     add(row.base)
     add(row.baseChain)
     add(bits: row.marks)
-    // A note in no folder has the checksum of a row without one.
+    // A note without a folder has the checksum that it had before the column existed.
     if !row.folder.isNone { add(row.folder.text) }
     return checksum()
   }
 
-  /// The predecessor of a document's first entry.
+  /// Returns the checksum that precedes a document's first entry.
   package mutating func origin(of id: DocumentID) -> RecordChecksum {
     begin(.origin)
     add(id)
@@ -143,7 +146,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  /// Begins an entry of a log; its fields are added by the caller.
+  /// Begins the checksum of a log entry. The caller adds the entry's fields.
   package mutating func beginEntry(
     _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
   ) {

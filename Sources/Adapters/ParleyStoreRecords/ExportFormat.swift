@@ -12,18 +12,18 @@ public enum ExportFormat: String, CaseIterable, Sendable {
   case operations = "ops"
 }
 
-/// Why a note was not exported or imported.
+/// The reason why a note was not exported or imported.
 public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The store did not do its part.
+  /// The store rejected a request.
   case store(StoreError)
-  /// The file breaks its format at this line, counted from 1.
+  /// The file has a syntax error in this line, counted from 1.
   case malformed(line: Int, expected: String)
-  /// The title has more bytes of UTF-8 than a note's may have.
+  /// The title is longer than the maximum, in bytes of UTF-8.
   case titleTooLong(bytes: Int, max: Int)
-  /// The text has more Unicode scalars than a note may have.
+  /// The text is longer than the maximum, in Unicode scalars.
   case textTooLong(characters: Int, max: Int)
 
-  /// The expectation, what came instead, and what to do.
+  /// The expected value, the actual value, and the remedy.
   public var description: String {
     switch self {
     case .store(.unknownDocument): "there is no such note; see the list of notes for its id"

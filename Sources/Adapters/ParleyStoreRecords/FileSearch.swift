@@ -1,18 +1,18 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// Looks for the hashes of files in the texts of a log.
+/// Searches the texts of a log for the hashes of files.
 ///
-/// A text names a file when it contains the 64 digits of its hash. After the first text only the
-/// surroundings of each edit are searched, since a name cannot appear elsewhere; so all revisions
-/// of a log cost as much as the log.
+/// A text refers to a file if it contains the 64 digits of its hash. After the first text, only the
+/// range around each edit is searched, since a new reference can appear only there. So searching
+/// all revisions costs O(bytes of the log).
 package struct FileSearch {
   private var newest: [FileHash: Int?] = [:]
-  /// The first digits of the hashes that are looked for: most digits in a text are of no hash.
+  /// The first 8 digits of each hash: a fast filter, since most digit runs in a text are no hash.
   private var beginnings: Set<UInt64> = []
   private var buffer: [UInt8] = []
 
-  /// Looks for some files.
+  /// Creates a search for `hashes`, none of which is found yet.
   package init(for hashes: [FileHash]) {
     for hash in hashes {
       newest[hash] = .some(nil)
@@ -20,18 +20,18 @@ package struct FileSearch {
     }
   }
 
-  /// Whether all of them were found.
+  /// Whether every hash was found.
   package var isDone: Bool { newest.values.allSatisfy { $0 != nil } }
 
-  /// The newest revisions at which they were found.
+  /// Returns the newest revision at which each hash was found; `nil` for the others.
   package func uses(head: Int) -> FileUses { FileUses(head: head, newest: newest) }
 
-  /// Looks at a whole text.
+  /// Searches a whole text.
   package mutating func look(in document: Document, at revision: Int) {
     look(in: document, 0..<document.scalarCount, at: revision)
   }
 
-  /// Looks at a text beside what an operation has just changed in it.
+  /// Searches a text around the edits of the operation that was just applied.
   package mutating func look(
     after operation: TextOperation, in document: Document, at revision: Int
   ) {

@@ -2,11 +2,11 @@ import ParleyGatewayPorts
 import ParleyHashing
 import OTCore
 
-/// The log in an export of operations, read line by line after the first.
+/// The log in an export of operations, read line by line after the header line.
 struct ImportedLog {
-  /// The revision that the exported log begins after.
+  /// The revision before the first exported entry.
   private let base: Int
-  /// Added to a revision of the export, it is the revision in the new log.
+  /// The difference between an entry's revision in the new log and in the export.
   private(set) var offset = 0
   private(set) var entries: [LogEntry] = []
   private(set) var versions: [NamedVersion] = []
@@ -15,13 +15,13 @@ struct ImportedLog {
 
   init(base: Int) { self.base = base }
 
-  /// Takes the text at the base, as the entry that stands for all before it.
+  /// Begins the log with an entry that inserts the text at the base, replacing all earlier entries.
   mutating func begin(with entry: LogEntry) {
     entries = [entry]
     offset = 1 - base
   }
 
-  /// Reads a line, whose number the error names.
+  /// Reads a line. Errors contain its `number`.
   mutating func read(_ line: ArraySlice<UInt8>, number: Int) throws(ExportError) {
     let fields = JSONFields(line)
     if let fields, fields.has("file") {
@@ -36,7 +36,7 @@ struct ImportedLog {
     }
   }
 
-  /// Reads an entry or a version.
+  /// Reads an entry or a named version.
   private mutating func readChange(_ fields: JSONFields?, number: Int) throws(ExportError) {
     guard let fields, let revision = fields.integer("revision"),
       revision > base || (revision == base && fields.has("version")), revision < Int(Int32.max),
@@ -63,10 +63,10 @@ struct ImportedLog {
         operation: operation, author: author, time: Timestamp(time)))
   }
 
-  /// Unicode scalars of the text at the head.
+  /// The length of the text at the head, in Unicode scalars.
   private var length: Int { entries.last?.operation.targetLength ?? 0 }
 
-  /// The comments, as comments of the new log.
+  /// Returns the comments, converted to the revisions of the new log.
   func settledComments(in epoch: String) -> [Comment] {
     comments.map { comment in
       var comment = comment
@@ -75,7 +75,8 @@ struct ImportedLog {
     }
   }
 
-  /// Reads a file, whose content has to be what its hash says: the note's text names it by that.
+  /// Reads a file, and verifies its content against its hash, by which the note's text refers to
+  /// it.
   private static func file(_ fields: JSONFields, line: Int) throws(ExportError) -> FileDraft {
     guard let name = fields.string("file"), let time = fields.integer("time"),
       let hash = fields.string("hash"),
@@ -88,8 +89,8 @@ struct ImportedLog {
 }
 
 extension Comment {
-  /// Makes a comment of an export one of the imported log: its range applies to the head there, and
-  /// the revision that it was made at has another number.
+  /// Converts an exported comment to the imported log: moves its range to the head, and its
+  /// original revision by `offset`.
   fileprivate mutating func settle(
     in epoch: String, movedBy offset: Int, head: Int, length: Int
   ) {
@@ -99,7 +100,7 @@ extension Comment {
     place.start = min(place.start, place.end)
     made.epoch = epoch
     made.anchor.revision += offset
-    // The log that it was made on may have been forgotten before it was exported.
+    // The exported log may not reach back to the revision at which the comment was made.
     if !(1...max(head, 1)).contains(made.anchor.revision) { made.anchor = place }
     (anchor, origin) = (place, made)
   }

@@ -1,10 +1,10 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// Writes and reads objects of JSON whose values are strings, integers and operations.
+/// A writer of JSON objects whose values are strings, integers and operations.
 ///
-/// Strings go through `TextOperation`'s own JSON form, so there is one reader and one writer of
-/// them for logs, wire and exports.
+/// Strings are written in the JSON form of `TextOperation`, so logs, wire messages and exports use
+/// the same reader and writer.
 package struct JSONLine {
   /// The bytes so far.
   package private(set) var bytes: [UInt8] = [0x7b]
@@ -12,7 +12,7 @@ package struct JSONLine {
   /// Begins an object.
   package init() {}
 
-  /// Adds a field. Names are this module's own, in plain ASCII.
+  /// Adds a field. Field names are constants of this module, in ASCII that needs no escape.
   package mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
     Self.append(value, to: &bytes)
@@ -30,7 +30,7 @@ package struct JSONLine {
     value.appendJSON(to: &bytes)
   }
 
-  /// Ends the object and its line.
+  /// Ends the object and adds a newline.
   package mutating func end() { bytes.append(contentsOf: [0x7d, 0x0a]) }
 
   private mutating func begin(_ name: StaticString) {
@@ -53,14 +53,14 @@ package struct JSONLine {
   }
 }
 
-/// The fields of an object of JSON, each with its value as it was written.
+/// The fields of a JSON object, each with the bytes of its value.
 ///
-/// The reader is total: for any input it returns fields or `nil`. Values are read when they are
-/// asked for; of other values only the end is checked.
+/// The reader accepts any input: it returns the fields or `nil`. A value is parsed when it is
+/// requested; before that only its end is found.
 package struct JSONFields {
   private var values: [String: ArraySlice<UInt8>] = [:]
 
-  /// Reads an object; `nil` if the bytes are not an object.
+  /// Splits an object into fields; `nil` if the bytes are not an object.
   package init?(_ bytes: ArraySlice<UInt8>) {
     var reader = Reader(bytes: bytes)
     guard reader.skip(0x7b) else { return nil }
@@ -76,7 +76,7 @@ package struct JSONFields {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// Whether there is a field of this name.
+  /// Whether the object has a field of this name.
   package func has(_ name: String) -> Bool { values[name] != nil }
 
   package func string(_ name: String) -> String? { values[name].flatMap(Self.string) }
@@ -102,7 +102,7 @@ package struct JSONFields {
     return text
   }
 
-  /// Finds where values end.
+  /// Finds the ends of values.
   private struct Reader {
     let bytes: ArraySlice<UInt8>
     private var index: Int
@@ -119,7 +119,7 @@ package struct JSONFields {
       }
     }
 
-    /// Goes past a byte, if it is next.
+    /// Skips a byte; returns false if another byte is next.
     mutating func skip(_ byte: UInt8) -> Bool {
       skipSpace()
       guard index < bytes.endIndex, bytes[index] == byte else { return false }
@@ -127,7 +127,7 @@ package struct JSONFields {
       return true
     }
 
-    /// Goes past the next value and returns it; `nil` if it has no end or there is none.
+    /// Skips the next value and returns its bytes; `nil` if it is missing or has no end.
     mutating func value() -> ArraySlice<UInt8>? {
       skipSpace()
       let start = index
@@ -141,7 +141,7 @@ package struct JSONFields {
           depth += 1
           index += 1
         case 0x5d, 0x7d, 0x2c, 0x20, 0x09, 0x0a, 0x0d:
-          // A number or a word ends at what follows it.
+          // A number or a literal ends before the next delimiter.
           if depth == 0 { return index > start ? bytes[start..<index] : nil }
           if bytes[index] == 0x5d || bytes[index] == 0x7d { depth -= 1 }
           index += 1

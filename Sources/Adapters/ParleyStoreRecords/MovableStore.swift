@@ -1,39 +1,40 @@
 public import ParleyGatewayPorts
 
-/// A store whose rows can be moved to a store of another kind, while no other process uses it.
+/// A store whose rows can be copied to a store of another kind, while no other process uses it.
 public protocol MovableStore: AnyObject {
-  /// The number of rows in a table.
+  /// Returns the number of rows in a table.
   func count(of table: StoreTable) throws(StoreError) -> Int
 
-  /// Reads a table in the order of its keys, in portions of bounded size.
+  /// Reads a table in the order of its keys, in batches of bounded size.
   func read(
     _ table: StoreTable, _ body: ([[StoreCell]]) throws(StoreError) -> Void
   ) throws(StoreError)
 
-  /// Reads and verifies all of the store, as `parley check` does.
+  /// Reads and verifies the whole store, as `parley check` does.
   func check() throws -> StoreFindings
 }
 
-/// A new store that is being filled. Until ``finish()`` it is marked as unfinished, and no server opens it.
+/// A new store that is being filled. Until ``finish()`` it is marked as unfinished: no server opens
+/// it.
 public protocol UnfinishedStore: MovableStore {
   /// Adds rows to a table.
   func write(_ rows: [[StoreCell]], to table: StoreTable) throws(StoreError)
 
-  /// Takes the mark away, and returns when everything is durable.
+  /// Removes the mark, and returns after all rows are durable.
   func finish() throws(StoreError)
 }
 
-/// The mark of a store that is being filled: a format that no program reads.
+/// The mark of a store that is being filled: a format number that no program supports.
 package enum UnfinishedFormat {
-  /// The number in the place of the format's.
+  /// The number that is stored as the format.
   package static let number = 2_000_000_000
 
-  /// The remedy, as the end of an error.
+  /// The remedy, which ends an error text.
   package static let advice =
     "a move into it was interrupted; run parley migrate again, which starts over, or remove it"
 }
 
-/// Bounds of the portions in which rows are moved.
+/// The maximum size of a batch of copied rows.
 package enum MovedPortion {
   package static let rowsMax = 1_000
   package static let bytesMax = 4 << 20

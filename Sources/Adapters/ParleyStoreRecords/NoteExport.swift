@@ -2,20 +2,20 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import OTCore
 
-/// Writes a note for the world outside.
+/// Exports notes from a store.
 public struct NoteExport {
   private let store: any DocumentStore
 
-  /// Exports from a store, which may be one that was opened for reading.
+  /// Creates an export from a store, which may be opened read-only.
   public init(from store: any DocumentStore) { self.store = store }
 
-  /// Writes one note.
+  /// Exports one note.
   ///
   /// - Parameters:
-  ///   - id: The note.
-  ///   - format: What it is written as. `operations` also writes the log as far as it was not
-  ///     compacted away; the others have the text at the head.
-  ///   - write: Takes the bytes, piece by piece and in order.
+  ///   - id: The note's id.
+  ///   - format: The format. `operations` also writes the log from its base on; the other formats
+  ///     write only the text at the head.
+  ///   - write: Receives the bytes in order, in pieces.
   public func export(
     _ id: DocumentID, as format: ExportFormat, to write: ([UInt8]) -> Void
   ) throws(ExportError) {
@@ -25,7 +25,7 @@ public struct NoteExport {
     case let reply: throw unexpected(reply)
     }
     switch format {
-    // A file's lines end alike; the other formats have the text as it was committed.
+    // Text files have uniform line endings; the other formats have the text as committed.
     case .markdown, .text: write(WholeText.shown(stored.content.utf8))
     case .json:
       var line = JSONLine()
@@ -47,7 +47,7 @@ public struct NoteExport {
     if !stored.summary.folder.isNone { line.add("folder", stored.summary.folder.text) }
   }
 
-  /// Writes a line for the note with the text that its log begins from, then the log.
+  /// Writes the header line with the text at the log's base, then the log.
   private func exportLog(
     of stored: StoredDocument, to write: ([UInt8]) -> Void
   ) throws(ExportError) {
@@ -107,7 +107,7 @@ public struct NoteExport {
     }
   }
 
-  /// The format's name in the first line of an export of operations.
+  /// The format's name in the header line of an export of operations.
   static let operationsFormat = "parley.operations.1"
 
   static let entriesAtOnce = 1_000
@@ -117,7 +117,7 @@ public struct NoteExport {
     line.add("revision", entry.revision)
     line.add("client", entry.client)
     line.add("sequence", entry.sequence)
-    // As text: not every reader of JSON has 64 bits in a number.
+    // As a string: not every JSON reader supports 64-bit integers.
     line.add("digest", String(entry.digest, radix: 16))
     line.add("operation", entry.operation)
     line.add("author", entry.author)
@@ -126,7 +126,7 @@ public struct NoteExport {
     return line.bytes
   }
 
-  /// The files of a note, the oldest first.
+  /// Returns the files of a note, the oldest first.
   public func files(of id: DocumentID) throws(ExportError) -> [NoteFile] {
     switch one(.files(.list(id: id))) {
     case .files(.files(let files)): return files.reversed()
@@ -134,7 +134,7 @@ public struct NoteExport {
     }
   }
 
-  /// The content of a file; `nil` if it is gone by now.
+  /// Returns the content of a file; `nil` if it was deleted meanwhile.
   public func content(of file: NoteFile, in id: DocumentID) throws(ExportError) -> [UInt8]? {
     switch one(.files(.read(id: id, file.hash, withBytes: true))) {
     case .files(.file(_, let bytes)): return bytes
@@ -143,7 +143,7 @@ public struct NoteExport {
     }
   }
 
-  /// The revision before the oldest entry that is left.
+  /// Returns the revision before the oldest stored entry.
   private func base(of id: DocumentID, head: Int) throws(ExportError) -> Int {
     guard head > 0 else { return 0 }
     switch one(.entries(id: id, after: 0, through: 1)) {

@@ -1,37 +1,37 @@
 public import ParleyGatewayPorts
 import OTCore
 
-/// Makes notes of what was written elsewhere, or by `NoteExport`.
+/// Imports notes from text files, or from the output of `NoteExport`.
 ///
-/// A note is imported under a new name and epoch. Of an export of operations it gets the whole log,
-/// with authors, times and senders; what had been compacted away becomes one entry that inserts the
-/// text the log began from. If anything is wrong, no note is left behind.
+/// An imported note has a new id and epoch. From an export of operations it gets the whole log,
+/// with authors, times and clients; one entry inserts the text at the base, in place of the
+/// compacted entries. If any part fails, the note is removed.
 public struct NoteImport {
   private let store: any DocumentStore
 
-  /// Imports into a store.
+  /// Creates an import into a store.
   public init(into store: any DocumentStore) { self.store = store }
 
-  /// Properties of an imported note that its bytes do not give.
+  /// The properties of an imported note that its file does not contain, and the limits.
   public struct Details: Sendable {
-    /// The new note's name.
+    /// The new note's id.
     public var id: DocumentID
-    /// The new log's epoch, which has to be a random one.
+    /// The new log's epoch, which must be random.
     public var epoch: String
-    /// The title, where the format has none.
+    /// The title, used if the file contains no title.
     public var title: String
-    /// The folder of the note, where the format has none.
+    /// The folder of the note, used if the file contains no folder.
     public var folder: FolderPath = .none
-    /// The author of the text, where the format names none.
+    /// The author of the text, used if the file contains no author.
     public var author: String
     /// The time of the import.
     public var time: Timestamp
-    /// The longest title that is taken, in bytes of UTF-8.
+    /// The maximum length of the title, in bytes of UTF-8.
     public var titleBytesMax: Int
-    /// The longest text that is taken at the log's end, in Unicode scalars.
+    /// The maximum length of the text at the head, in Unicode scalars.
     public var textScalarsMax: Int
 
-    /// Makes details.
+    /// Creates details, by default without limits.
     public init(
       id: DocumentID, epoch: String, title: String, author: String, time: Timestamp,
       titleBytesMax: Int = .max, textScalarsMax: Int = .max
@@ -46,15 +46,15 @@ public struct NoteImport {
     }
   }
 
-  /// A note that is read and not stored yet.
+  /// A note that was parsed and is not stored yet.
   public struct Draft: Sendable {
-    /// The note as the store will list it.
+    /// The summary that the stored note will have.
     public let summary: NoteSummary
-    /// The bytes that a batch counts for it.
+    /// The bytes by which the note counts towards the size of a batch.
     public let bytes: Int
     fileprivate let requests: [StoreRequest]
 
-    /// Whether the draft's text is this one.
+    /// Whether the draft's text equals `text`, scalar by scalar.
     public func hasText(_ text: String) -> Bool {
       var document = Document()
       for case .append(_, _, let entries, _) in requests {
@@ -64,9 +64,9 @@ public struct NoteImport {
     }
   }
 
-  /// Makes one note.
+  /// Imports one note.
   ///
-  /// - Returns: The note.
+  /// - Returns: The stored note.
   @discardableResult
   public func importNote(
     _ bytes: [UInt8], as format: ExportFormat, _ details: Details
@@ -80,7 +80,7 @@ public struct NoteImport {
     }
   }
 
-  /// Reads one note.
+  /// Parses one note.
   public static func draft(
     _ bytes: [UInt8], as format: ExportFormat, _ details: Details
   ) throws(ExportError) -> Draft {
@@ -101,8 +101,8 @@ public struct NoteImport {
     }
   }
 
-  /// Makes notes in one commit: if the disk fills up, none of them is there. Then the store's housekeeping is done, so that
-  /// a long log has its snapshots before it is read.
+  /// Stores notes in one commit: if the disk is full, no note is stored. Then runs the store's
+  /// housekeeping, so that a long log has its snapshots before it is read.
   ///
   /// - Returns: The note or the error of each draft.
   public func make(_ drafts: [Draft]) -> [Result<NoteSummary, ExportError>] {
@@ -114,7 +114,7 @@ public struct NoteImport {
       place = own.endIndex
       if let error = own.first?.failure { return .failure(.store(error)) }
       if let error = own.lazy.compactMap(\.failure).first {
-        // A store that took part of it.
+        // The store performed only some of the draft's requests.
         _ = store.perform([.delete(id: draft.summary.id)])
         return .failure(.store(error))
       }
@@ -122,7 +122,7 @@ public struct NoteImport {
     }
   }
 
-  /// The client that imported text is said to come from. No server mints such a name.
+  /// The client name of imported text. Servers never create such a name.
   private static let client = "import"
 
   private static func entry(
@@ -151,7 +151,8 @@ public struct NoteImport {
     return count
   }
 
-  /// The folder that an export names; an invalid one is ignored, for the note counts more.
+  /// Returns the folder in an export, or `nil` if it is invalid: a bad folder must not prevent the
+  /// import.
   private static func folder(_ fields: JSONFields) -> FolderPath? {
     fields.string("folder").flatMap { try? FolderPath($0) }
   }
@@ -225,7 +226,7 @@ public struct NoteImport {
     batch += versions.map {
       .saveVersion(id: details.id, epoch: details.epoch, version: $0)
     }
-    // A thread's first comment comes before its answers.
+    // A thread's first comment must be stored before its replies.
     for comment in comments.filter({ $0.thread == nil }) + comments.filter({ $0.thread != nil }) {
       batch.append(
         .comments(CommentRequest(note: details.id, .add(comment, countMax: .max))))

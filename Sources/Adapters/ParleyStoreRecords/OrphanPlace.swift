@@ -1,9 +1,9 @@
-/// The place up to which receipts and likes were looked through for those of publications that are gone.
+/// A position in the scan for receipts and likes whose publications no longer exist.
 package struct OrphanPlace {
-  /// Rows that are looked at in one go.
+  /// Rows that are scanned in one transaction.
   package static let sliceCount = 5_000
 
-  /// The tables, in the order in which they are looked through.
+  /// The tables, in scan order.
   package static let tables = ["receipts", "likes"]
 
   package var table: Int
@@ -11,7 +11,7 @@ package struct OrphanPlace {
   package var offset: Int
   package var person: String
 
-  /// Makes a place, before all rows if none is named.
+  /// Creates a position, by default before all rows.
   package init(table: Int = 0, room: Int = 0, offset: Int = 0, person: String = "") {
     self.table = table
     self.room = room

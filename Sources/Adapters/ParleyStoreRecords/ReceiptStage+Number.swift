@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 
 extension ReceiptStage {
-  /// The stage as it is kept.
+  /// The number that represents the stage in the store.
   package var number: Int {
     switch self {
     case .delivered: 1
@@ -9,7 +9,7 @@ extension ReceiptStage {
     }
   }
 
-  /// The stage that is kept as a number; `nil` if none is.
+  /// Creates a stage from its stored number; `nil` if the number is unknown.
   package init?(number: Int) {
     guard let stage = Self.allCases.first(where: { $0.number == number }) else { return nil }
     self = stage

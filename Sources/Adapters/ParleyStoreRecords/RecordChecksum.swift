@@ -1,12 +1,12 @@
 package import ParleyGatewayPorts
 package import ParleyHashing
 
-/// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
+/// The first 16 bytes of a SHA-256 hash: verifies a record, and links log entries to a chain.
 package struct RecordChecksum: Equatable, Sendable {
   package let high: UInt64
   package let low: UInt64
 
-  /// Makes a checksum of its halves.
+  /// Creates a checksum from its halves.
   package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -17,14 +17,14 @@ package struct RecordChecksum: Equatable, Sendable {
     low = digest.second
   }
 
-  /// Reads a checksum from a column; `nil` unless there are 16 bytes.
+  /// Reads a checksum from a column; `nil` unless it has exactly 16 bytes.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
     high = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
     low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
   }
 
-  /// The bytes as they are stored.
+  /// The 16 bytes, big-endian.
   package var bytes: [UInt8] {
     [high, low].flatMap { word in
       withUnsafeBytes(of: word.bigEndian) { Array($0) }
@@ -32,9 +32,9 @@ package struct RecordChecksum: Equatable, Sendable {
   }
 }
 
-/// Collects a record's fields, each with its length, so that no two records look alike.
+/// Hashes a record's fields, each with its length, so that no two records hash the same bytes.
 package struct RecordHasher: ~Copyable {
-  /// The kind of a record, hashed first: a checksum of one kind never fits another.
+  /// The kind of a record, which is hashed first so that kinds have different checksums.
   package enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
@@ -44,7 +44,7 @@ package struct RecordHasher: ~Copyable {
   private let hash = SHA256()
   private var buffer: [UInt8] = []
 
-  /// Makes a hasher, for one thread at a time.
+  /// Creates a hasher for one thread at a time.
   package init() {}
 
   package mutating func begin(_ kind: Kind) {
@@ -80,7 +80,7 @@ package struct RecordHasher: ~Copyable {
     add(bits: checksum.low)
   }
 
-  /// The name of a file's content: the whole hash of it alone.
+  /// Returns the name of a file: the full SHA-256 of its content.
   package func hash(ofFile bytes: [UInt8]) -> FileHash {
     guard let name = FileHash(hash.hash(bytes).bytes) else {
       preconditionFailure("SHA-256 has 32 bytes")
@@ -88,6 +88,6 @@ package struct RecordHasher: ~Copyable {
     return name
   }
 
-  /// The checksum of the fields since `begin`.
+  /// Returns the checksum of the fields added since `begin`.
   package func checksum() -> RecordChecksum { RecordChecksum(hash.hash(buffer)) }
 }

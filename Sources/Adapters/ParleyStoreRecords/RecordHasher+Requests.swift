@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 
 extension RecordHasher {
-  /// Digests a request, to tell a repetition from another use of its key.
+  /// Digests a request, to distinguish a repetition from another request with the same key.
   package mutating func digest(of asked: KeyedRequest) -> RecordChecksum {
     begin(.request)
     add(asked.variant)
@@ -9,7 +9,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  /// The checksum of an answer that is kept.
+  /// Returns the checksum of a stored answer.
   package mutating func checksum(
     ofAnswer answer: [UInt8], owner: String, key: String, _ digest: RecordChecksum
   ) -> RecordChecksum {

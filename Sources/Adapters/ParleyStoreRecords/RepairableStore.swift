@@ -1,18 +1,18 @@
 public import ParleyGatewayPorts
 
-/// A store that can be read whole and made smaller by commands.
+/// A store that commands can verify and compact.
 public protocol RepairableStore: ServerStore {
-  /// Reads and verifies all of the store.
+  /// Reads and verifies the whole store.
   ///
-  /// - Parameter progress: Told the number of notes read so far, and of all.
+  /// - Parameter progress: Called with the number of notes read so far, and the total.
   func check(progress: (Int, Int) -> Void) -> StoreFindings
 
-  /// Compacts the logs of all documents by a rule.
+  /// Compacts the logs of all documents.
   ///
   /// - Parameters:
-  ///   - retention: What is kept.
-  ///   - now: The time that ages are counted from.
-  /// - Returns: How many notes were compacted.
+  ///   - retention: The entries to retain.
+  ///   - now: The time from which ages are calculated.
+  /// - Returns: The number of compacted notes.
   @discardableResult
   func compact(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int
 }

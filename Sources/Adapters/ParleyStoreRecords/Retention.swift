@@ -1,35 +1,35 @@
 public import ParleyGatewayPorts
 
-/// The part of a log that compaction keeps.
+/// The rule for the entries that compaction retains.
 ///
-/// An entry is forgotten when it is neither among the newest nor young. Texts of named versions,
-/// the marks of all clients, and the text itself stay in any case: a client that resumes from
-/// before the base gets a snapshot, and what it re-sends is known by its sequence.
+/// An entry is removed if it is neither recent by count nor by age. The text, texts of named
+/// versions and the marks of all clients are always retained: a client that resumes from before the
+/// base receives a snapshot, and its repeated changes are recognised by their sequence.
 public struct Retention: Sendable, Equatable {
-  /// The number of newest entries that are kept, whatever their age.
+  /// The minimum number of newest entries that are retained, regardless of age.
   public var entriesMin: Int
-  /// Entries younger than this many milliseconds are kept.
+  /// The minimum age of removed entries, in milliseconds.
   public var ageMin: Timestamp
 
-  /// Makes a rule.
+  /// Creates a rule.
   public init(entriesMin: Int, ageMin: Timestamp) {
     self.entriesMin = entriesMin
     self.ageMin = ageMin
   }
 
-  /// Whether a log is so much longer than what is kept that it is worth a look.
+  /// Whether a log exceeds the retained entries by enough to be worth compacting.
   package func isOverlong(_ row: borrowing DocumentRow) -> Bool {
     isOverlong(revision: row.revision, base: row.base)
   }
 
-  /// Whether a log with this head and this base is so much longer.
+  /// Whether a log with this head and base is overlong.
   package func isOverlong(revision: Int, base: Int) -> Bool {
     revision - base >= entriesMin + max(entriesMin / 2, 1_000)
   }
 
-  /// The revision to compact a log to, `nil` if there is too little to gain.
+  /// Returns the revision to compact a log to; `nil` if no entry can be removed.
   ///
-  /// - Parameter lastRevision: The last revision accepted not later than a time.
+  /// - Parameter lastRevision: Returns the last revision that was accepted at a time or before.
   package func base(
     of row: DocumentRow, now: Timestamp,
     lastRevision: (Timestamp) throws(StoreError) -> Int

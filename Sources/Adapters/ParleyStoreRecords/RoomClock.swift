@@ -1,27 +1,27 @@
 package import ParleyGatewayPorts
 
-/// The times that work with rooms comes with, and which of them is believed: what has expired by then
-/// may go. A clock that is ahead for a while removes nothing that has not expired.
+/// The clock of rooms. Publications expire only by a time that the clock has confirmed for an hour,
+/// so a clock that is temporarily ahead removes nothing early.
 package struct RoomClock {
-  /// The newest time, or an earlier one if the clock was set back since.
+  /// The newest time seen, or an earlier time if the clock was set back since.
   package private(set) var time: Timestamp = 0
-  /// A time that the clock has been past for a while without being set back.
+  /// The confirmed time: the clock exceeded it by an hour without being set back.
   package private(set) var believed: Timestamp = 0
-  /// Whether there may be publications of a time when the clock was ahead.
+  /// Whether publications may exist with times from when the clock was ahead.
   package private(set) var hasPublicationsAhead = true
-  /// The time that is believed next; `nil` before any work with rooms.
+  /// The next time to be confirmed; `nil` before the first request to a room.
   private var nextBelieved: Timestamp?
-  /// The time of the last search for what has expired.
+  /// The confirmed time of the last sweep for expired rows.
   private var swept: Timestamp = 0
 
-  /// Milliseconds that the clock goes past a time before that is believed.
+  /// Milliseconds by which the clock must exceed a time to confirm it.
   private static let beliefMilliseconds: Timestamp = 3_600_000
 
   package init() {}
 
-  /// Takes note of a time.
+  /// Advances the clock by the time of a request.
   ///
-  /// - Parameter newest: The newest time of any room, asked for at the first.
+  /// - Parameter newest: Returns the newest time of any room; called only for the first request.
   package mutating func note(_ now: Timestamp, newest: () -> Timestamp) {
     let next = nextBelieved ?? newest()
     if TimeOrder.isSetBack(from: max(time, next), to: now) {
@@ -38,10 +38,10 @@ package struct RoomClock {
     time = TimeOrder.following(time, now)
   }
 
-  /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
+  /// Whether publications with times from when the clock was ahead are to be redated.
   package var wantsRedating: Bool { hasPublicationsAhead && time > 0 }
 
-  /// Whether it is time to look for what has expired; reading hides it in any case.
+  /// Whether a sweep for expired rows is due. Reads never return expired rows anyway.
   package var wantsSweep: Bool { believed - swept >= 60_000 }
 
   package mutating func redated() { hasPublicationsAhead = false }

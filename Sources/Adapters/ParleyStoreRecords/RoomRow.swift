@@ -8,10 +8,9 @@ package struct RoomRow {
   package var epoch: String
   /// The offset of the newest publication.
   package var head: Int
-  /// The time at which that publication was accepted.
+  /// The time at which the publication at `head` was accepted.
   package var time: Timestamp
 
-  /// Makes a row.
   package init(number: Int, name: RoomName, epoch: String, head: Int, time: Timestamp) {
     self.number = number
     self.name = name
@@ -39,7 +38,7 @@ extension RecordHasher {
     add(room)
     add(publication.offset)
     add(Int(publication.time))
-    // Whether there is an id counts too: no sender is not a sender without a name.
+    // Hash whether each id is present too: a missing id must not hash like an empty one.
     add(publication.personID == nil ? 0 : 1)
     add(publication.personID ?? "")
     add(publication.senderID == nil ? 0 : 1)
@@ -48,7 +47,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  /// Digests a publication and its key, to tell a repeated request from another use of the key.
+  /// Digests a publication and its key, to distinguish a repetition from another use of the key.
   package mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
     begin(.publicationKey)
     add(key)

@@ -1,22 +1,22 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// Advice that ends every error about damage.
+/// The advice at the end of every error about damage.
 package let damageAdvice = "run parley check, then restore the newest backup"
 
-/// A document's text at a revision, or the empty one that its log starts from.
+/// A document's text at a revision, or the empty text at the start of its log.
 package struct Snapshot: Sendable, Equatable {
   package var revision: Int
   /// The checksum of the entry at the revision.
   package var chain: RecordChecksum
-  /// The time at which that entry was accepted.
+  /// The time at which the entry at the revision was accepted.
   package var time: Timestamp
-  /// UTF-8.
+  /// The text in UTF-8.
   package var text: [UInt8]
   /// The authors of the text, encoded by `AuthorRunsCoding`.
   package var authors: [UInt8]
 
-  /// Makes a snapshot.
+  /// Creates a snapshot from stored columns or from a fold.
   package init(
     revision: Int, chain: RecordChecksum, time: Timestamp, text: [UInt8], authors: [UInt8]
   ) {
@@ -27,7 +27,7 @@ package struct Snapshot: Sendable, Equatable {
     self.authors = authors
   }
 
-  /// The content that was stored.
+  /// Returns the content; throws `damaged` if the text is not UTF-8.
   package func content() throws(StoreError) -> NoteContent {
     do throws(OperationError) {
       return try text.withUnsafeBufferPointer { text throws(OperationError) in
@@ -39,20 +39,20 @@ package struct Snapshot: Sendable, Equatable {
   }
 }
 
-/// A content that a log is folded into.
+/// A text that is rebuilt by applying the entries of a log in order.
 package struct Fold {
-  /// The revision of the text so far.
+  /// The revision of the last applied entry.
   package private(set) var revision: Int
-  /// The checksum of the entry at that revision.
+  /// The checksum of the last applied entry.
   package private(set) var chain: RecordChecksum
-  /// The time at which that entry was accepted.
+  /// The time at which the last applied entry was accepted.
   package private(set) var time: Timestamp
-  /// The content so far.
+  /// The content at `revision`.
   package private(set) var content: NoteContent
-  /// The authors of the text so far.
+  /// The authors of the text at `revision`.
   package private(set) var authorship: Authorship
 
-  /// Starts from a snapshot.
+  /// Starts a fold from a snapshot.
   package init(_ snapshot: Snapshot) throws(StoreError) {
     revision = snapshot.revision
     chain = snapshot.chain
@@ -64,7 +64,7 @@ package struct Fold {
     self.authorship = authorship
   }
 
-  /// Goes one entry further.
+  /// Applies the next entry.
   package mutating func apply(
     _ operation: TextOperation, by author: String, at time: Timestamp, revision: Int,
     checksum: RecordChecksum
@@ -82,12 +82,12 @@ package struct Fold {
     self.time = time
   }
 
-  /// The content so far, for readers of the past.
+  /// The content at `revision`, for a history request.
   package var text: HistoricText {
     HistoricText(revision: revision, time: time, content: content, authors: authorship.runs)
   }
 
-  /// The content so far, to be kept.
+  /// The content at `revision`, as a snapshot to be stored.
   package var snapshot: Snapshot {
     Snapshot(
       revision: revision, chain: chain, time: time, text: content.utf8,

@@ -1,12 +1,12 @@
 public import ParleyGatewayPorts
 
-/// The result of reading and verifying all of a store.
+/// The result of reading and verifying a whole store.
 public struct StoreFindings: Sendable, Equatable {
-  /// Something that is not as it was written.
+  /// A record that differs from what was written.
   public struct Problem: Sendable, Equatable, CustomStringConvertible {
-    /// The document it is about, `nil` for the store as a whole.
+    /// The affected document; `nil` for the store as a whole.
     public var document: DocumentID?
-    /// The problem and its remedy, without any user's text.
+    /// The problem and its remedy. Contains no user's text.
     public var description: String
   }
 
@@ -20,17 +20,17 @@ public struct StoreFindings: Sendable, Equatable {
   public var versions = 0
   /// The number of publications in rooms.
   public var publications = 0
-  /// The number of files of notes, each content once.
+  /// The number of distinct contents of files.
   public var files = 0
   /// The number of comments on notes.
   public var comments = 0
   /// The problems found; empty for a sound store.
   public var problems: [Problem] = []
 
-  /// Findings of nothing yet.
+  /// Creates empty findings.
   public init() {}
 
-  /// Adds those of a part; ``notes`` counts the notes of all parts already.
+  /// Adds the findings of a part, except for its number of notes, which the caller counts.
   package mutating func add(_ part: StoreFindings) {
     entries += part.entries
     snapshots += part.snapshots
@@ -45,7 +45,7 @@ public struct StoreFindings: Sendable, Equatable {
     problems.append(Problem(document: document, description: description))
   }
 
-  /// Adds the comments of a note, which have to lie within its log and its threads.
+  /// Counts and verifies the comments of a note, which must lie within its log and its threads.
   package mutating func checkComments(_ all: [Comment], of row: DocumentRow) {
     comments += all.count
     let first = Set(all.lazy.filter { $0.thread == nil }.map { ExactName($0.id) })
@@ -53,7 +53,8 @@ public struct StoreFindings: Sendable, Equatable {
       if let thread = comment.thread, !first.contains(ExactName(thread)) {
         add(row.id, "a comment answers one that is not there; \(damageAdvice)")
       }
-      // One before the base was left there by a program that knows no comments.
+      // An anchor before the base is valid: a program version without comments does not move
+      // anchors.
       if let anchor = comment.anchor, !anchor.isGone, anchor.revision > row.revision {
         add(row.id, "a comment names a revision that the log does not have; \(damageAdvice)")
       }

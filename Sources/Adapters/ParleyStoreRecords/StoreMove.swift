@@ -1,23 +1,23 @@
 import ParleyGatewayPorts
 import ParleyHashing
 
-/// A move of everything that a store holds to a new store, all of it or nothing.
+/// Copies all rows of a store to a new store. The copy is usable only if every step succeeds.
 ///
 ///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ take the mark away
 ///
-/// A portion of rows is in memory at a time, however large the store is.
+/// Memory is limited to one batch of rows, regardless of the size of the store.
 public struct StoreMove {
   /// The result of a move.
   public struct Result: Sendable {
-    /// The number of rows of each table.
+    /// The number of copied rows of each table.
     public var rows: [(table: String, count: Int)] = []
     /// The findings of the new store's check.
     public var findings = StoreFindings()
-    /// The digest that source and target have alike, in hexadecimal digits.
+    /// The digest of all rows, equal in source and target, in hexadecimal digits.
     public var digest = ""
   }
 
-  /// A step, for people who wait.
+  /// A step of the move, to report progress.
   public enum Step: Sendable, Equatable {
     case checkingSource
     case copying(table: String, rows: Int, of: Int)
@@ -28,17 +28,17 @@ public struct StoreMove {
   private let source: any MovableStore
   private let target: any UnfinishedStore
 
-  /// Plans a move.
+  /// Creates a move that has not begun.
   public init(from source: any MovableStore, to target: any UnfinishedStore) {
     self.source = source
     self.target = target
   }
 
-  /// Moves everything.
+  /// Checks the source, copies and compares all tables, and checks and finishes the target.
   ///
   /// - Parameters:
-  ///   - beforeFinish: Called when the target is whole and before it may be used.
-  /// - progress: Called with each step, and after each portion.
+  ///   - beforeFinish: Called when the target is complete, before it is marked as finished.
+  ///   - progress: Called at each step, and after each batch.
   public func run(
     beforeFinish: () throws -> Void = {}, progress: (Step) -> Void
   ) throws -> Result {
@@ -79,14 +79,14 @@ public struct StoreMove {
   }
 }
 
-/// Why a store was not moved. The source is as it was.
+/// The reason why a store was not moved. The source is unchanged.
 public enum StoreMoveError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Source or copy has problems.
+  /// The source or the copy has problems.
   case unsound(which: String, count: Int, first: String)
   /// A table's rows differ between source and copy.
   case different(table: String)
 
-  /// The expectation, what came instead, and what to do.
+  /// The problem, and for different rows also the remedy.
   public var description: String {
     switch self {
     case .unsound(let which, let count, let first):
@@ -98,7 +98,7 @@ public enum StoreMoveError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 }
 
-/// A digest of a table's rows in their order.
+/// A digest of a table's rows in order.
 struct TableDigest {
   private(set) var rowCount = 0
   private(set) var bytes: [UInt8]
@@ -121,7 +121,7 @@ struct TableDigest {
           all.append(contentsOf: value)
         }
       }
-      // Row by row, for the two sides deal out portions of their own.
+      // Hash row by row, since source and target divide rows into batches differently.
       bytes = hash.sha.hash(all).bytes
       all.removeAll(keepingCapacity: true)
       all.append(contentsOf: bytes)
@@ -129,7 +129,7 @@ struct TableDigest {
     rowCount += rows.count
   }
 
-  /// The digest of all tables together.
+  /// Returns the digest of all tables' digests.
   static func text(of digests: [[UInt8]]) -> String {
     SHA256().hash(digests.flatMap(\.self)).bytes.hexadecimal
   }

@@ -1,33 +1,33 @@
-/// A table as every store contains it, for moving a store from one kind to another.
+/// The common form of a table in all kinds of stores, for moving a store to another kind.
 ///
-/// A table contains no derived values, such as the checksum of a note's row: each store computes
-/// them again.
+/// Derived values, such as the checksum of a note's row, are omitted: each store recomputes them.
 public struct StoreTable: Sendable, Equatable {
-  /// The kind of a column's values.
+  /// The type of a column's values.
   public enum Kind: Sendable {
     case integer, text, bytes
   }
 
-  /// A column's name and kind.
+  /// A column's name and type.
   public struct Column: Sendable, Equatable {
-    /// The name, alike in all stores.
+    /// The name, the same in all stores.
     public let name: String
-    /// The kind of its values, any of which may be missing.
+    /// The type of its values. Any value may be missing.
     public let kind: Kind
   }
 
-  /// The table's name, alike in all stores.
+  /// The table's name, the same in all stores.
   public let name: String
   /// The columns, in the order of a row's cells.
   public let columns: [Column]
-  /// The number of leading columns that name a row; rows are read in their order.
+  /// The number of leading columns that form the key. Rows are read in the order of the key.
   public let keyCount: Int
 
   /// Describes a table.
   ///
   /// - Parameters:
-  ///   - columns: Their names; `$` after one stands for text, `#` for bytes, nothing for an integer.
-  ///   - keyCount: The number of them that name a row.
+  ///   - columns: The column names, with a suffix for the type: `$` for text, `#` for bytes, none
+  ///     for integers.
+  ///   - keyCount: The number of leading columns that form the key.
   init(_ name: String, _ columns: String, key keyCount: Int) {
     self.name = name
     self.keyCount = keyCount
@@ -40,12 +40,13 @@ public struct StoreTable: Sendable, Equatable {
     }
   }
 
-  /// Revisions before which the clock was set back, as text: rising numbers between commas.
+  /// The column with the revisions before which the clock was set back: ascending numbers,
+  /// separated by commas.
   public static let setBacks = "set_backs"
 
-  /// The newest number that a table has given to a row.
+  /// The table of the last number that each numbered table has assigned.
   public static let sequences = StoreTable("sequences", "name$ value", key: 1)
-  /// The tables whose numbers never come twice, in the order of their names.
+  /// The tables whose numbers are never reused, in the order of their names.
   public static let numbered = ["answers", "dead_letters", "documents", "rooms"]
 
   private static let note = """
@@ -53,7 +54,8 @@ public struct StoreTable: Sendable, Equatable {
     folder$
     """
 
-  /// All tables, in the order of moving: a note's own row comes after everything that it sums up.
+  /// All tables, in the order of copying: a note's row follows the rows from which its checksums
+  /// are computed.
   public static let all = [
     StoreTable("room_epoch", "epoch$", key: 1),
     StoreTable("meta", "name$ value# checksum#", key: 1),
@@ -100,25 +102,25 @@ public struct StoreTable: Sendable, Equatable {
 public enum StoreCell: Sendable, Equatable {
   /// No value.
   case none
-  /// A number, or 64 bits.
+  /// An integer, or 64 bits.
   case integer(Int64)
   /// Text in UTF-8, or bytes.
   case bytes([UInt8])
 
-  /// The number, or 0.
+  /// The integer; 0 for other cells.
   package var integer: Int {
     if case .integer(let value) = self { Int(truncatingIfNeeded: value) } else { 0 }
   }
 
-  /// The bytes, or none.
+  /// The bytes; empty for other cells.
   package var bytes: [UInt8] {
     if case .bytes(let value) = self { value } else { [] }
   }
 
-  /// The bytes as text.
+  /// The bytes, decoded as UTF-8.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The size of the value, about.
+  /// The approximate size in memory, in bytes.
   package var byteCount: Int {
     if case .bytes(let value) = self { value.count + 16 } else { 16 }
   }

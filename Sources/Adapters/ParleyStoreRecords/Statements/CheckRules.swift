@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 import OTCore
 
-/// Reading all of a store.
+/// Verification of a whole store.
 package struct CheckRules<Store: SQLStore> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
@@ -9,10 +9,10 @@ package struct CheckRules<Store: SQLStore> {
 
   package init(store: Store) { self.store = store }
 
-  /// Walks every log from its base to its head, and compares what was derived from it.
+  /// Reads every log from its base to its head, and verifies the data derived from it.
   ///
-  /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
-  /// last entry of their client.
+  /// Every checksum is recomputed. A snapshot must equal the fold of its log, and a mark the last
+  /// entry of its client.
   package func check(
     _ findings: inout StoreFindings, progress: (Int, Int) -> Void
   ) throws(StoreError) {
@@ -44,7 +44,7 @@ package struct CheckRules<Store: SQLStore> {
       do throws(StoreError) {
         let found = try store.reading { () throws(StoreError) in
           try finding(id) { found throws(StoreError) in
-            // A note that was deleted meanwhile has nothing to be found.
+            // The note may have been deleted meanwhile.
             if let row = try store.row(id) { try check(row, &found) }
           }
         }
@@ -73,7 +73,7 @@ package struct CheckRules<Store: SQLStore> {
       })
   }
 
-  /// The findings of one check, with the error that has ended it.
+  /// Returns the findings of one check, including the error that ended it.
   private func finding(
     _ id: DocumentID?, _ check: (inout StoreFindings) throws(StoreError) -> Void
   ) throws(StoreError) -> StoreFindings {
@@ -116,7 +116,7 @@ package struct CheckRules<Store: SQLStore> {
     }
   }
 
-  /// Reads one document.
+  /// Verifies one document.
   private func check(
     _ row: DocumentRow, _ findings: inout StoreFindings
   ) throws(StoreError) {
@@ -127,7 +127,7 @@ package struct CheckRules<Store: SQLStore> {
     try CommentRules(store: store).check(of: row, &findings)
     let snapshots = try CompactionRules(store: store).snapshotRevisions(of: row)
     for revision in snapshots where revision < row.base {
-      // Its log is gone: its own checksum has to do.
+      // Its entries are compacted away, so only its own checksum can be verified.
       _ = try texts.snapshot(of: row, through: revision)
       findings.snapshots += 1
     }
@@ -154,7 +154,7 @@ package struct CheckRules<Store: SQLStore> {
     }
   }
 
-  /// Folds a document's log, and compares the kept texts with it.
+  /// Folds a document's log, and compares the stored snapshots with the fold.
   ///
   /// - Returns: The last entry of each client.
   private func checkLog(

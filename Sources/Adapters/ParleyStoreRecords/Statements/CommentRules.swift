@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// Comments of notes: a row each, and their anchors, which move with the log.
+/// The comments of notes: one row each. Their anchors move with the log.
 ///
-/// The caller has locked the note's row before a change.
+/// Before a change, the caller must lock the note's row.
 struct CommentRules<Store: LogTable> {
   let store: Store
 
@@ -15,7 +15,7 @@ struct CommentRules<Store: LogTable> {
     CommentRows(store: store, row: row)
   }
 
-  /// Checks that each comment is what was written, and lies within the note's log.
+  /// Verifies the checksum of each comment, and that its anchor lies within the note's log.
   func check(
     of row: DocumentRow, _ findings: inout StoreFindings
   ) throws(StoreError) {

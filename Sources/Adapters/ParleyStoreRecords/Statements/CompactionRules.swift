@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 
-/// Snapshots of texts, and the compaction of logs to them.
+/// Snapshots of texts, and compaction of logs up to a snapshot.
 struct CompactionRules<Store: LogTable> {
   let store: Store
   private var texts: TextRules<Store> { TextRules(store: store) }
   private var versions: VersionRules<Store> { VersionRules(store: store) }
   private var comments: CommentRules<Store> { CommentRules(store: store) }
 
-  /// Takes a snapshot at a document's head, whether it is due or not.
+  /// Stores a snapshot at a document's head, even if none is due.
   func takeSnapshot(of row: DocumentRow) throws(StoreError) {
     var row = row
     try texts.keep(try texts.fold(of: row, at: row.revision).snapshot, of: &row)
@@ -15,8 +15,8 @@ struct CompactionRules<Store: LogTable> {
     try comments.keepAnchors(of: comments.moved(through: row.revision))
   }
 
-  /// Moves the log's base up to a revision. The entries before it are out of reach at once, and are
-  /// removed piece by piece by `maintain`.
+  /// Moves the log's base up to a revision. Entries up to the new base become unreadable at once;
+  /// `maintain` deletes them in small portions.
   ///
   /// ```
   /// before:  base ─ e ─ e ─ v ─ e ─ e ─ through ─ e ─ e ─ head
@@ -33,7 +33,7 @@ struct CompactionRules<Store: LogTable> {
     }
     let comments = comments.rows(of: row)
     try comments.keepAnchors(of: comments.moved(through: through))
-    // Read, and so verified, before what it stands for goes.
+    // Read and verify the snapshot before the entries that it replaces become unreadable.
     let base = try texts.snapshot(of: row, through: through)
     row.base = through
     row.baseChain = base.chain
@@ -46,7 +46,8 @@ struct CompactionRules<Store: LogTable> {
     store.noteCompacted(row)
   }
 
-  /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.
+  /// Returns the revisions whose texts are retained when a log is compacted: named versions and the
+  /// new base.
   func revisionsToKeep(
     of row: DocumentRow, compactedTo base: Int
   ) throws(StoreError) -> [Int] {

@@ -1,6 +1,7 @@
 import ParleyGatewayPorts
 
-/// Deleted notes that can be restored: their rows, while all else of them remains in place.
+/// Deleted notes that can be restored. Only the document row moves; all other rows remain
+/// unchanged.
 struct DeletionRules<Store: DeletedNoteTable> {
   let store: Store
   private var names: NameRules<Store> { NameRules(store: store) }
@@ -20,7 +21,7 @@ struct DeletionRules<Store: DeletedNoteTable> {
       try remove(row)
       return .done
     case .removeOlder(let time, let limit):
-      // A deletion whose time is not what was written shows in `check`, and is left alone.
+      // `deleted` omits rows whose time is damaged; `check` reports them.
       for deleted in try store.deleted(
         " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit, end: store.lockingFree)
       {
@@ -30,13 +31,14 @@ struct DeletionRules<Store: DeletedNoteTable> {
     }
   }
 
-  /// A deleted note's row.
+  /// Returns a deleted note's row.
   func deletedRow(number: Int) throws(StoreError) -> DocumentRow? {
     try store.first(Store.selectDeleted + " WHERE number = $1", number, read: store.readDeleted)?
       .row
   }
 
-  /// The row of the note of this name that was deleted last; a transaction that writes locks it.
+  /// Returns the row of the most recently deleted note with this id; a write transaction locks the
+  /// row.
   func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     try store.first(
       Store.selectDeleted + " WHERE id = $1 ORDER BY deleted DESC LIMIT 1" + store.locking, id,
@@ -50,7 +52,7 @@ struct DeletionRules<Store: DeletedNoteTable> {
     try store.change("DELETE FROM deleted_documents WHERE number = $1", row.number)
     try store.change("UPDATE note_origins SET deleted = 0, expires = NULL WHERE id = $1", id)
     store.noteMoved(id, row)
-    // Work on its log may have been due when it was deleted.
+    // Its log may have been due for a snapshot or for compaction when it was deleted.
     store.context.noteDue(row)
     if row.base > 0 { store.noteCompacted(row) }
     return row

@@ -1,12 +1,12 @@
 package import ParleyGatewayPorts
 
-/// The rows of queued events.
+/// A connection to a store that contains queued events.
 package protocol EventTable: SQLConnection {
-  /// Records that a dead letter is kept.
+  /// Called when a dead letter is stored.
   func noteBuried()
 }
 
-/// Queued events for outside services: reading, removing, and keeping them as dead letters.
+/// Queued events for external services: reading, removing, and moving them to the dead letters.
 package struct EventRules<Store: EventTable> {
   let store: Store
 
@@ -41,7 +41,7 @@ package struct EventRules<Store: EventTable> {
       subject: row.text(3), time: Timestamp(row.integer(4)), data: row.bytes(5))
   }
 
-  /// Removes an event; whether it was there.
+  /// Removes an event; returns false if it was not queued.
   package func remove(_ event: OutboxEvent) throws(StoreError) -> Bool {
     store.context.changedTargets.insert(event.target)
     return try store.changedRows(

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Files of notes: each content once, and each note's list of those that are its.
+/// Files of notes. Each distinct content is stored once, and each note has a list of its files.
 struct FileRules<Store: FileTable> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
@@ -81,12 +81,12 @@ struct FileRules<Store: FileTable> {
       time: Timestamp(found.integer(3)))
   }
 
-  /// A file whose content is not what was kept.
+  /// The error of a file whose content does not match its hash.
   private static var damagedFile: StoreError {
     .damaged("a file of a note differs from its checksum; \(damageAdvice)")
   }
 
-  /// The condition that a row of `note_files` is of the file with a hash, as the second parameter.
+  /// The condition that selects the rows of `note_files` by a file's hash, which is parameter 2.
   private static var isFile: String {
     "\(Store.noteFileKey) = (SELECT \(Store.fileKey) FROM files WHERE hash = $2)"
   }
@@ -134,7 +134,7 @@ struct FileRules<Store: FileTable> {
     guard !hashes.isEmpty else { return search.uses(head: row.revision) }
     search.look(in: try texts.fold(of: row, at: row.revision).content.text, at: row.revision)
     guard !search.isDone else { return search.uses(head: row.revision) }
-    // Every revision since the oldest that is kept, and the named ones before it.
+    // Search every stored revision from the base on, then the named versions before it.
     var fold = try Fold(texts.snapshot(of: row, through: row.base))
     search.look(in: fold.content.text, at: row.base)
     try logs.walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
@@ -173,9 +173,9 @@ struct FileRules<Store: FileTable> {
     return .settled(removed: removed)
   }
 
-  /// Removes a file of a note that is gone.
+  /// Removes one file of a deleted note.
   ///
-  /// - Returns: Whether there may be more.
+  /// - Returns: Whether more files may remain.
   func removeOne(ofDocument document: Int) throws(StoreError) -> Bool {
     try store.lockFiles()
     let (key, file) = (Store.fileKey, Store.noteFileKey)
@@ -191,7 +191,7 @@ struct FileRules<Store: FileTable> {
 
   // MARK: Checking
 
-  /// Checks that each content matches its hash, and is there for every note that names it.
+  /// Verifies that each content matches its hash, and that each file of a note has a content.
   func check(_ findings: inout StoreFindings) throws(StoreError) {
     for hash in try store.rows("SELECT hash FROM files ORDER BY hash", read: { $0.bytes(0) }) {
       let isSound = try store.first("SELECT bytes FROM files WHERE hash = $1", Blob(hash)) {

@@ -1,17 +1,18 @@
 import ParleyGatewayPorts
 
-/// The list of folders, in steps of bounded work: along the index of folders, of each the oldest notes first.
+/// The list of folders, in steps of bounded work. A step follows the index of folders, and within a
+/// folder counts the oldest notes first.
 ///
-/// Folders whose notes all count are counted by the database; the notes of the others are looked at one by one. Folders
-/// without a note that can count are passed over.
+/// If all notes of a folder count, the database counts them; otherwise each note is examined.
+/// Folders in which no note can count are skipped.
 struct FolderListRules<Store: FolderTable> {
   let store: Store
 
-  /// The work of finding a folder, in notes that are looked at.
+  /// The work of finding one folder, in units of one examined note.
   private static var folderWork: Int { 2 }
-  /// The number of notes that the database counts in the time of looking at one.
+  /// The number of notes that the database counts per unit of work.
   private static var countedPerWork: Int { 8 }
-  /// The share of a step's work that finds folders, whose notes may be too many for the step.
+  /// The divisor of a step's work that limits finding: at most 1/8 is spent on finding folders.
   private static var findingShare: Int { 8 }
 
   func folders(
@@ -28,11 +29,11 @@ struct FolderListRules<Store: FolderTable> {
       found = counts.whole
     }
     var last = place?.folder
-    // Each step comes at least to one folder.
+    // Each step counts at least one run of folders, so that a list with little work advances.
     var isFirst = true
     repeat {
       let most = min(limit - found.count, max(1, left / Self.findingShare / Self.folderWork))
-      // One more shows whether there are more.
+      // One extra row shows whether more folders follow.
       let folders = try folders(after: last, limit: most + 1)
       left -= folders.count * Self.folderWork
       for run in Self.runs(of: folders.prefix(most), counting) where left > 0 || isFirst {
@@ -49,9 +50,9 @@ struct FolderListRules<Store: FolderTable> {
     return .folders(found, next: last.map { FolderPlace($0) })
   }
 
-  /// Finds folders that have notes.
+  /// Finds the next folders that contain notes.
   ///
-  /// - Complexity: O(`limit`) searches in the index, however many notes each folder has.
+  /// - Complexity: O(`limit`) index searches, regardless of the number of notes in each folder.
   private func folders(
     after last: FolderPath?, limit: Int
   ) throws(StoreError) -> [FolderPath] {
@@ -69,7 +70,7 @@ struct FolderListRules<Store: FolderTable> {
     ) { FolderPath(stored: $0.text(0)) }
   }
 
-  /// Divides folders into runs whose notes are counted in one way.
+  /// Divides folders into runs, so that all notes of a run are counted in the same way.
   private static func runs(
     of folders: ArraySlice<FolderPath>, _ counting: FolderCounting
   ) -> [FolderRun] {
@@ -85,9 +86,9 @@ struct FolderListRules<Store: FolderTable> {
     return runs
   }
 
-  /// Counts the notes of a run, as far as there is work left.
+  /// Counts the notes of a run until the work is used up.
   ///
-  /// - Returns: The folders that were counted to their end, and the place where the count was cut off.
+  /// - Returns: The completely counted folders, and the position at which the count stopped.
   private func count(
     _ run: FolderRun, _ counting: FolderCounting, _ left: inout Int
   ) throws(StoreError) -> (whole: [FolderCount], cut: FolderPlace?) {
@@ -134,7 +135,7 @@ struct FolderListRules<Store: FolderTable> {
     )
   }
 
-  /// Counts at most so many notes of a run.
+  /// Counts at most `limit` notes of a run.
   private func countAll(of run: FolderRun, limit: Int) throws(StoreError) -> [FolderCount] {
     switch run {
     case .folders(let folders, _): try store.counts(of: folders, limit: limit)
@@ -148,7 +149,7 @@ struct FolderListRules<Store: FolderTable> {
     }
   }
 
-  /// The place of the last of so many notes of a folder, which is the last one of a run.
+  /// Returns the position of the `count`th note of a folder, the last folder of a run.
   private func place(
     _ count: Int, in run: FolderRun, _ folder: FolderPath
   ) throws(StoreError) -> NotePlace? {
@@ -162,7 +163,7 @@ struct FolderListRules<Store: FolderTable> {
     ) { NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1)) }
   }
 
-  /// At most so many notes of a run.
+  /// Returns at most `limit` notes of a run.
   private func notes(
     of run: FolderRun, limit: Int
   ) throws(StoreError) -> [(folder: FolderPath, place: NotePlace)] {
@@ -187,15 +188,15 @@ struct FolderListRules<Store: FolderTable> {
   }
 }
 
-/// Notes that are counted together.
+/// Notes that one query counts.
 private enum FolderRun {
-  /// A way to count a folder's notes.
+  /// The way in which a folder's notes are counted.
   enum Way {
-    /// All of them.
+    /// All notes count.
     case all
-    /// The notes that are counted by name.
+    /// Only notes that `FolderCounting` includes by id count.
     case some
-    /// No notes are counted.
+    /// No note counts.
     case none
 
     init(_ folder: FolderPath, _ counting: FolderCounting) {
@@ -203,12 +204,12 @@ private enum FolderRun {
     }
   }
 
-  /// Folders that follow each other, at least one.
+  /// Consecutive folders, at least one.
   case folders([FolderPath], Way)
-  /// A folder behind the notes that were counted.
+  /// The notes of a folder after those already counted.
   case rest(of: FolderPath, FolderPlace.Partial)
 
-  /// Its last folder.
+  /// The last folder of the run.
   var last: FolderPath? {
     switch self {
     case .folders(let folders, _): folders.last

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Folders of notes: each note's row names its own.
+/// Folders of notes. A note's row contains the path of its folder.
 struct FolderRules<Store: FolderTable> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }
@@ -33,7 +33,8 @@ struct FolderRules<Store: FolderTable> {
     }
   }
 
-  /// Whether a note is in one of the folders that a condition names; a transaction that writes locks its row.
+  /// Whether a note is in a folder covered by a condition. A write transaction locks the note's
+  /// row.
   func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
     let row =
       condition.isOfDeleted
@@ -53,8 +54,8 @@ struct FolderRules<Store: FolderTable> {
     return try self.move(notes.map(\.number), by: move, hasMore: hasMore, rest: nil)
   }
 
-  /// Moves a portion of the notes that leave the folder; the others come to places within it, and are too many for one
-  /// portion.
+  /// Moves a portion of the notes that leave the old folder. Notes already in the successor, which
+  /// is within the old folder, are excluded: they are too many for one portion.
   private func moveOthers(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
     let others = try notes(within: move.old, outside: move.successor ?? move.old, limit: limit + 1)
     let hasMore = others.count > limit
@@ -67,7 +68,7 @@ struct FolderRules<Store: FolderTable> {
     _ numbers: [Int], by move: FolderMove, hasMore: Bool, rest: FolderMove?
   ) throws(StoreError) -> FolderReply {
     let rows = try store.rows(toMove: numbers)
-    // All paths first: nothing is moved if one of them would be invalid.
+    // Compute all paths first: nothing is moved if one of them is invalid.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
     for row in rows where row.folder.isWithin(move.old) {
       do throws(FolderPathError) {
@@ -76,14 +77,15 @@ struct FolderRules<Store: FolderTable> {
         return .unfit(error)
       }
     }
-    // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
-    // there are no others, the rest cannot be read.
+    // Other nodes may have moved or deleted some or all of these notes meanwhile, so more may
+    // remain even if none was moved. In a store that is not shared, such notes are unreadable and
+    // are not retried.
     let continues = hasMore && (!moves.isEmpty || store.isShared)
     return .moved(try store.move(moves), hasMore: continues, rest: rest)
   }
 
-  /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next
-  /// portion begins where one ends.
+  /// Reads notes in a folder and its subfolders, in index order. Moved notes have left this range,
+  /// so the next portion starts from the beginning again.
   private func notes(
     within folder: FolderPath, limit: Int
   ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
@@ -100,7 +102,7 @@ struct FolderRules<Store: FolderTable> {
       ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
   }
 
-  /// The same without the notes of a folder below and those below that.
+  /// Reads the same notes, excluding those in the folder `below` and its subfolders.
   private func notes(
     within folder: FolderPath, outside below: FolderPath, limit: Int
   ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
@@ -108,7 +110,7 @@ struct FolderRules<Store: FolderTable> {
       "SELECT number, folder FROM documents WHERE folder = $1 ORDER BY created, id LIMIT $2",
       folder.text, limit
     ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
-    // Between the folder below and its own subfolders are names that begin with its name; none has a control character.
+    // Siblings such as "below-2" sort between `below` and "below/". No name has control characters.
     let ranges = [
       (folder.text + "/", below.text), (below.text + " ", below.text + "/"),
       (below.text + "0", folder.text + "0"),

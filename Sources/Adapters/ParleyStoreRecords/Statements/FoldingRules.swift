@@ -1,21 +1,22 @@
 package import ParleyGatewayPorts
 import OTCore
 
-/// Entries that are folded between two looks at whether the next snapshot is due.
+/// Entries that are folded before checking again whether the next snapshot is due.
 private let stride = 256
 
-/// Snapshots of one document that were folded beside the commits, to be kept.
+/// Snapshots of one document that were folded in parallel with commits, to be stored.
 package struct FoldedSnapshots: Sendable {
-  /// The document.
+  /// The document's id.
   package let id: DocumentID
-  /// The document's number, which no other document ever has.
+  /// The document's number, which is never reused.
   fileprivate let number: Int
   fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
-  /// Comments with their ranges at the newest of the snapshots.
+  /// Comments whose anchors were moved to the newest of the snapshots.
   fileprivate var comments: [Comment] = []
-  /// The bytes of the log up to the snapshot, and the text's length there; `nil` unless the count is to start again.
+  /// The bytes of the log up to the snapshot, and the text's length there; `nil` if `unsnapped`
+  /// stays unchanged.
   fileprivate var counted: (unsnapped: Int, length: Int)?
-  /// The revision to compact the log to.
+  /// The revision to compact the log to; `nil` if the log is not to be compacted.
   fileprivate var base: Int?
 
   fileprivate init(of row: DocumentRow) {
@@ -24,7 +25,7 @@ package struct FoldedSnapshots: Sendable {
   }
 }
 
-/// Folding beside the commits.
+/// Folding of logs in parallel with commits.
 ///
 ///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
 ///     reading                      └▶ fold ──────────────┘
@@ -38,8 +39,8 @@ package struct FoldingRules<Store: LogTable> {
 
   package init(store: Store) { self.store = store }
 
-  /// The texts that are due to be folded. A document that is still due is named again by its next
-  /// change, or after ``MaintenanceSchedule/retry()`` if it was postponed.
+  /// Takes the documents that are due to be folded. A document that is still due is added again by
+  /// its next change, or by ``Upkeep/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
     guard store.context.foldsBeside,
       !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty
@@ -53,14 +54,15 @@ package struct FoldingRules<Store: LogTable> {
     return orders
   }
 
-  /// Folds what was ordered; `nil` if there is nothing left to fold.
+  /// Folds the log of an order; `nil` if nothing is due.
   ///
-  /// A snapshot is folded as far as the next one is due, and no further. So an imported log gets as many as one that was
-  /// written here, and no read waits for all of it: what remains is ordered again when the snapshot is kept.
+  /// A fold ends at the revision where the next snapshot is due. So an imported log gets as many
+  /// snapshots as a log of edits, and no reader waits for the whole log. Storing the snapshot
+  /// orders the remaining entries.
   ///
-  /// - Throws: Why the log cannot be read.
-  /// - Complexity: O(*n*) of the text and of its authors' runs, since a snapshot is due when the log has grown by as much;
-  ///   for `retention` also of the log up to the new base.
+  /// - Throws: The error of reading the log.
+  /// - Complexity: O(*n*) in the text and its authors' runs, since a snapshot is due when the log
+  ///   has grown by as much; for `retention` also in the log up to the new base.
   package func fold(_ order: FoldOrder) throws(StoreError) -> FoldedSnapshots? {
     try store.reading { () throws(StoreError) -> FoldedSnapshots? in
       guard let row = try store.row(order.id) else { return nil }
@@ -88,15 +90,16 @@ package struct FoldingRules<Store: LogTable> {
     }
   }
 
-  /// Folds a log from its newest snapshot to its head, or to the first revision where a snapshot is due.
+  /// Folds a log from its newest snapshot to its head, or to the first revision where a snapshot is
+  /// due.
   ///
-  /// - Returns: The text, and the bytes that the log has grown by up to there.
+  /// - Returns: The fold, and the bytes that the log has grown by up to its revision.
   private func foldToNextSnapshot(
     _ row: DocumentRow
   ) throws(StoreError) -> (fold: Fold, unsnapped: Int) {
     let snapshot = try texts.snapshot(of: row, through: row.revision)
     var fold = try Fold(snapshot)
-    // As when a snapshot is kept: the log that follows pays for its size beyond the text's length.
+    // As when a snapshot is stored: its size beyond the text's length delays the next snapshot.
     var unsnapped = min(
       0, fold.content.text.scalarCount - snapshot.text.count - snapshot.authors.count)
     while fold.revision < row.revision,
@@ -118,9 +121,10 @@ package struct FoldingRules<Store: LogTable> {
       (snapshot, store.context.hasher.checksum(of: snapshot, document: row.id)))
   }
 
-  /// Keeps what was folded, unless the document is another by now.
+  /// Stores folded snapshots, and compacts the log if ordered. A snapshot that no longer matches
+  /// the document's log is discarded.
   ///
-  /// - Throws: The disk's error. Nothing is lost: the log contains all of it.
+  /// - Throws: The disk's error. No data is lost: the log contains all entries.
   package func keep(_ folded: FoldedSnapshots) throws(StoreError) {
     for (snapshot, checksum) in folded.snapshots {
       try store.transaction { () throws(StoreError) in
@@ -131,14 +135,14 @@ package struct FoldingRules<Store: LogTable> {
         try texts.keep(snapshot, checksum: checksum, of: row)
         try comments.rows(of: row).keepAnchors(of: folded.comments)
         if let counted = folded.counted {
-          // Entries logged while it was folded count towards the next one.
+          // Entries that were logged during the fold count towards the next snapshot.
           row.unsnapped -= counted.unsnapped
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try store.write(row)
           if row.needsSnapshot {
             store.context.upkeep.unsnapped.insert(row.id)
           } else {
-            // A change that came meanwhile may have asked for it once more.
+            // A concurrent change may have ordered the snapshot again.
             store.context.upkeep.unsnapped.remove(row.id)
           }
         }

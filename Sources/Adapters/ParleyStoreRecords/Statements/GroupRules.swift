@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Groups, likes, and what people have read.
+/// Groups, reactions to publications, and read marks.
 struct GroupRules<Store: RoomTable> {
   let store: Store
 
@@ -68,7 +68,7 @@ struct GroupRules<Store: RoomTable> {
     }
   }
 
-  /// The actor as a member; `nil` if they are not a member.
+  /// Returns the actor as a member; `nil` if the actor is not a member.
   private func membership(
     of actor: ChangeActor, in room: Int
   ) throws(StoreError) -> GroupMember? {
@@ -186,8 +186,8 @@ struct GroupRules<Store: RoomTable> {
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
 
-  /// Adds a member, who receives push notifications while offline, and counts as having read what
-  /// is there.
+  /// Adds a member. The member receives push notifications while offline, and existing publications
+  /// count as read.
   private func add(
     _ member: GroupMember, to room: RoomRow, _ name: RoomName
   ) throws(StoreError) {
@@ -296,7 +296,7 @@ struct GroupRules<Store: RoomTable> {
         PublicationLike(offset: $0.integer(0), personID: $0.text(1), reaction: $0.text(2))
       }
     }
-    // Not through those of publications that are gone, which are removed later.
+    // Skip reactions to publications that have expired; housekeeping removes them.
     let oldest = try store.first(
       #"SELECT coalesce(min("offset"), 0) FROM publications WHERE room = $1"#, room
     ) { $0.integer(0) }
@@ -304,7 +304,7 @@ struct GroupRules<Store: RoomTable> {
     guard found.count > limit, let last = found.last?.offset else {
       return .likes(found, hasMore: false)
     }
-    // Whole publications: the last one goes, or is all that there is.
+    // Return whole publications only: drop the last one, unless it is the only one.
     found.removeAll { $0.offset == last }
     if found.isEmpty { found = try read("=", last, .max) }
     return .likes(found, hasMore: true)
@@ -337,7 +337,7 @@ struct GroupRules<Store: RoomTable> {
     return .badge(RoomBadge(room: name, readThrough: through, unread: max(0, head - through)))
   }
 
-  /// Notes that a person has read a publication, or written it: theirs are no news to them.
+  /// Marks publications as read by a person who has read or published one.
   func noteRead(_ name: RoomName, by person: PersonID, through offset: Int)
     throws(StoreError)
   {

@@ -2,16 +2,17 @@ import ParleyGatewayPorts
 
 /// Entries that are read at once for a page of history.
 private let stride = 128
-/// Bytes of operations that are read at once, about.
+/// The approximate bytes of operations that are read at once.
 private let strideBytes = 1 << 20
 
-/// History for people, and its limits.
+/// Pages of history and of editing sessions, with limited work per page.
 struct HistoryRules<Store: LogTable> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
   private var texts: TextRules<Store> { TextRules(store: store) }
 
-  /// - Complexity: O(`limit`) entries and the bytes of their operations, however long the log is.
+  /// - Complexity: O(`limit`) entries and the bytes of their operations, regardless of the log's
+  ///   length.
   func history(
     _ id: DocumentID, after: Int, limit: Int, pause: Timestamp
   ) throws(StoreError) -> HistoryPage {
@@ -22,7 +23,7 @@ struct HistoryRules<Store: LogTable> {
     guard revision >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
     var chain = try logs.chain(at: revision, of: row)
     while revision < row.revision, !builder.isFull {
-      // In strides, for only the entries tell how many of them fill a page.
+      // Read in strides: the number of entries that fill a page is known only after reading them.
       let through = min(revision + stride, row.revision)
       chain = try logs.walk(row, after: revision, through: through, chain: chain) {
         entry throws(StoreError) in
@@ -33,8 +34,8 @@ struct HistoryRules<Store: LogTable> {
     return builder.page(head: row.revision)
   }
 
-  /// - Complexity: O(``EditingSessionPage/changesMax``) entries and ``EditingSessionPage/bytesMax`` of their
-  ///   operations at most, however long the log is.
+  /// - Complexity: At most ``EditingSessionPage/changesMax`` entries with
+  ///   ``EditingSessionPage/bytesMax`` of operations, regardless of the log's length.
   func editingSessions(
     _ id: DocumentID, before: Int, limit: Int, pause: Timestamp
   ) throws(StoreError) -> EditingSessionPage {
@@ -60,9 +61,10 @@ struct HistoryRules<Store: LogTable> {
       nextTime: isAtStart ? nil : try logs.time(at: end, of: row))
   }
 
-  /// Returns the revision before a stride that ends at `end`. A stride is limited by its entries and its bytes.
+  /// Returns the revision before a stride that ends at `end`. A stride is limited by entries and
+  /// bytes.
   ///
-  /// - Parameter bytes: The bytes of the stride's operations are added to it.
+  /// - Parameter bytes: Is increased by the bytes of the stride's operations.
   private func start(
     of row: DocumentRow, through end: Int, _ bytes: inout Int
   ) throws(StoreError) -> Int {

@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// Housekeeping, piece by piece, while no request waits.
+/// Housekeeping in small steps, while no request waits.
 package struct HousekeepingRules<Store: SQLStore> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }
@@ -13,7 +13,7 @@ package struct HousekeepingRules<Store: SQLStore> {
 
   package init(store: Store) { self.store = store }
 
-  /// Whether anything is due.
+  /// Whether any housekeeping is due.
   package var hasChores: Bool {
     (!store.context.foldsBeside
       && (!store.context.upkeep.unsnapped.isEmpty
@@ -23,13 +23,13 @@ package struct HousekeepingRules<Store: SQLStore> {
       || store.context.upkeep.roomClock.wantsSweep
   }
 
-  /// Does one piece of what is due: a snapshot, part of a deleted note's log, or what has expired.
+  /// Does one step: a snapshot, a compaction, part of a deleted note's rows, or some expired rows.
   ///
-  /// What is known of deleted notes, of times and of rooms changes after the commit: if that fails, all of
-  /// it stays to be done. A snapshot or a log is set aside then, for the logs of other notes may be sound.
+  /// The record of due work changes only after the commit; if the commit fails, the work remains
+  /// due. A failed snapshot or compaction is postponed, since the logs of other notes may be sound.
   ///
-  /// - Returns: Whether there was anything.
-  /// - Throws: Why it failed. It is to be tried again after ``MaintenanceSchedule/retry()``.
+  /// - Returns: Whether any step was due.
+  /// - Throws: The error of the step. It is retried after ``Upkeep/retry()``.
   package func doChore() throws(StoreError) -> Bool {
     if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst() {
       doFold(.snapshot(id))
@@ -49,7 +49,7 @@ package struct HousekeepingRules<Store: SQLStore> {
     }
   }
 
-  /// Keeps a snapshot, or compacts a log, or sets the work aside if that fails.
+  /// Stores a snapshot or compacts a log; postpones the work if that fails.
   private func doFold(_ order: FoldOrder) {
     do throws(StoreError) {
       if let folded = try folding.fold(order) { try folding.keep(folded) }
@@ -80,7 +80,7 @@ package struct HousekeepingRules<Store: SQLStore> {
     return true
   }
 
-  /// Compacts the logs of all documents by a rule, and returns how many there were.
+  /// Compacts the logs of all documents, and returns the number of compacted logs.
   package func compactAll(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
     var count = 0
     for summary in try store.reading({ () throws(StoreError) in try notes.list() }) {
@@ -95,22 +95,22 @@ package struct HousekeepingRules<Store: SQLStore> {
     return count
   }
 
-  /// Takes a snapshot at a document's head, whether it is due or not.
+  /// Stores a snapshot at a document's head, even if none is due.
   package func takeSnapshotNow(_ id: DocumentID) throws(StoreError) {
     try store.transaction { () throws(StoreError) in
       try compaction.takeSnapshot(of: store.existingRow(id))
     }
   }
 
-  /// Removes some rows of deleted documents.
+  /// Deletes some rows of one deleted document.
   ///
-  /// - Returns: Whether there may be more.
+  /// - Returns: Whether more rows may remain.
   private func removeGarbage() throws(StoreError) -> Bool {
     let found = try store.first("SELECT document FROM garbage ORDER BY document LIMIT 1") {
       $0.integer(0)
     }
     guard let document = found else { return false }
-    // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
+    // At most 1000 entries or one text per step, to limit the delay of the next batch.
     for delete in [
       """
       DELETE FROM log WHERE document = $1
@@ -135,8 +135,8 @@ package struct HousekeepingRules<Store: SQLStore> {
 
   // MARK: What has expired
 
-  /// Removes some of what has expired; whether that was all, and the place up to which rows of
-  /// publications that are gone were looked for.
+  /// Deletes some expired rows. Returns whether all are deleted, and the position of the orphan
+  /// scan.
   private func removeExpired() throws(StoreError) -> (isDone: Bool, place: OrphanPlace) {
     var isDone = true
     for (table, key) in [
@@ -156,16 +156,16 @@ package struct HousekeepingRules<Store: SQLStore> {
         DELETE FROM note_origins WHERE id IN
           (SELECT id FROM note_origins WHERE deleted = 1 AND expires <= $1 LIMIT 500)
         """, store.context.upkeep.roomClock.believed) == 0 && isDone
-    // Last, and one table after the other, so that each row is looked at once.
+    // Scan for orphans last, one table after the other, so that each row is examined once.
     guard isDone else { return (false, store.context.upkeep.orphanPlace) }
     let place = try removeOrphans(after: store.context.upkeep.orphanPlace)
     return (place == nil, place ?? OrphanPlace())
   }
 
-  /// Removes what was said of publications that are gone, of some rows: a batch that comes meanwhile
-  /// waits for no more.
+  /// Deletes receipts and likes of publications that no longer exist, from one slice of rows: this
+  /// limits the delay of the next batch.
   ///
-  /// - Returns: The place up to which rows were looked at; `nil` for all of them.
+  /// - Returns: The position after the slice; `nil` when both tables are complete.
   private func removeOrphans(after place: OrphanPlace) throws(StoreError) -> OrphanPlace? {
     let (table, key) = (OrphanPlace.tables[place.table], #"(room, "offset", person)"#)
     let last = try store.first(
@@ -178,7 +178,8 @@ package struct HousekeepingRules<Store: SQLStore> {
         table: place.table, room: $0.integer(0), offset: $0.integer(1), person: $0.text(2))
     }
     let end = last ?? OrphanPlace(room: .max)
-    // Each is looked up by itself: from `NOT EXISTS` PostgreSQL makes one pass over all publications.
+    // A scalar subquery looks up each row: for `NOT EXISTS`, PostgreSQL would scan all
+    // publications.
     try store.change(
       """
       DELETE FROM \(table) WHERE \(key) > ($1, $2, $3) AND \(key) <= ($4, $5, $6) AND

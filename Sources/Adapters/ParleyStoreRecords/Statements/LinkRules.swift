@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 
-/// Links whose time is over that one request removes.
+/// The maximum expired links that one request deletes.
 private let expiredMax = 100
 
-/// Links to notes, by the hashes of their keys.
+/// Links to notes, stored with the hashes of their keys.
 struct LinkRules<Store: NoteTable> {
   let store: Store
   private var names: NameRules<Store> { NameRules(store: store) }
@@ -11,13 +11,13 @@ struct LinkRules<Store: NoteTable> {
   func reply(to request: LinkRequest) throws(StoreError) -> LinkReply {
     switch request {
     case .make(let link, let key, let countMax):
-      // The note's row is locked, so that its links are counted one after the other.
+      // Lock the note's row, so that concurrent requests do not exceed the maximum.
       _ = try store.existingRow(link.note)
       store.context.noteTime(link.createdAt)
       try removeExpiredLinks(now: link.createdAt)
       let kept = try links(of: link.note)
       if kept.contains(where: { ExactName($0.id) == ExactName(link.id) }) { return .made }
-      // Some whose time is over may be there yet.
+      // Some expired links may remain.
       let counting = kept.count { $0.expiresAt > link.createdAt }
       guard counting < countMax else { return .tooMany }
       try store.change(

@@ -4,7 +4,7 @@ import OTCore
 /// Entries that are read at once.
 private let stride = 256
 
-/// Reading of logs, with every link verified.
+/// Reads logs, and verifies the checksum chain of their entries.
 package struct LogRules<Store: SQLConnection> {
   let store: Store
 
@@ -30,12 +30,13 @@ package struct LogRules<Store: SQLConnection> {
     return entries
   }
 
-  /// The last revision of entries whose operations have about so many bytes, without reading them.
+  /// Returns the last revision to read for about `bytesMax` bytes of operations. Reads only
+  /// lengths.
   private func end(
     of row: DocumentRow, after: Int, through: Int, bytesMax: Int
   ) throws(StoreError) -> Int {
     var bytes = 0
-    // The first does not count.
+    // The first entry is returned regardless of its size, which is not counted.
     var revision = after + 1
     while revision < through {
       let sizes = try store.rows(
@@ -54,7 +55,7 @@ package struct LogRules<Store: SQLConnection> {
     return through
   }
 
-  /// The time of a revision that the log still has.
+  /// Returns the time of a stored revision.
   package func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
     var time: Timestamp = 0
     try walk(
@@ -65,7 +66,8 @@ package struct LogRules<Store: SQLConnection> {
     return time
   }
 
-  /// The checksum of the entry at a revision, which its successor is to prove.
+  /// Returns the stored checksum of the entry at a revision, which the next entry's checksum
+  /// verifies.
   package func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
     if revision == row.base { return row.baseChain }
     if revision == row.revision { return row.chain }
@@ -78,11 +80,12 @@ package struct LogRules<Store: SQLConnection> {
     return checksum
   }
 
-  /// Reads entries in order, each verified before `body` sees it.
+  /// Reads entries in order, and verifies each before passing it to `body`.
   ///
   /// - Parameters:
-  ///   - after: At least the document's base.
-  ///   - through: At most its head; the head's entry is compared with the document's row.
+  ///   - after: The revision before the first entry; at least the document's base.
+  ///   - through: The last revision; at most the head, whose entry is compared with the document's
+  ///     row.
   ///   - chain: The checksum of the entry at `after`.
   /// - Returns: The checksum of the last entry.
   @discardableResult
@@ -110,7 +113,7 @@ package struct LogRules<Store: SQLConnection> {
     return place.chain
   }
 
-  /// Verifies the row of the log that follows a place, and moves the place behind it.
+  /// Verifies the log row that follows a position, and advances the position.
   package func pass(
     _ found: Store.Row, of row: DocumentRow, from place: inout LogPlace,
     _ body: (borrowing StoredEntry<Store.Row>) throws(StoreError) -> Void
@@ -137,7 +140,8 @@ package struct LogRules<Store: SQLConnection> {
       StoredEntry(found, revision: place.revision, operation: operation, checksum: place.chain))
   }
 
-  /// The epochs of a document's log, each with the revision after which it began; never empty.
+  /// Returns the epochs of a document's log, each with the revision after which it began; never
+  /// empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
     let epochs = try store.rows(
       "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number
@@ -145,7 +149,7 @@ package struct LogRules<Store: SQLConnection> {
     return try verified(epochs, of: row)
   }
 
-  /// A document's epochs, which have to end in its newest.
+  /// Returns a document's epochs if the last one is the document's current epoch; otherwise throws.
   package func verified(
     _ epochs: [(after: Int, epoch: String)], of row: DocumentRow
   ) throws(StoreError) -> [(after: Int, epoch: String)] {
@@ -170,10 +174,10 @@ package struct LogRules<Store: SQLConnection> {
   }
 }
 
-/// A place in a log that is read: the entry there, which its successor has to follow.
+/// A position in a log that is being read: the last verified entry.
 package struct LogPlace {
   package var revision: Int
-  /// The checksum of the entry there.
+  /// The checksum of the entry at `revision`.
   package var chain: RecordChecksum
   /// The log's epochs, each with the revision after which it began.
   fileprivate let epochs: [(after: Int, epoch: String)]
@@ -185,7 +189,7 @@ package struct LogPlace {
     self.epochs = epochs
   }
 
-  /// The epoch of the entry there.
+  /// The epoch of the entry at `revision`.
   fileprivate var epoch: String {
     mutating get {
       while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {

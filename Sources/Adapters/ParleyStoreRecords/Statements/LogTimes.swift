@@ -1,8 +1,8 @@
 import ParleyGatewayPorts
 
-/// Finding revisions by their time, though the clock may have been set back.
+/// Finds revisions by time, even if the clock was set back.
 ///
-/// Between two places where it was, times rise, and a search by halves finds a revision.
+/// Between two clock set-backs the times ascend, so a binary search finds a revision.
 ///
 /// ```
 /// revision    1      2      3      4      5      6
@@ -15,7 +15,7 @@ package struct LogTimes<Store: LogTable> {
 
   package init(store: Store) { self.store = store }
 
-  /// The revision to compact a log to, `nil` if there is too little to gain.
+  /// Returns the revision to compact a log to; `nil` if no entry can be removed.
   func base(
     of row: DocumentRow, keeping retention: Retention, now: Timestamp
   ) throws(StoreError) -> Int? {
@@ -24,7 +24,7 @@ package struct LogTimes<Store: LogTable> {
     }
   }
 
-  /// The last revision accepted not later than a time, or the base.
+  /// Returns the last revision that was accepted at `time` or before; the base if there is none.
   ///
   /// - Complexity: O(*s* log *n*) for *s* times at which the clock was set back by more than
   ///   ``TimeOrder/pullMax``.
@@ -43,7 +43,7 @@ package struct LogTimes<Store: LogTable> {
     return row.base
   }
 
-  /// The last revision of a range not later than a time, whose first one is not later.
+  /// Returns the last revision of a range that was accepted at `time` or before. The first one was.
   private func lastRevision(
     at time: Timestamp, of row: DocumentRow, in range: ClosedRange<Int>
   ) throws(StoreError) -> Int {

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Sessions whose time is over that one request removes.
+/// The maximum expired sessions that one request deletes.
 private let expiredMax = 100
 
 /// Sessions of users who have signed in.
@@ -19,7 +19,8 @@ struct LoginRules<Store: SQLConnection> {
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
     case .renew(let id, let user, let turn, let now, let rule):
-      // Locked: of two that exchange one token, the second sees what the first has done.
+      // Lock the session: of two requests with the same token, the second sees the renewal of the
+      // first.
       let found = try store.first(
         Self.selectSessions + " WHERE id = $1" + store.locking, id
       ) {

@@ -1,34 +1,34 @@
 package import ParleyGatewayPorts
 
-/// A store's knowledge of the work that is due while no request waits, and of the times that it goes by.
+/// The housekeeping that a store knows to be due, and the times that it uses.
 package struct MaintenanceSchedule {
-  /// Documents whose newest snapshot lies far behind their head.
+  /// Documents whose newest snapshot is far behind their head.
   package var unsnapped: Set<DocumentID> = []
-  /// Documents whose logs may be longer than what is kept.
+  /// Documents whose logs may be overlong by the retention rule.
   package var overlong: Set<DocumentID> = []
-  /// Documents of both kinds whose work has failed, to be due again with ``retry()``.
+  /// Documents whose snapshot or compaction has failed; ``retry()`` makes them due again.
   package private(set) var postponed: (unsnapped: Set<DocumentID>, overlong: Set<DocumentID>) = (
     [], []
   )
-  /// Whether work has failed that is still due.
+  /// Whether other work has failed and is still due.
   package var hasFailed = false
-  /// Whether rows of deleted documents may be left.
+  /// Whether rows of deleted documents may remain.
   package var hasGarbage = true
-  /// The newest time that anything came with, or an earlier one if the clock was set back since.
+  /// The newest time of any request, or an earlier time if the clock was set back since.
   package var latestTime: Timestamp = 0
-  /// Whether it came with a request after the last deletion, which says no time itself.
+  /// Whether `latestTime` is from a request after the last deletion. A deletion itself has no time.
   package var isTimeKnown = false
-  /// Whether notes were deleted whose ids do not know yet until when they rest.
+  /// Whether deleted notes may exist whose ids and names have no end of their rest yet.
   package var hasUndatedDeletions = true
-  /// The times of work with rooms.
+  /// The clock by which publications expire.
   package var roomClock = RoomClock()
-  /// The place up to which rows of publications that are gone were looked for.
+  /// The position of the scan for receipts and likes of publications that no longer exist.
   package var orphanPlace = OrphanPlace()
 
-  /// Knows nothing yet.
+  /// Assumes that all kinds of work may be due, except work on logs.
   package init() {}
 
-  /// Sets work aside that has failed.
+  /// Postpones work that has failed.
   package mutating func postpone(_ order: FoldOrder) {
     switch order {
     case .snapshot(let id): postponed.unsnapped.insert(id)
@@ -36,12 +36,12 @@ package struct MaintenanceSchedule {
     }
   }
 
-  /// Whether work has failed since the last ``retry()``.
+  /// Whether any work has failed since the last ``retry()``.
   package var awaitsRetry: Bool {
     hasFailed || !postponed.unsnapped.isEmpty || !postponed.overlong.isEmpty
   }
 
-  /// Makes the work due that has failed.
+  /// Makes postponed work due again.
   package mutating func retry() {
     hasFailed = false
     unsnapped.formUnion(postponed.unsnapped)

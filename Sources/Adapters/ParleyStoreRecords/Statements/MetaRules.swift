@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// Small values of the store as a whole.
+/// Store-wide values, each with a name and a checksum.
 package struct MetaRules<Store: SQLConnection> {
   let store: Store
 
@@ -25,7 +25,7 @@ package struct MetaRules<Store: SQLConnection> {
       """, name, Blob(value), checksum(name, value))
   }
 
-  /// Keeps a value, unless there is one of this name, and returns the one that is kept.
+  /// Stores a value unless the name has a value already, and returns the stored one.
   package func meta(_ name: String, orKeep value: [UInt8]) throws(StoreError) -> [UInt8] {
     try store.change(
       """

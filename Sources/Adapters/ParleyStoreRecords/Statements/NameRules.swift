@@ -1,13 +1,15 @@
 import ParleyGatewayPorts
 
-/// Names whose rest is over that one request removes.
+/// The maximum expired rests of names that one request deletes.
 private let restedMax = 100
 
-/// Names of published notes.
+/// Names under which notes are published. A withdrawn name rests: until the rest is over, no other
+/// note can have it.
 ///
-/// A name belongs to a note by the note's number, which no other note gets: neither deleting the note nor another note
-/// under its id gives the name away. `rests` is NULL while the note is published, 0 until the store knows the time since
-/// which the name rests, and otherwise the time until which it does.
+/// A name belongs to a note by the note's number, which is never reused. So a deleted note, or a
+/// new note with the same id, does not release the name. `rests` is NULL while the note is
+/// published, 0 while the start of the rest is unknown, and otherwise the time at which the rest
+/// ends.
 struct NameRules<Store: NoteTable> {
   let store: Store
 
@@ -15,7 +17,7 @@ struct NameRules<Store: NoteTable> {
     switch request {
     case .publish(let draft, let limits): return try publish(draft, limits)
     case .withdraw(let note, let now):
-      // The note's row is locked, so that no other request names it meanwhile.
+      // Lock the note's row, so that no other request publishes it meanwhile.
       let row = try store.existingRow(note)
       store.context.noteTime(now)
       let name = try name(of: row)
@@ -50,7 +52,7 @@ struct NameRules<Store: NoteTable> {
       "SELECT document, rests FROM public_names WHERE name = $1" + store.locking, draft.name.text
     ) { (document: $0.integer(0), rests: $0.isNull(1) ? nil : Timestamp($0.integer(1))) }
     if let found {
-      // Names whose rest is over may be left.
+      // Some names whose rest is over may not be deleted yet.
       if found.document == row.number || found.rests.map({ $0 > 0 && $0 <= now }) ?? false {
         try store.change("DELETE FROM public_names WHERE name = $1", draft.name.text)
       } else {
@@ -62,7 +64,7 @@ struct NameRules<Store: NoteTable> {
     guard try hasRoom(for: draft, of: row.number, limits) else { return .tooMany }
     var published = draft
     published.id = former?.id ?? draft.id
-    // Two gateways may give one name at once: the first row counts.
+    // Two gateways may publish one name at once: the first inserted row wins.
     let made = try store.changedRows(
       """
       INSERT INTO public_names (name, id, document, maker, created, rests)
@@ -73,7 +75,7 @@ struct NameRules<Store: NoteTable> {
     return .published(published)
   }
 
-  /// Has the names of a note rest that it is published under, but for one.
+  /// Starts the rest of the names under which a note is published, except for one.
   private func rest(
     _ document: Int, from now: Timestamp, except name: ReadableName? = nil
   ) throws(StoreError) {
@@ -82,7 +84,8 @@ struct NameRules<Store: NoteTable> {
       now + PublicName.restMilliseconds, document, name?.text ?? "")
   }
 
-  /// Has the names of a note rest that is removed for good. No time is known here; ``dateDeletions()`` has one.
+  /// Starts the rest of the names of a permanently deleted note. The request has no time;
+  /// ``dateDeletions()`` adds the end of the rest later.
   func rest(of document: Int) throws(StoreError) {
     try store.change(
       "UPDATE public_names SET rests = 0 WHERE document = $1 AND rests IS NULL", document)
@@ -90,7 +93,8 @@ struct NameRules<Store: NoteTable> {
     store.context.upkeep.isTimeKnown = false
   }
 
-  /// Has the names of removed notes rest from now on. Programs of former versions remove notes without a word about names.
+  /// Sets the end of the rest of deleted notes' names. Earlier versions of the program delete notes
+  /// without updating names.
   func dateRemoved() throws(StoreError) {
     try store.change(
       """
@@ -100,7 +104,7 @@ struct NameRules<Store: NoteTable> {
       """, max(store.context.upkeep.latestTime, 0) + PublicName.restMilliseconds)
   }
 
-  /// Whether a note is there, or deleted and may come back.
+  /// Whether a note exists, or is deleted and can be restored.
   private func isNote(_ document: Int) throws(StoreError) -> Bool {
     try store.first(
       """
@@ -110,7 +114,7 @@ struct NameRules<Store: NoteTable> {
     ) { _ in true } ?? false
   }
 
-  /// Reads every name.
+  /// Verifies every name.
   func check(_ findings: inout StoreFindings) throws(StoreError) {
     let names = try store.rows(
       "SELECT name, document FROM public_names WHERE rests IS NULL ORDER BY document"
@@ -139,7 +143,8 @@ struct NameRules<Store: NoteTable> {
     return try count("created <= $1", Timestamp.max, upTo: limits.overall) < limits.overall
   }
 
-  /// The number of names under a condition, counted up to a limit; 0 for the limit `Int.max`, which is no limit.
+  /// Returns the number of names under a condition, at most `limit`; 0 if the limit is `Int.max`,
+  /// which means unlimited.
   private func count(
     _ condition: String, _ value: any StoredValue, upTo limit: Int
   ) throws(StoreError) -> Int {
@@ -159,7 +164,7 @@ struct NameRules<Store: NoteTable> {
       """, now)
   }
 
-  /// The name that a note is published under.
+  /// Returns the name under which a note is published.
   private func name(of row: DocumentRow) throws(StoreError) -> PublicName? {
     try store.first(
       Self.selectNames + " WHERE n.document = $1 AND n.rests IS NULL", row.number

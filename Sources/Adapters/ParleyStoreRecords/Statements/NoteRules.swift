@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// Notes: their rows, titles and list.
+/// Notes: creating, renaming, deleting and listing.
 package struct NoteRules<Store: DeletedNoteTable> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
@@ -12,12 +12,12 @@ package struct NoteRules<Store: DeletedNoteTable> {
     _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath,
     kind: NoteKind
   ) throws(StoreError) -> NoteSummary {
-    // The tables have no column for it.
+    // The tables have no column for the kind.
     switch kind {
     case .plain: break
     }
     guard try store.row(id) == nil else { throw .exists }
-    // Of an earlier note of this id.
+    // Delete what remains of an earlier note with this id.
     try store.change("DELETE FROM note_origins WHERE id = $1", id)
     try store.change("DELETE FROM note_links WHERE note = $1", id)
     let origin = store.context.hasher.origin(of: id)
@@ -40,8 +40,8 @@ package struct NoteRules<Store: DeletedNoteTable> {
     return row.summary
   }
 
-  /// Hides the note at once. If it is not to be kept, `maintain` removes its log piece by piece, so
-  /// that no request waits for a long one.
+  /// Deletes a note, with `deletion` restorably. Without it, `maintain` deletes the log in small
+  /// portions, so that no request waits for a long log.
   func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
     let row = try store.existingRow(id)
     if let deletion {
@@ -62,14 +62,14 @@ package struct NoteRules<Store: DeletedNoteTable> {
     try store.summaries(" ORDER BY updated DESC, id", limit: .max)
   }
 
-  /// Some notes in the order of their places.
+  /// Returns notes in descending order of creation.
   func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
     try store.summaries(
       " WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC", place?.time ?? .max,
       place?.id ?? "", limit: limit)
   }
 
-  /// Some notes of a folder in the order of their places.
+  /// Returns notes of a folder in descending order of creation.
   func notes(
     in folder: FolderPath, after place: NotePlace?, limit: Int
   ) throws(StoreError) -> [NoteSummary] {

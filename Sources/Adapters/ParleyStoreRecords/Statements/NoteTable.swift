@@ -1,127 +1,129 @@
 package import ParleyGatewayPorts
 
-/// The rows of notes.
+/// A connection to a store that contains the rows of notes.
 package protocol NoteTable: SQLConnection {
-  /// A note's row, if there is one, locked where the transaction writes.
+  /// Returns a note's row; in a transaction that writes, it is locked.
   func row(_ id: DocumentID) throws(StoreError) -> DocumentRow?
 
   /// Writes the columns of a row that change with its log.
   func write(_ row: DocumentRow) throws(StoreError)
 
-  /// Adds a new note's row, and gives it its number.
+  /// Inserts a new note's row, and sets its number.
   func insert(_ row: inout DocumentRow) throws(StoreError)
 
-  /// Some notes that a condition holds for.
+  /// Returns the summaries of notes that satisfy a condition.
   func summaries(
     _ condition: String, _ values: any StoredValue..., limit: Int
   ) throws(StoreError) -> [NoteSummary]
 
-  /// Records that a note was deleted or restored.
+  /// Called when a note was deleted or restored.
   func noteMoved(_ id: DocumentID, _ row: DocumentRow?)
 
-  /// Takes a time into a note's row, and records where the clock was set back.
+  /// Sets the update time of a note's row, and records clock set-backs.
   ///
-  /// - Parameter revision: The first one that may have the new time.
+  /// - Parameter revision: The first revision that may have the new time.
   func note(
     _ time: Timestamp, before revision: Int, in row: inout DocumentRow
   ) throws(StoreError)
 }
 
 extension NoteTable {
-  /// A note's row, locked where the transaction writes.
+  /// Returns a note's row or throws `unknownDocument`; in a transaction that writes, the row is
+  /// locked.
   package func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
     guard let row = try row(id) else { throw .unknownDocument }
     return row
   }
 }
 
-/// The rows of notes' logs.
+/// A connection to a store that contains the logs of notes.
 package protocol LogTable: NoteTable {
-  /// The newest entry of each client, those that are compacted away too.
+  /// Returns the newest entry of each client, including compacted entries.
   func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark]
 
-  /// A log's chain in the form for other nodes, where there may be others.
+  /// Returns the head checksum in the form for other nodes; `nil` if the store has one node.
   func shared(_ chain: RecordChecksum) -> LogChain?
 
-  /// The revisions before which the clock was set back by more than ``TimeOrder/pullMax``, ascending.
+  /// Returns the revisions before which the clock was set back by more than ``TimeOrder/pullMax``,
+  /// ascending.
   func setBacks(of row: DocumentRow) throws(StoreError) -> [Int]
 
-  /// Removes what is known of a removed note's clock.
+  /// Deletes the record of clock set-backs of a deleted note.
   func forgetSetBacks(ofDocument number: Int) throws(StoreError)
 
-  /// Records that a document may have entries left before its log's base.
+  /// Records that entries up to a document's base may remain to be deleted.
   func noteCompacted(_ row: DocumentRow)
 
-  /// Whether there may be such entries.
+  /// Whether entries of compacted logs may remain.
   var hasCompacted: Bool { get }
 
-  /// Removes some of them, in a transaction of its own.
+  /// Deletes some entries of compacted logs, in a separate transaction.
   func removeSomeCompacted() throws(StoreError)
 }
 
-/// The rows of deleted notes that can be restored.
+/// A connection to a store that contains deleted notes which can be restored.
 package protocol DeletedNoteTable: LogTable {
-  /// Keeps the row of a note that is being deleted.
+  /// Copies the row of a note that is being deleted.
   func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError)
 
-  /// Selects deleted notes, as ``readDeleted(_:)`` reads them.
+  /// The query for deleted notes, with the columns that ``readDeleted(_:)`` reads.
   static var selectDeleted: String { get }
 
   func readDeleted(_ row: Row) throws(StoreError) -> (row: DocumentRow, deletion: Deletion)
 
-  /// Some deleted notes that a condition holds for, as many as asked for if there are; unreadable ones do not count.
-  /// `end` is the end of the query, such as ``lockingFree``.
+  /// Returns up to `limit` deleted notes that satisfy a condition; unreadable notes are skipped.
+  /// `end` is appended to the query, such as ``lockingFree``.
   func deleted(
     _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)]
 
-  /// Puts the row of a deleted note among the others again.
+  /// Restores the row of a deleted note.
   func putBack(_ row: DocumentRow) throws(StoreError)
 }
 
-/// The folders of notes.
+/// A connection to a store that contains the folders of notes.
 package protocol FolderTable: DeletedNoteTable {
   /// Whether other processes may commit to the same database.
   var isShared: Bool { get }
 
-  /// Counts the notes of folders that follow each other, one folder after the other, up to a limit.
+  /// Counts the notes of consecutive folders, in order, until `limit` notes are counted.
   ///
-  /// - Returns: The counted folders; of the last one, the notes up to the limit.
+  /// - Returns: The counts of the folders; the last one may be partial.
   func counts(of folders: [FolderPath], limit: Int) throws(StoreError) -> [FolderCount]
 
-  /// The existing notes among some ids.
+  /// Returns the summaries of the notes that exist among `ids`.
   func summaries(of ids: [DocumentID]) throws(StoreError) -> [NoteSummary]
 
-  /// The folders of notes.
+  /// Returns the folder of each note; `nil` for a note that does not exist.
   func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?]
 
-  /// Rows of notes that are to be moved, locked where other processes write; without those that cannot be read or no
-  /// longer exist.
+  /// Returns the rows of notes to be moved, locked where other processes write. Rows that are
+  /// unreadable or no longer exist are omitted.
   func rows(toMove numbers: [Int]) throws(StoreError) -> [DocumentRow]
 
-  /// Puts notes into folders, and returns them as they are then.
+  /// Moves notes to folders, and returns their new summaries.
   func move(_ moves: [(row: DocumentRow, folder: FolderPath)]) throws(StoreError) -> [NoteSummary]
 }
 
-/// The rows of files.
+/// A connection to a store that contains files.
 package protocol FileTable: LogTable {
-  /// The column of `files` that names a file, and the column of `note_files` that refers to it.
+  /// The key column of `files`, and the column of `note_files` that refers to it.
   static var fileKey: String { get }
   static var noteFileKey: String { get }
 
-  /// Bytes that are left on the store's disk, where the store can tell.
+  /// Free bytes on the store's disk; `nil` if unknown.
   var freeBytes: Int? { get }
 
-  /// Has this transaction be the only one in which files come or go.
+  /// Locks files: no other transaction can add or delete files until this one ends.
   func lockFiles() throws(StoreError)
 }
 
-/// The rows of kept answers.
+/// A connection to a store that contains the answers to requests with keys.
 package protocol AnswerTable: DeletedNoteTable {
-  /// Keeps an answer in place of one that has expired.
+  /// Stores an answer, replacing an expired one.
   ///
-  /// - Returns: Whether no valid answer was kept before; if another request is about to keep one,
-  ///   this waits.
+  /// - Returns: Whether no valid answer was stored before. Waits for another transaction that is
+  ///   storing an answer with this key.
   func keep(
     _ answer: [UInt8], _ digest: RecordChecksum, _ checksum: RecordChecksum,
     to asked: KeyedRequest, until expires: Timestamp

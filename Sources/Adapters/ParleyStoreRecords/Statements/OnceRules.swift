@@ -1,21 +1,21 @@
 import ParleyGatewayPorts
 
-/// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
+/// Requests that are performed once: stored answers by key, and notes by their creators' ids.
 struct OnceRules<Store: AnswerTable> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }
   private var names: NameRules<Store> { NameRules(store: store) }
   private var times: RoomTimes<Store> { RoomTimes(store: store) }
 
-  /// Replies to a request that does no other work; see ``kept(_:_:_:)`` for that.
+  /// Returns the stored answer to a request; see ``kept(_:_:_:)`` for storing one.
   func answer(_ asked: KeyedRequest) throws(StoreError) -> StoreReply {
     times.note(asked.time)
     return .once(try answer(to: asked))
   }
 
-  /// Keeps the answers to work that was done.
+  /// Stores the answers to a request that was performed.
   ///
-  /// - Returns: The reply to the work.
+  /// - Returns: The reply to the request.
   func kept(
     _ reply: StoreReply, _ drafts: [AnswerDraft], _ memory: AnswerMemory
   ) throws(StoreError) -> StoreReply {
@@ -25,7 +25,7 @@ struct OnceRules<Store: AnswerTable> {
       guard let answer = draft.write(reply) else { continue }
       if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
     }
-    // Another gateway has done these since the answer was looked for: this work is undone.
+    // Another gateway has stored these answers since the lookup: this request is rolled back.
     return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
   }
 
@@ -55,10 +55,10 @@ struct OnceRules<Store: AnswerTable> {
     return (digest, answer)
   }
 
-  /// Keeps an answer.
+  /// Stores an answer.
   ///
-  /// - Returns: Whether no valid answer was kept before; if another request is about to keep one,
-  ///   this waits.
+  /// - Returns: Whether no valid answer was stored before. Waits for another transaction that is
+  ///   storing an answer with this key.
   private func keep(
     _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
   ) throws(StoreError) -> Bool {
@@ -90,7 +90,7 @@ struct OnceRules<Store: AnswerTable> {
     ) { row in
       (
         owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
-        // Without a time: deleted since the last look.
+        // NULL: the note was deleted after the last housekeeping.
         expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
       )
     }
@@ -114,13 +114,13 @@ struct OnceRules<Store: AnswerTable> {
 
   // MARK: Housekeeping
 
-  /// Whether notes were deleted whose ids and names do not know yet until when they rest.
-  /// Until then, they rest in any case.
+  /// Whether deleted notes exist whose ids and names have no end of their rest yet. Until it is
+  /// set, they rest indefinitely.
   var wantsDating: Bool {
     store.context.upkeep.hasUndatedDeletions && store.context.upkeep.isTimeKnown
   }
 
-  /// Has the ids of deleted notes rest from now on, and the names of removed ones.
+  /// Sets the end of the rest of deleted notes' ids, and of permanently deleted notes' names.
   func dateDeletions() throws(StoreError) {
     try names.dateRemoved()
     try store.change(
@@ -131,7 +131,7 @@ struct OnceRules<Store: AnswerTable> {
       store.context.upkeep.latestTime)
   }
 
-  /// Reads every kept answer.
+  /// Verifies every stored answer.
   func check() throws(StoreError) {
     var last = 0
     while true {

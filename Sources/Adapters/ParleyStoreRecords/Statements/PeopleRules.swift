@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Receipts, membership, blocks and presence times of people in rooms.
+/// Receipts, flags, membership, blocks and presence times of people in rooms.
 struct PeopleRules<Store: PeopleTable> {
   let store: Store
   private var groups: GroupRules<Store> { GroupRules(store: store) }
@@ -45,7 +45,7 @@ struct PeopleRules<Store: PeopleTable> {
     }
   }
 
-  /// A publication's room and author, if it is kept.
+  /// Returns a publication's room and author; `nil` if the publication is not stored.
   private func author(
     of place: PublicationPlace
   ) throws(StoreError) -> (room: Int, person: PersonID?)? {

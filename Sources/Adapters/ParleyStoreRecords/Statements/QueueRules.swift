@@ -1,27 +1,27 @@
 package import ParleyGatewayPorts
 
-/// The queues of events for outside services.
+/// A connection to a store that contains queues of events for external services.
 package protocol QueueTable: EventTable {
-  /// Whether this store is the one that takes a queue's events.
+  /// Whether this store is the one that sends a queue's events.
   func isSender(to target: OutboxTarget) throws(StoreError) -> Bool
 
-  /// Puts an event into its queue, and gives up the oldest ones of a queue that is too long.
+  /// Adds an event to its queue. If the queue is full, its oldest events become dead letters.
   func enqueue(_ draft: OutboxDraft) throws(StoreError)
 
-  /// Whether sent events are all still queued: no other gateway has settled one.
+  /// Whether all sent events are still queued, so that no other gateway has settled one.
   func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
 
   func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding
 }
 
-/// The outbox: events for outside services, kept with the changes they report.
+/// The outbox: events for external services, committed together with the changes that they report.
 package struct QueueRules<Store: QueueTable> {
   let store: Store
   private var events: EventRules<Store> { EventRules(store: store) }
 
   package init(store: Store) { self.store = store }
 
-  /// Records the events of a request, within the request's own part of the transaction.
+  /// Records the events of a request, within the request's part of the transaction.
   package func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
     guard let outboxRules = store.context.outboxRules, reply.isDone else { return reply }
     do throws(StoreError) {
@@ -32,7 +32,7 @@ package struct QueueRules<Store: QueueTable> {
     }
   }
 
-  /// Does a piece of work in a transaction of its own.
+  /// Performs an outbox request in a separate transaction.
   package func reply(to request: OutboxRequest) -> OutboxReply {
     do throws(StoreError) {
       switch request {
@@ -62,8 +62,8 @@ package struct QueueRules<Store: QueueTable> {
     }
   }
 
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
+  /// Returns the state of each queue that may have changed since the last call; at the first call,
+  /// of all queues.
   package func changedStandings() -> [OutboxTarget: OutboxStanding] {
     guard !store.context.changedTargets.isEmpty else { return [:] }
     do throws(StoreError) {
@@ -77,7 +77,7 @@ package struct QueueRules<Store: QueueTable> {
       store.context.changedTargets = []
       return standings
     } catch {
-      // It is asked for again after the next batch.
+      // The next batch calls this again.
       return [:]
     }
   }
@@ -105,10 +105,11 @@ package struct QueueRules<Store: QueueTable> {
   // MARK: Held back
 
   private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
-    // The sender waits until the next event is due, and has to be notified of a new time.
+    // The sender sleeps until the next event is due, and must be notified of a changed time.
     store.context.changedTargets.insert(target)
-    // One from further ahead than it is held was kept before the clock was set back. It is due last, so that the
-    // last one says whether there are such. A little ahead is what was committed since the caller read its clock.
+    // An event whose hold ends later than its hold time from now was stored before the clock was
+    // set back. It is due last, so the last event shows whether such events exist. Events committed
+    // since the caller read its clock may start slightly later than `now`.
     let isAhead = "since - (CAST(due AS numeric) - since) > $2"
     let found = try store.reading { () throws(StoreError) in
       try store.rows(
@@ -122,7 +123,7 @@ package struct QueueRules<Store: QueueTable> {
         """, target.rawValue, now
       ) { $0.integer(0) == 1 }
     }
-    // Nothing is written where nothing is due.
+    // Do not begin a write transaction if nothing is due.
     guard !found.isEmpty else { return }
     try store.transaction { () throws(StoreError) in
       try release(
@@ -130,7 +131,7 @@ package struct QueueRules<Store: QueueTable> {
     }
   }
 
-  /// Puts what was held back into its queue, what is due first.
+  /// Moves held events into their queue, in the order of their due times.
   private func release(
     _ condition: String, _ value: any StoredValue, for target: OutboxTarget
   ) throws(StoreError) {

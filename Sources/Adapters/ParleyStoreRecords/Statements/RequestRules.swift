@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// Requests, each within the transaction under way.
+/// Performs requests, each within the current transaction.
 package struct RequestRules<Store: SQLStore> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 import ParleyJSON
 
-// Put together once: rooms are read often.
+// Static, since rooms are read often.
 private let selectOldest = selectPublications + #" ORDER BY "offset" LIMIT $5"#
 private let selectNewest = selectPublications + #" ORDER BY "offset" DESC LIMIT $5"#
 private let selectPublications = """
@@ -9,7 +9,7 @@ private let selectPublications = """
   WHERE room = $1 AND "offset" > $2 AND "offset" < $3 AND time > $4
   """
 
-/// Rooms' histories: publishing, and reading back with every record verified.
+/// Histories of rooms: publishing, and reading with every record verified.
 package struct RoomRules<Store: RoomTable> {
   let store: Store
   private var times: RoomTimes<Store> { RoomTimes(store: store) }
@@ -57,7 +57,7 @@ package struct RoomRules<Store: RoomTable> {
     times.note(draft.publication.time)
     var row = try store.rowMade(for: name)
     var publication = draft.publication
-    // One order of times too, unless the clock was far ahead.
+    // Times within a room ascend, unless the clock was far ahead.
     if TimeOrder.isSetBack(from: row.time, to: publication.time) {
       try times.redate(room: row.number, now: publication.time)
     }
@@ -98,7 +98,8 @@ package struct RoomRules<Store: RoomTable> {
     return .published(row.position, time: publication.time, isRepeated: false)
   }
 
-  /// The reply to the earlier publication with this key.
+  /// Returns the reply to the earlier publication with this key; `nil` if the key is unused or
+  /// expired.
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
@@ -151,7 +152,8 @@ package struct RoomRules<Store: RoomTable> {
     }
   }
 
-  /// Leaves as many as a page may have, and at least one; whether any were too many.
+  /// Truncates publications to the size of a page, but to at least one; returns whether any was
+  /// removed.
   private static func cut(_ found: inout [Publication], limit: Int, bytesMax: Int) -> Bool {
     var bytes = 0
     var count = 0
@@ -181,7 +183,7 @@ package struct RoomRules<Store: RoomTable> {
     }
     let found = try publications(
       of: row, after: position.offset, before: .max, limit: count, memory, now: now)
-    // All or nothing: a part would look like the whole.
+    // Recover all missed publications or none: the client could not detect a gap.
     let bytes = found.reduce(0) { $0 + $1.data.utf8.count }
     return RoomRecovery(
       head: head, missed: found.count == count && bytes <= bytesMax ? found : nil)
@@ -216,12 +218,12 @@ package struct RoomRules<Store: RoomTable> {
     return publication
   }
 
-  /// Removes the rows of rooms that hold nothing and in which nothing was published for long, and
-  /// returns how many there were.
+  /// Deletes rooms that contain no data and whose last publication is older than `time`. Returns
+  /// the number of deleted rooms.
   ///
-  /// Such a room starts again if it is used again. No position of it may come twice, so rooms
-  /// without a record get another epoch then; a client that resumes from a former position receives
-  /// the answer that it is unknown.
+  /// A deleted room starts again at offset 0 when it is used. Its positions must not repeat, so the
+  /// epoch of rooms without a row is replaced. A client that resumes from an earlier position
+  /// receives an unknown-position reply.
   package func removeEmptyRows(idleSince time: Timestamp) throws(StoreError) -> Int {
     let holding = [
       "publications", "publication_keys", "room_members", "receipts", "flags", "likes",
@@ -236,7 +238,7 @@ package struct RoomRules<Store: RoomTable> {
     return removed
   }
 
-  /// Reads every room and every publication.
+  /// Verifies every room and every publication.
   func check(_ findings: inout StoreFindings) throws(StoreError) {
     _ = try records.firstEpoch()
     var last = 0

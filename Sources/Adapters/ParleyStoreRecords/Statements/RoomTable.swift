@@ -1,35 +1,35 @@
 package import ParleyGatewayPorts
 
-/// The rows of rooms.
+/// A connection to a store that contains rooms.
 package protocol RoomTable: SQLConnection {
-  /// A room's row, if there is one.
+  /// Returns a room's row; `nil` if the room has no row.
   func row(of name: RoomName) throws(StoreError) -> RoomRow?
 
-  /// Reads a room's row, or adds one.
+  /// Returns a room's row, and inserts it if it is missing.
   func rowMade(for name: RoomName) throws(StoreError) -> RoomRow
 
   func write(_ row: RoomRow) throws(StoreError)
 
-  /// The heads of rooms, whether they have rows or not.
+  /// Returns the heads of rooms, including rooms without a row.
   func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead]
 }
 
-/// The times at which people were online.
+/// A connection to a store that contains the times at which people were last online.
 package protocol PeopleTable: RoomTable {
-  /// Records that people were online at a time.
+  /// Records the time at which people were online.
   func note(online people: [PersonID], _ time: Timestamp) throws(StoreError)
 
-  /// The times at which people were online last.
+  /// Returns the time at which each person was last online; `nil` if unknown.
   func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?]
 }
 
-/// Reading of rooms' rows, and the position of rooms without one.
+/// Reads rooms' rows, and the position of rooms without a row.
 package struct RoomRecords<Store: SQLConnection> {
   private let store: Store
 
   package init(store: Store) { self.store = store }
 
-  /// The position of a room that has no row.
+  /// Returns the position of a room without a row.
   package func emptyPosition() throws(StoreError) -> RoomPosition {
     RoomPosition(epoch: try firstEpoch(), offset: 0)
   }
@@ -49,7 +49,7 @@ package struct RoomRecords<Store: SQLConnection> {
     let row = RoomRow(
       number: found.integer(0), name: found.text(1), epoch: found.text(2),
       head: found.integer(3), time: Timestamp(found.integer(4)))
-    // Nothing was written to a new one yet.
+    // A new row has no checksum yet.
     let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0 && row.time == 0
     guard
       isNew || found.withBytes(5, { RecordChecksum($0) }) == store.context.hasher.checksum(of: row)

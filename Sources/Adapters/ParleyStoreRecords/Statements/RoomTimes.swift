@@ -1,24 +1,25 @@
 import ParleyGatewayPorts
 
-/// The clock by which publications and kept answers expire.
+/// The clock by which publications and stored answers expire.
 struct RoomTimes<Store: SQLConnection> {
   let store: Store
 
-  /// Records the time of work with rooms, and with answers.
+  /// Records the time of a request to a room, or of a request with a key.
   func note(_ now: Timestamp) {
     store.context.noteTime(now)
     var clock = store.context.upkeep.roomClock
     clock.note(now) {
-      // At first, what the last run knew; nothing if that cannot be read.
+      // Initially the newest time of the previous run; 0 if it cannot be read.
       let newest = try? store.first("SELECT coalesce(max(time), 0) FROM rooms") { $0.integer(0) }
       return Timestamp((newest ?? nil) ?? 0)
     }
     store.context.upkeep.roomClock = clock
   }
 
-  /// Makes publications from a time when the clock was ahead expire as if they were published now.
+  /// Redates publications with times from when the clock was ahead, so that they expire as if
+  /// published now.
   ///
-  /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
+  /// - Complexity: O(*n*) rooms, after opening and after each clock set-back.
   func redatePublicationsAhead() throws(StoreError) {
     let now = store.context.upkeep.roomClock.time
     for room in try store.rows(
@@ -30,8 +31,8 @@ struct RoomTimes<Store: SQLConnection> {
   }
 
   func redate(room: Int, now: Timestamp) throws(StoreError) {
-    // Rows that expire before their own time were redated before. The time itself stays, since
-    // clients know it.
+    // Rows that expire before their own time were already redated. The time itself is unchanged,
+    // since clients have received it.
     for table in ["publications", "publication_keys"] {
       try store.change(
         """

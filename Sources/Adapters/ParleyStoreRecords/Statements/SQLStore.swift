@@ -1,9 +1,10 @@
 package import ParleyGatewayPorts
 
-/// A store that does every request: its connection, and the rows that SQLite and PostgreSQL keep in different ways.
+/// A store that performs every request: its connection, and the rows that SQLite and PostgreSQL
+/// store differently.
 ///
-/// The rules are structs over the part of it that they need, each in a file of its own.
+/// Each rules struct is generic over the protocols that it needs.
 package protocol SQLStore: FolderTable, FileTable, AnswerTable, PeopleTable, QueueTable {
-  /// Does a request that each store does in its own way, within the transaction under way.
+  /// Performs a request that each store implements itself, within the current transaction.
   func ownReply(to request: StoreRequest) throws(StoreError) -> StoreReply
 }

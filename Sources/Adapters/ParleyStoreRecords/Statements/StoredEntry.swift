@@ -1,15 +1,15 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// A verified entry of a log, valid as long as the row that it is read from.
+/// A verified log entry, valid as long as the row from which it is read.
 package struct StoredEntry<Row: StoredRow>: ~Copyable {
   private let row: Row
   package let revision: Int
   package let operation: TextOperation
   package let checksum: RecordChecksum
 
-  /// Makes an entry of a row with the columns `revision`, `client`, `sequence`, `digest`, `operation`,
-  /// `author` and `time`.
+  /// Creates an entry from a row with the columns `revision`, `client`, `sequence`, `digest`,
+  /// `operation`, `author` and `time`.
   package init(
     _ row: Row, revision: Int, operation: TextOperation, checksum: RecordChecksum
   ) {
@@ -19,21 +19,21 @@ package struct StoredEntry<Row: StoredRow>: ~Copyable {
     self.checksum = checksum
   }
 
-  /// The author's name as shown to people.
+  /// The author's display name.
   package var author: String { row.text(5) }
 
   /// The time at which the server accepted the entry.
   package var time: Timestamp { Timestamp(row.integer(6)) }
 
-  /// The bytes of the operation as it is stored.
+  /// The stored size of the operation, in bytes.
   var byteCount: Int { row.withBytes(4) { $0.count } }
 
-  /// Takes a text this entry further.
+  /// Applies the entry to a fold.
   package func apply(to fold: inout Fold) throws(StoreError) {
     try fold.apply(operation, by: author, at: time, revision: revision, checksum: checksum)
   }
 
-  /// The whole entry.
+  /// Returns a copy that outlives the row.
   package func logEntry() -> LogEntry {
     LogEntry(
       revision: revision, client: row.text(1), sequence: row.integer(2), digest: row.bits(3),

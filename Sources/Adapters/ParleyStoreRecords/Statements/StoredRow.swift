@@ -5,20 +5,20 @@ package protocol StoredRow {
   /// Whether a column is NULL.
   func isNull(_ column: Int32) -> Bool
 
-  /// The 64 bits in a column, 0 for NULL.
+  /// The 64 bits in a column; 0 for NULL.
   func bits(_ column: Int32) -> UInt64
 
-  /// Calls `body` with the bytes in a column, none for NULL, valid during the call.
+  /// Calls `body` with the bytes in a column, empty for NULL. The bytes are valid during the call.
   func withBytes<Result, Failure>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result
 }
 
 extension StoredRow {
-  /// The integer in a column, 0 for NULL.
+  /// The integer in a column; 0 for NULL.
   @inlinable package func integer(_ column: Int32) -> Int { Int(truncatingIfNeeded: bits(column)) }
 
-  /// The text in a column, empty for NULL.
+  /// The text in a column; empty for NULL.
   @inlinable package func text(_ column: Int32) -> String {
     withBytes(column) { String(decoding: $0, as: UTF8.self) }
   }

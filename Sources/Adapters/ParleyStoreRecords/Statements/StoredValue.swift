@@ -2,18 +2,18 @@ package import ParleyGatewayPorts
 
 /// A value that can be given to a statement's parameter.
 package protocol StoredValue {
-  /// The value as the stores keep it.
+  /// The value in its database type.
   var form: StoredForm { get }
-  /// NULL in place of such a value.
+  /// NULL in the database type of the value.
   static var null: StoredForm { get }
 }
 
-/// The form in which a value is kept; without one it is NULL.
+/// A value in its database type; `nil` is NULL.
 package enum StoredForm {
   case integer(Int64?)
   case text(String?)
   case bytes([UInt8]?)
-  /// Several values in one, which PostgreSQL alone knows. The second one is NULL in place of one of them.
+  /// An array, which only PostgreSQL supports. `of` is NULL of the elements' type.
   indirect case list([StoredForm], of: StoredForm)
 }
 
@@ -27,7 +27,7 @@ extension Int: StoredValue {
   package static var null: StoredForm { .integer(nil) }
 }
 
-/// Kept as the signed integer with the same bits.
+/// Stored as the signed integer with the same bits.
 extension UInt64: StoredValue {
   package var form: StoredForm { .integer(Int64(bitPattern: self)) }
   package static var null: StoredForm { .integer(nil) }
@@ -50,7 +50,7 @@ extension RecordChecksum: StoredValue {
   package static var null: StoredForm { .bytes(nil) }
 }
 
-/// Bytes, which are a single value although they are an array.
+/// Bytes, bound as one value and not as an array.
 package struct Blob: StoredValue {
   package let bytes: [UInt8]
 
@@ -60,7 +60,7 @@ package struct Blob: StoredValue {
   package static var null: StoredForm { .bytes(nil) }
 }
 
-/// A missing value is NULL.
+/// `nil` is stored as NULL.
 extension Optional: StoredValue where Wrapped: StoredValue {
   package var form: StoredForm { self?.form ?? Wrapped.null }
   package static var null: StoredForm { Wrapped.null }

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 import OTCore
 
-/// Texts: the fold of a log from its nearest snapshot on.
+/// Texts: each is the fold of a log from the nearest snapshot on.
 package struct TextRules<Store: LogTable> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
@@ -41,9 +41,9 @@ package struct TextRules<Store: LogTable> {
       chain: store.shared(row.chain), sessionFloor: row.sessionFloor)
   }
 
-  /// The log's fold at a revision, which is at most the head.
+  /// Returns the log's fold at a revision, which is at most the head.
   ///
-  /// Fails with `compacted` if the revision lies before the base and has no snapshot of its own.
+  /// Throws `compacted` if the revision is before the base and has no snapshot.
   func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
     let snapshot = try snapshot(of: row, through: revision)
     guard snapshot.revision == revision || revision >= row.base else {
@@ -71,7 +71,7 @@ package struct TextRules<Store: LogTable> {
 
   private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
     let revision = try times.lastRevision(at: time, of: row)
-    // Nothing after the base is that old. Is the base itself?
+    // No entry after the base is that old: check the time of the base itself.
     guard revision == row.base, row.base > 0 else { return revision }
     guard try snapshot(of: row, through: row.base).time <= time else {
       throw .compacted(oldestRevision: row.base)
@@ -79,7 +79,7 @@ package struct TextRules<Store: LogTable> {
     return revision
   }
 
-  /// Checks the text that was offered. The store takes snapshots by itself, when its log has grown.
+  /// Checks the arguments and ignores the text: the store takes its own snapshots as the log grows.
   func offerSnapshot(
     _ id: DocumentID, epoch: String, revision: Int, text: String
   ) throws(StoreError) {
@@ -92,7 +92,8 @@ package struct TextRules<Store: LogTable> {
 
   // MARK: Snapshots
 
-  /// The newest snapshot not after a revision, or the empty text before the log.
+  /// Returns the newest snapshot at a revision or before, or the empty text at the start of the
+  /// log.
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
     let kept = try store.first(
       """
@@ -102,7 +103,7 @@ package struct TextRules<Store: LogTable> {
     ) { found throws(StoreError) in try readSnapshot(found, of: row) }
     if let kept { return kept }
     guard row.base == 0 || revision == 0 else {
-      // Before the base, texts are gone as promised; at it and after, one has to be there.
+      // Texts before the base are compacted away; the text at the base must exist.
       guard revision >= row.base else { throw .compacted(oldestRevision: row.base) }
       throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
     }
@@ -131,12 +132,12 @@ package struct TextRules<Store: LogTable> {
     return snapshot
   }
 
-  /// Keeps a snapshot. One at the head also starts the count towards the next.
+  /// Stores a snapshot. A snapshot at the head also restarts the count towards the next one.
   func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
     try keep(
       snapshot, checksum: store.context.hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
-      // The log that follows pays for its size beyond the text's length.
+      // The snapshot's size beyond the text's length delays the next snapshot.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
       try store.write(row)
     }
@@ -155,7 +156,7 @@ package struct TextRules<Store: LogTable> {
       Blob(snapshot.authors), checksum)
   }
 
-  /// The documents whose newest snapshot lies far behind their head.
+  /// Returns the documents whose newest snapshot is far behind their head.
   package func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
     Set(
       try store.rows("SELECT id FROM documents WHERE unsnapped >= length AND unsnapped >= 65536") {

@@ -35,7 +35,7 @@ struct VersionRules<Store: LogTable> {
     guard ExactName(epoch) == ExactName(row.epoch), (0...row.revision).contains(version.revision)
     else { throw .notNext(headRevision: row.revision) }
     if version.revision < row.base {
-      // Only a revision whose text is still there can be promised to stay.
+      // A named version is retained, so its text must still be stored.
       guard try texts.snapshot(of: row, through: version.revision).revision == version.revision
       else {
         throw .compacted(oldestRevision: row.base)
