@@ -1,24 +1,24 @@
 import CParleySQLite
 
-/// An open database, closed with the end of its owner.
+/// An open database connection, closed when its owner is destroyed.
 ///
-/// One thread at a time: SQLite's own locking is switched off.
+/// Must be used by one thread at a time: SQLite's own locking is disabled.
 @safe struct SQLiteConnection: ~Copyable {
   private let handle: OpaquePointer
-  /// Pages in the write-ahead log after the newest commit; SQLite tells through a callback.
+  /// Pages in the write-ahead log after the newest commit, as reported by SQLite's callback.
   private let walPagesBox: UnsafeMutablePointer<Int>
   private let prepared = PreparedStatements()
 
   /// Milliseconds to wait for another program's lock.
   private static let busyMilliseconds: Int32 = 5_000
-  /// Milliseconds to wait for other programs' reads when the log is emptied.
+  /// Milliseconds to wait for other programs' reads when the log is truncated.
   private static let emptyingMilliseconds: Int32 = 1_000
 
-  /// Opens the file, making it if `flags` say so.
+  /// Opens the file, and creates it if `flags` contain `SQLITE_OPEN_CREATE`.
   ///
   /// - Parameters:
-  ///   - flags: SQLite's `SQLITE_OPEN_…`.
-  ///   - vfs: The name of the layer that does the file's input and output, `nil` for SQLite's own.
+  ///   - flags: SQLite's `SQLITE_OPEN_…` flags.
+  ///   - vfs: The name of SQLite's file system layer; `nil` for the default.
   init(path: String, flags: Int32, vfs: String? = nil) throws(SQLiteFailure) {
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, vfs)
@@ -33,8 +33,7 @@ import CParleySQLite
     sqlite3_busy_timeout(handle, Self.busyMilliseconds)
     walPagesBox = .allocate(capacity: 1)
     walPagesBox.initialize(to: 0)
-    // Replaces SQLite's automatic checkpoints, which would run within a commit that a client waits
-    // for.
+    // Replaces SQLite's automatic checkpoints, which would delay the commit that triggers them.
     sqlite3_wal_hook(
       handle,
       { box, _, _, pages in
@@ -49,22 +48,22 @@ import CParleySQLite
     walPagesBox.deallocate()
   }
 
-  /// Pages in the write-ahead log that no checkpoint has copied yet.
+  /// Pages in the write-ahead log that are not copied into the database yet.
   var walPages: Int { walPagesBox.pointee }
 
-  /// Runs statements that take and return nothing.
+  /// Runs statements without parameters and without results.
   func execute(_ sql: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
-  /// A statement, prepared when its text comes for the first time, and kept as long as the connection.
+  /// Returns the cached statement for an SQL text, which is prepared at its first use.
   ///
-  /// The text is written where the statement is used. Values that differ from call to call are
-  /// bound, so a program has few texts. One statement is in one use at a time: code that reads its
-  /// rows does not ask for its text again.
+  /// Use constant texts and bind all values that vary, so that the cache stays small. A statement
+  /// can be used only once at a time: while its rows are read, its text must not be requested
+  /// again.
   ///
-  /// - Complexity: O(*bytes of the text*), but for the first time.
+  /// - Complexity: O(*n*) in the bytes of the text, except for the first use.
   func statement(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
     if let known = prepared.byText[sql] { return known }
     let statement = try SQLiteStatement(self, sql)
@@ -72,13 +71,13 @@ import CParleySQLite
     return statement
   }
 
-  /// Instructions that all kept statements have run since they were prepared: a measure of work that is the same
-  /// in every run.
+  /// The number of virtual machine instructions that all cached statements have executed: a measure
+  /// of work that is reproducible.
   var instructionCount: Int {
     prepared.byText.values.reduce(0) { $0 + $1.instructionCount }
   }
 
-  /// Returns the first column of the first row of a query.
+  /// Returns the first column of the first row of a query; 0 if there is no row.
   func integer(_ sql: String) throws(SQLiteFailure) -> Int {
     var statement: OpaquePointer?
     var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
@@ -92,17 +91,16 @@ import CParleySQLite
     }
   }
 
-  /// Whether a transaction is open. SQLite may end one by itself after a serious error.
+  /// Whether a transaction is open. SQLite may roll one back itself after a serious error.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Rows changed by the statement that ran last.
+  /// The number of rows changed by the most recent statement.
   var changedRows: Int { Int(sqlite3_changes64(handle)) }
 
-  /// The key of the row inserted last.
+  /// The key of the most recently inserted row.
   var lastInsertedKey: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
-  /// Copies the write-ahead log's pages into the database, up to the oldest page that is being
-  /// read.
+  /// Copies pages of the write-ahead log into the database, up to the oldest snapshot in use.
   func checkpoint() throws(SQLiteFailure) {
     var logPages: Int32 = 0
     var copiedPages: Int32 = 0
@@ -112,10 +110,10 @@ import CParleySQLite
     walPagesBox.pointee = Int(logPages - copiedPages)
   }
 
-  /// Copies all of the write-ahead log into the database and truncates the log to no bytes.
+  /// Copies the whole write-ahead log into the database, and truncates the log to 0 bytes.
   ///
-  /// Fails with `SQLITE_BUSY` if another connection still reads from the log after a second, or, unless it
-  /// `waits`, at once.
+  /// Throws `SQLITE_BUSY` if another connection is still reading from the log after a second, or
+  /// immediately if `waits` is false.
   func emptyLog(waits: Bool = true) throws(SQLiteFailure) {
     sqlite3_busy_timeout(handle, waits ? Self.emptyingMilliseconds : 0)
     defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
@@ -124,16 +122,16 @@ import CParleySQLite
     walPagesBox.pointee = 0
   }
 
-  /// Leaves the write-ahead log beside the database when this connection closes as the last one. A connection that
-  /// reads changes nothing: whether there was a log tells whether the database is whole.
+  /// Retains the write-ahead log when this connection is closed as the last one. A read-only
+  /// connection changes no file: an existing log shows that the database may be incomplete.
   func keepLogAtClose() { CSQLite_keepLogAtClose(handle) }
 
-  /// Makes this database a copy of another, as it is at one moment.
+  /// Replaces this database with a copy of another, on one snapshot.
   ///
-  /// It goes in steps, within one read of the source: without that, a copy would start again
-  /// whenever another process writes.
+  /// The copy is made in steps, within one read transaction on the source: otherwise it would
+  /// restart whenever another process writes.
   ///
-  /// - Parameter progress: Called after each step with the pages copied so far, and the number of all.
+  /// - Parameter progress: Called after each step with the number of copied pages, and the total.
   func copyAll(
     from source: borrowing SQLiteConnection, progress: (Int, Int) -> Void = { _, _ in }
   ) throws(SQLiteFailure) {
@@ -155,14 +153,14 @@ import CParleySQLite
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
-  /// Pages that a copy takes between two reports: of 4 kB each, 16 MB.
+  /// Pages that are copied between two progress reports: 16 MB if a page has 4 kB.
   private static let pagesPerStep: Int32 = 4_096
 
-  /// Makes sure that a commit that failed does not turn up after a crash.
+  /// Ensures that a failed commit is not replayed after a crash.
   ///
-  /// A commit whose sync failed has left its frames in the write-ahead log. This connection knows
-  /// not to read them, but one that opens the file after a crash would find them whole. So the
-  /// header of the first frame after the last good commit is wiped, and the log is synced.
+  /// A commit whose sync failed has left frames in the write-ahead log. This connection ignores
+  /// them, but a connection that opens the file after a crash would replay them. So this zeroes the
+  /// header of the first frame after the last successful commit, and syncs the log.
   ///
   /// ```
   /// log file:  header | frame … frame | frame of the failed commit …
@@ -176,7 +174,8 @@ import CParleySQLite
       let write = log.pointee.pMethods?.pointee.xWrite,
       let sync = log.pointee.pMethods?.pointee.xSync
     else { return }
-    // The head of the shared index, as SQLite's page on its WAL format describes it.
+    // The header of the shared-memory index, as specified in SQLite's documentation of the WAL
+    // format.
     var mapped: UnsafeMutableRawPointer?
     var code = map(database, 0, 32_768, 0, &mapped)
     guard code == SQLITE_OK, let mapped else { throw SQLiteFailure(code: code, of: handle) }
@@ -189,14 +188,14 @@ import CParleySQLite
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
-  /// SQLite's own file behind this connection, the database's or its log's, if it is open.
+  /// Returns SQLite's file object of the database or of its log; `nil` if it is not open.
   private func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK else { return nil }
     return file
   }
 
-  /// Calls `body` with the C handle, for the few calls that take a statement or two connections.
+  /// Calls `body` with the C handle, for calls that need a statement or two connections.
   borrowing func withHandle<Result: ~Copyable, Failure>(
     _ body: (OpaquePointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -204,7 +203,7 @@ import CParleySQLite
   }
 }
 
-/// A connection's statements, shared by the calls that borrow it.
+/// A connection's cached statements. A class, since borrowed connections add to it.
 private final class PreparedStatements {
   var byText: [String: SQLiteStatement] = [:]
 }

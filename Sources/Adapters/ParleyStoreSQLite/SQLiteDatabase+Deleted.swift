@@ -1,9 +1,10 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Deleted notes that can be restored: their rows, while all else of them remains in place.
+/// Deleted notes that can be restored. Only the document row moves; all other rows remain
+/// unchanged.
 extension SQLiteDatabase: DeletedNoteTable {
-  /// Keeps the row of a note that is being deleted.
+  /// Copies the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
     try change(
       """
@@ -27,7 +28,7 @@ extension SQLiteDatabase: DeletedNoteTable {
     try sound(Self.selectDeleted + condition, values, limit: limit) { try? readDeleted($0) }
   }
 
-  /// Gives every deleted note another epoch, as ``renewAllEpochs(_:)`` does with the others.
+  /// Gives every deleted note a new epoch, as ``renewAllEpochs(_:)`` does for the other notes.
   func renewDeletedEpochs(_ names: some NameSource) throws(StoreError) {
     for case var row? in try rows(
       Self.selectDeleted + " ORDER BY number", read: { try? readDeleted($0).row })

@@ -1,14 +1,14 @@
 import Glibc
 import ParleyStoreRecords
 
-/// Files of notes, by numbers.
+/// Files of notes, identified by numbers.
 extension SQLiteDatabase: FileTable {
   package static var fileKey: String { "number" }
   package static var noteFileKey: String { "file" }
 
   package var freeBytes: Int? { measureFreeBytes(path) }
 
-  /// Free bytes of the disk that holds a file; `nil` if they cannot be determined.
+  /// Returns the free bytes of the disk that contains a file; `nil` if unknown.
   static func freeBytes(ofDiskWith path: String) -> Int? {
     var disk = statvfs()
     guard statvfs(path, &disk) == 0 else { return nil }

@@ -1,9 +1,9 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Folders of notes: each note's row names its own.
+/// Folders of notes. A note's row contains the path of its folder.
 extension SQLiteDatabase: FolderTable {
-  /// No other process writes.
+  /// False, since no other process writes.
   package var isShared: Bool { false }
 
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
@@ -17,7 +17,7 @@ extension SQLiteDatabase: FolderTable {
     return folders
   }
 
-  /// Folder by folder: grouping costs several times as much as counting along the index.
+  /// Counts folder by folder: grouping costs several times as much as counting along the index.
   package func counts(
     of folders: [FolderPath], limit: Int
   ) throws(StoreError) -> [FolderCount] {

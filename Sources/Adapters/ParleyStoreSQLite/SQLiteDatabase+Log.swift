@@ -2,9 +2,10 @@ package import ParleyGatewayPorts
 import OTCore
 package import ParleyStoreRecords
 
-/// Documents' logs: appending, and reading back with every link verified.
+/// Logs of documents: appending entries, and deleting compacted ones.
 extension SQLiteDatabase: LogTable {
-  /// Appends entries, unless the log has others at their revisions.
+  /// Appends entries. If the log already has entries at their revisions, returns those in
+  /// `lostRace`.
   func append(
     _ id: DocumentID, epoch: String, entries: [LogEntry]
   ) throws(StoreError) -> StoreReply {
@@ -20,7 +21,7 @@ extension SQLiteDatabase: LogTable {
     }
     let headRevision = row.revision
     for entry in entries {
-      // A stored entry must apply to the revision before it, or no later load would succeed.
+      // A stored entry must apply to the preceding revision; otherwise no later load would succeed.
       guard entry.revision == row.revision + 1, entry.operation.baseLength == row.length else {
         throw .notNext(headRevision: headRevision)
       }
@@ -57,7 +58,7 @@ extension SQLiteDatabase: LogTable {
     return .done
   }
 
-  /// Keeps what a client's newest entry is, and returns by how much the sum of marks changes.
+  /// Stores a client's newest entry, and returns the difference that it makes to the sum of marks.
   private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
     let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     var change = context.hasher.hash(of: new, client: entry.client, document: row.id)
@@ -82,7 +83,7 @@ extension SQLiteDatabase: LogTable {
       sequence: statement.integer(0), revision: statement.integer(1), digest: statement.bits(2))
   }
 
-  /// All marks of a document, checked against their sum.
+  /// Returns all marks of a document, verified against their sum.
   package func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
     let rows = try sql("SELECT sequence, revision, digest, client FROM marks WHERE document = ?")
     defer { rows.reset() }
@@ -101,12 +102,12 @@ extension SQLiteDatabase: LogTable {
     return marks
   }
 
-  /// There are no other nodes.
+  /// Returns `nil`: no other node uses the database.
   package func shared(_ chain: RecordChecksum) -> LogChain? { nil }
 
   // MARK: Compacted entries
 
-  /// The documents whose logs have been compacted.
+  /// Returns the numbers of documents whose logs have been compacted.
   func numbersOfCompacted() throws(StoreError) -> Set<Int> {
     Set(try rows("SELECT number FROM documents WHERE base > 0") { $0.integer(0) })
   }

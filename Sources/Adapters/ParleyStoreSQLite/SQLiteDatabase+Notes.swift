@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Notes: their rows, titles and list.
+/// Rows of notes.
 extension SQLiteDatabase: NoteTable {
   package func insert(_ row: inout DocumentRow) throws(StoreError) {
     try change(
@@ -14,7 +14,8 @@ extension SQLiteDatabase: NoteTable {
     try write(row)
   }
 
-  /// A damaged one shows in `check`, and when it is loaded: it must not take the others out of sight.
+  /// Skips damaged rows, so that one does not hide the others. `check` and loading the note report
+  /// them.
   package func summaries(
     _ condition: String, _ values: any StoredValue..., limit: Int
   ) throws(StoreError) -> [NoteSummary] {
@@ -23,7 +24,7 @@ extension SQLiteDatabase: NoteTable {
     }
   }
 
-  /// Reads so many rows of a query that are what was written.
+  /// Returns the first `limit` rows of a query for which `read` succeeds.
   func sound<Result>(
     _ query: String, _ values: [any StoredValue], limit: Int,
     read: (SQLiteStatement) -> Result?
@@ -54,10 +55,10 @@ extension SQLiteDatabase: NoteTable {
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain, marks,
     unsnapped, checksum, folder
     """
-  // Put together once: every change of a note reads its row.
+  // Static: every change of a note reads its row.
   private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
 
-  /// The current row of a statement, or `nil` if it is not what was written.
+  /// Reads the current row of a statement; `nil` if it differs from its checksum.
   func readRow(_ statement: SQLiteStatement) -> DocumentRow? {
     guard
       let chain = statement.withBytes(8, { RecordChecksum($0) }),
@@ -73,8 +74,8 @@ extension SQLiteDatabase: NoteTable {
     return context.hasher.checksum(of: row) == checksum ? row : nil
   }
 
-  /// Writes the columns of a row that change with its log. Its time of creation and its folder
-  /// stay, since they are indexed.
+  /// Writes the columns of a row that change with its log. The creation time and the folder are not
+  /// written, since they are indexed.
   package func write(_ row: DocumentRow) throws(StoreError) {
     try sql(
       """
@@ -89,6 +90,6 @@ extension SQLiteDatabase: NoteTable {
     context.noteDue(row)
   }
 
-  /// Rows are read again each time.
+  /// Does nothing: rows are not cached.
   package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {}
 }

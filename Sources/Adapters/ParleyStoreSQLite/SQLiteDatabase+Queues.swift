@@ -1,11 +1,11 @@
 package import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// The outbox: events for outside services, in the same file as the changes they report.
+/// The outbox: events for external services, in the same file as the changes that they report.
 extension SQLiteDatabase: QueueTable {
   private var events: EventRules<SQLiteDatabase> { EventRules(store: self) }
 
-  /// There are no other nodes.
+  /// Always true: no other node uses the database.
   package func isSender(to target: OutboxTarget) -> Bool { true }
 
   package func enqueue(_ draft: OutboxDraft) throws(StoreError) {
@@ -20,7 +20,7 @@ extension SQLiteDatabase: QueueTable {
     try crowdOut(draft.target, last: number, now: draft.time)
   }
 
-  /// Gives up the oldest events of a queue that is too long.
+  /// Moves the oldest events of a queue to the dead letters until the queue is short enough.
   private func crowdOut(
     _ target: OutboxTarget, last: Int, now: Timestamp
   ) throws(StoreError) {
@@ -83,6 +83,6 @@ extension SQLiteDatabase: QueueTable {
     return true
   }
 
-  /// The oldest of any target may go with the new one.
+  /// Discards all counts: storing a dead letter may delete the oldest one of any target.
   package func noteBuried() { deadLetterCounts = [:] }
 }

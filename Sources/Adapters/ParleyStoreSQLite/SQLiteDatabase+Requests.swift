@@ -2,7 +2,7 @@ package import ParleyGatewayPorts
 import ParleyHashing
 package import ParleyStoreRecords
 
-/// Kept answers, and the requests that each store does in its own way.
+/// Stored answers, and the requests that each store implements itself.
 extension SQLiteDatabase: AnswerTable, SQLStore {
   package func keep(
     _ answer: [UInt8], _ digest: RecordChecksum, _ checksum: RecordChecksum,
@@ -23,10 +23,10 @@ extension SQLiteDatabase: AnswerTable, SQLStore {
     case .news, .heads, .fence:
       throw .unavailable("files have one owner: there are no other nodes to hear of")
     case .probe:
-      // Other bytes each time, so that there is something to write.
+      // Random bytes, so that each probe writes a changed page.
       try MetaRules(store: self).keepMeta("probe", value: randomBytes(count: 8))
       return .done
-    // Failed commits were wiped before the transaction began.
+    // A failed commit was wiped before the transaction began.
     default: return .done
     }
   }

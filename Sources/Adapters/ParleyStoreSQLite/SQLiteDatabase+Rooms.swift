@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Rooms' rows.
+/// Rows of rooms.
 extension SQLiteDatabase: RoomTable {
   private var records: RoomRecords<SQLiteDatabase> { RoomRecords(store: self) }
 
@@ -19,7 +19,7 @@ extension SQLiteDatabase: RoomTable {
     try first(RoomRecords<SQLiteDatabase>.select + " WHERE name = $1", name, read: records.read)
   }
 
-  /// Reads a room's row, or adds one.
+  /// Returns a room's row, and inserts it if it is missing.
   package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     if let row = try row(of: name) { return row }
     let epoch = try records.firstEpoch()
@@ -38,7 +38,7 @@ extension SQLiteDatabase: RoomTable {
       row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row))
   }
 
-  /// Gives every room another epoch.
+  /// Gives every room a new epoch.
   func renewRoomEpochs(_ names: some NameSource) throws(StoreError) {
     try change("UPDATE room_epoch SET epoch = $1", names.next())
     for row in try rows(RoomRecords<SQLiteDatabase>.select + " ORDER BY number", read: records.read)
@@ -50,7 +50,7 @@ extension SQLiteDatabase: RoomTable {
   }
 }
 
-/// The times at which people were online.
+/// The times at which people were last online.
 extension SQLiteDatabase: PeopleTable {
   package func note(online people: [PersonID], _ time: Timestamp) throws(StoreError) {
     for person in people {

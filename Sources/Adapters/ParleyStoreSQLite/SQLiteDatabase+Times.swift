@@ -1,31 +1,30 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// The times of a log. Places where the clock was set back are kept beside the log, for there are few
-/// and often none.
+/// Clock set-backs in logs. They are stored apart from the log, since most logs have none.
 extension SQLiteDatabase {
-  /// Places kept for one document; beyond, the oldest are forgotten.
+  /// The maximum set-backs stored for one document. Beyond it, the oldest are discarded.
   private static let setBacksMax = 1_000
 
   // MARK: Where the clock was set back
 
   private static func name(of document: Int) -> String { "clock:\(document)" }
 
-  /// The revisions before which the clock was set back, ascending.
+  /// Returns the revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
     Self.setBacks(try MetaRules(store: self).meta(Self.name(of: row.number)) ?? [])
   }
 
-  /// Revisions as they are kept among the small values.
+  /// Decodes revisions from their stored value: 8 bytes each, little-endian.
   static func setBacks(_ bytes: [UInt8]) -> [Int] {
     stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
       bytes[start..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
   }
 
-  /// Takes a time into a document's record, and notes where the clock was set back.
+  /// Sets the update time of a document's row, and records clock set-backs.
   ///
-  /// - Parameter revision: The first one that may have the new time.
+  /// - Parameter revision: The first revision that may have the new time.
   package func note(
     _ time: Timestamp, before revision: Int, in row: inout DocumentRow
   ) throws(StoreError) {
@@ -38,7 +37,7 @@ extension SQLiteDatabase {
     row.updatedAt = TimeOrder.following(row.updatedAt, time)
   }
 
-  /// The newest revisions as they are kept among the small values, and the name for them.
+  /// Encodes the newest revisions, and returns them with the name of the value in `meta`.
   static func setBacks(
     _ revisions: [Int], ofDocument number: Int
   ) -> (name: String, value: [UInt8]) {
@@ -48,7 +47,7 @@ extension SQLiteDatabase {
     return (name(of: number), bytes)
   }
 
-  /// Forgets what is noted of a document that is gone.
+  /// Deletes the record of clock set-backs of a deleted document.
   package func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
     try change("DELETE FROM meta WHERE name = $1", Self.name(of: number))
   }

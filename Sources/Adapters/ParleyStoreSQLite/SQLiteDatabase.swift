@@ -1,30 +1,30 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// The database of a store: its connection, its transactions, and what is known between them.
+/// The database of a store: the connection, transactions, and values cached between transactions.
 ///
-/// Each kind of rows has an extension. An instance belongs to one thread at a time.
+/// Each table has an extension. An instance must be used by one thread at a time.
 package final class SQLiteDatabase: SQLConnection {
   let connection: SQLiteConnection
   package let context = StoreContext()
   let path: String
 
-  /// The files that the store was opened with; `nil` if it was opened to be read.
+  /// Detects that the store's files were moved or replaced; `nil` for a store opened read-only.
   var watch: StoreWatch?
-  /// Whether a failed commit may have left something in the file that a restart would find.
+  /// Whether a failed commit may have left frames in the log that a restart would replay.
   private(set) var hasFailedCommit = false
 
-  /// The numbers of documents that may have entries left before their log's base.
+  /// The numbers of compacted documents, whose entries up to the base may still have to be deleted.
   var compacted: Set<Int> = []
-  /// The number of dead letters of each target, as far as it is known.
+  /// The number of dead letters of each target, cached after it was first counted.
   var deadLetterCounts: [OutboxTarget: Int] = [:]
-  /// Events that queues were too long for, since the store was opened; those of commits that failed
-  /// are counted too.
+  /// Events that became dead letters because a queue was full, since the store was opened. Events
+  /// of failed commits are included.
   var crowdedOut: [OutboxTarget: Int] = [:]
-  /// Measures the free bytes of the disk that holds the store; tests replace it.
+  /// Returns the free bytes of the disk that contains the store; tests replace it.
   package var measureFreeBytes: (_ path: String) -> Int? = SQLiteDatabase.freeBytes(ofDiskWith:)
 
-  // Last: the lock is to be released after the connection is closed.
+  // Declared last, so that the lock is released after the connection is closed.
   private let lock: StoreLock?
 
   init(
@@ -39,7 +39,7 @@ package final class SQLiteDatabase: SQLConnection {
 
   // MARK: Statements
 
-  /// Queries lock nothing: no other process writes.
+  /// Empty, since no other process writes.
   package var locking: String { "" }
   package var lockingFree: String { "" }
 
@@ -70,7 +70,7 @@ package final class SQLiteDatabase: SQLConnection {
 
   package func passOn() {}
 
-  /// A statement, prepared when its text comes for the first time, and kept; see
+  /// Returns the cached statement for an SQL text, which is prepared at its first use; see
   /// ``SQLiteConnection/statement(_:)``.
   func sql(_ text: String) throws(StoreError) -> SQLiteStatement {
     do throws(SQLiteFailure) {
@@ -82,7 +82,7 @@ package final class SQLiteDatabase: SQLConnection {
 
   // MARK: Transactions
 
-  /// Runs `body` in a transaction of its own and commits it.
+  /// Runs `body` in a separate transaction and commits it.
   package func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -98,18 +98,18 @@ package final class SQLiteDatabase: SQLConnection {
     }
   }
 
-  /// Runs `body` in a transaction that only reads, as of one moment.
+  /// Runs `body` in a read-only transaction, on one snapshot.
   package func reading<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    // A reader of the whole store sees one moment.
+    // The caller reads in a transaction already: use its snapshot.
     guard !connection.isInTransaction else { return try body() }
     try sql("BEGIN").run()
     defer { if connection.isInTransaction { try? sql("ROLLBACK").run() } }
     return try body()
   }
 
-  /// Runs `body` as any transaction: there are no other nodes.
+  /// Runs `body` in a transaction, and never returns `nil`: no other node uses the database.
   package func alone<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -122,15 +122,14 @@ package final class SQLiteDatabase: SQLConnection {
     try? wipeFailedCommit()
   }
 
-  /// Refuses to write into a file that is no longer at the store's path, and removes what a failed
-  /// commit left.
+  /// Throws if the store's file was moved or replaced, and wipes what a failed commit has left.
   func prepareToWrite() throws(StoreError) {
     watch?.look()
     if let problem = watch?.problem { throw .unavailable(problem) }
     try wipeFailedCommit()
   }
 
-  /// Nothing is written before what a failed commit left is gone.
+  /// Wipes what a failed commit has left in the log. No transaction begins before this succeeds.
   func wipeFailedCommit() throws(StoreError) {
     guard hasFailedCommit else { return }
     do throws(SQLiteFailure) {

@@ -2,11 +2,11 @@ import CParleySQLite
 import ParleyGatewayPorts
 import Glibc
 
-/// A result code of SQLite that is not success.
+/// An error code of SQLite.
 struct SQLiteFailure: Error, Equatable {
   /// The extended result code.
   let code: Int32
-  /// The system's reason, if it is more precise than SQLite's code.
+  /// The system's cause, if it is more precise than SQLite's code.
   private let cause: Cause?
 
   private enum Cause {
@@ -16,7 +16,8 @@ struct SQLiteFailure: Error, Equatable {
     case quota
   }
 
-  /// - Parameter connection: The connection that failed, which knows the file and the system's error.
+  /// - Parameter connection: The connection that failed, which provides the file's path and
+  ///   `errno`.
   init(code: Int32, of connection: OpaquePointer? = nil) {
     self.code = code
     cause = connection.flatMap { Self.cause(of: code, $0) }
@@ -32,7 +33,7 @@ struct SQLiteFailure: Error, Equatable {
     return StoreFile.isOnReadOnlySystem(String(cString: file)) ? .readOnly : nil
   }
 
-  /// Whether the file system is mounted read-only.
+  /// Whether the error occurred because the file system is mounted read-only.
   var isOfReadOnlySystem: Bool { cause == .readOnly }
 
   /// The code without its extension.
@@ -57,7 +58,7 @@ struct SQLiteFailure: Error, Equatable {
     }
   }
 
-  /// A failure of the disk, with the remedy of those that have one of their own.
+  /// The text for a disk failure, with the remedy for its cause.
   private var diskWords: String {
     switch cause {
     case .readOnly?:
@@ -69,6 +70,6 @@ struct SQLiteFailure: Error, Equatable {
     }
   }
 
-  /// SQLite's words for the code, and the code.
+  /// SQLite's text for the code, and the code.
   var name: String { "\(String(cString: sqlite3_errstr(code))), code \(code)" }
 }

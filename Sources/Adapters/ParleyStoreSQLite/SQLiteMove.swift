@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// An end of a move of a whole store: a file that no other process uses meanwhile.
+/// The source or target of a move: an SQLite file that no other process uses.
 public final class SQLiteMove: UnfinishedStore {
   /// The path of the database file.
   public let path: String
@@ -9,10 +9,10 @@ public final class SQLiteMove: UnfinishedStore {
   private let connection: SQLiteConnection
   private var hasher = RecordHasher()
   private let isTarget: Bool
-  // Last: the lock is to be released after the connection is closed.
+  // Declared last, so that the lock is released after the connection is closed.
   private let lock: StoreLock
 
-  /// Opens a store to move everything out of it; the store stays as it is.
+  /// Opens a store as the source of a move. The store is not changed.
   public init(from path: String) throws(StoreOpenError) {
     self.path = path
     isTarget = false
@@ -27,7 +27,8 @@ public final class SQLiteMove: UnfinishedStore {
     }
   }
 
-  /// Makes a store that is marked as unfinished, in place of one that is; nothing else may be there.
+  /// Creates a store that is marked as unfinished. Replaces an unfinished store or an empty
+  /// database; throws `notEmpty` for any other.
   public init(to path: String) throws(StoreOpenError) {
     self.path = path
     isTarget = true
@@ -46,7 +47,7 @@ public final class SQLiteMove: UnfinishedStore {
     }
   }
 
-  /// Whether a file is empty, or a store that was not finished.
+  /// Whether a database is empty, or a store that was not finished.
   private static func isDisposable(_ path: String) throws(StoreOpenError) -> Bool {
     let connection = try StoreFile.connect(path)
     do throws(StoreOpenError) {
@@ -114,13 +115,13 @@ public final class SQLiteMove: UnfinishedStore {
     if !rows.isEmpty { try body(rows) }
   }
 
-  /// The rows of a table as all stores have them.
+  /// Returns the table expression of a table in the common form of all stores.
   private static func rows(of table: StoreTable) -> String {
     switch table.name {
-    // Some values of a note's row in other stores are small values here.
+    // Clock set-backs of notes are part of a note's row in the common form.
     case "meta":
       "meta WHERE name NOT LIKE 'clock:%' AND name <> '\(SQLiteStore.runningMark)'"
-    // Files have numbers here, and are named by their hashes elsewhere.
+    // Files have numbers in SQLite stores, and are identified by hashes in the common form.
     case "note_files":
       """
       (SELECT document, hash, name, time, seen FROM note_files JOIN files ON number = file)
@@ -184,7 +185,7 @@ public final class SQLiteMove: UnfinishedStore {
   /// See ``UnfinishedStore``.
   public func finish() throws(StoreError) {
     do throws(SQLiteFailure) {
-      // With this commit the log is synced, and all before it with it.
+      // This commit syncs the log, including all earlier commits.
       try connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA user_version = \(StoreSchema.version)")
       try connection.emptyLog()
@@ -200,7 +201,8 @@ public final class SQLiteMove: UnfinishedStore {
       row[0].text, row[1].integer)
   }
 
-  /// Adds a note's row with what a file keeps beside it: the sum of the marks, and checksums.
+  /// Inserts a note's row with the values that the common form omits: the sum of marks, and
+  /// checksums.
   private func writeNote(_ cells: [StoreCell], to table: StoreTable) throws(StoreError) {
     guard let chain = cells[8].bytes.withUnsafeBytes({ RecordChecksum($0) }),
       let baseChain = cells[10].bytes.withUnsafeBytes({ RecordChecksum($0) })

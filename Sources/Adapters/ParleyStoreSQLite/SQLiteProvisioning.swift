@@ -7,8 +7,8 @@ public struct SQLiteProvisioning: StoreProvisioning {
   private let retention: Retention?
 
   /// - Parameters:
-  ///   - path: The file, as for ``SQLiteStore/init(path:)``.
-  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  ///   - path: The database file, as for ``SQLiteStore/init(path:)``.
+  ///   - retention: The rule for compacting long logs; `nil` disables compaction.
   public init(path: String, retention: Retention? = nil) {
     self.path = path
     self.retention = retention
@@ -21,7 +21,7 @@ public struct SQLiteProvisioning: StoreProvisioning {
   public func open() throws -> sending any ServerStore {
     let store = try SQLiteStore(path: path)
     store.retention = retention
-    // A disk that is full now takes no mark, and no changes that could be missing.
+    // If the disk is full, the mark cannot be stored, but neither can changes that could be lost.
     try? store.markRunning()
     return store
   }
@@ -35,17 +35,17 @@ public struct SQLiteProvisioning: StoreProvisioning {
   public func openIndex() throws -> any SearchIndex { try SQLiteSearchIndex(beside: path) }
 }
 
-/// The store's upkeep and secrets, beside requests.
+/// Housekeeping of the store, and its state.
 extension SQLiteStore: RepairableStore {
   private var folding: FoldingRules<SQLiteDatabase> { FoldingRules(store: database) }
 
-  /// The state of a store on one machine, and whether its files are where they were.
+  /// The state of the store: whether its files were moved or replaced.
   public var state: StoreState { StoreState(problem: database.watch?.problem) }
 
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {
     do throws(StoreError) {
-      // The mark's removal is in the log then, which stays if the log cannot be emptied.
+      // The mark's removal is committed to the log, which remains if it cannot be emptied.
       try? unmarkRunning()
       try emptyLog()
       return nil

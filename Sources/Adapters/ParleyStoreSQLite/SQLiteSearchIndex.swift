@@ -3,24 +3,25 @@ public import ParleyGatewayPorts
 import Glibc
 import ParleyStoreRecords
 
-/// The index of words in an SQLite file of its own, beside the store.
+/// The search index of words, in a separate SQLite file beside the store.
 ///
-/// The file holds only what it derives from the store: it is rebuilt when it is missing, damaged,
-/// or of another version. Its commits are not synced one by one; after a power cut it is in an
-/// earlier state, and is brought up to date like an index that was away.
+/// The file contains only data derived from the store. It is rebuilt if it is missing, damaged or
+/// of another version. Its commits are not synced; after a power failure it may be in an earlier
+/// state, and is updated in the same way as an outdated index.
 ///
-/// Words are folded before SQLite sees them (``SearchWords``), so its tokeniser only cuts at spaces. The
-/// words' table keeps no text: what a note's words were is worked out from the text that is to be replaced.
+/// Words are folded before SQLite receives them (``SearchWords``), so its tokeniser only splits at
+/// spaces. The table of words stores no text: to delete a note's words, they are computed from its
+/// previous text.
 public final class SQLiteSearchIndex: SearchIndex {
-  /// The version of tables and folding; a file of another version is rebuilt.
+  /// The version of tables and folding. A file of another version is rebuilt.
   private static let version = 2
-  /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB.
+  /// The pages in the write-ahead log from which a checkpoint is made: 4 MiB.
   private static let walPagesToCheckpoint = 1_024
 
   private let path: String
   private var connection: SQLiteConnection
 
-  /// Opens the index that belongs to a store, or makes one.
+  /// Opens the index of a store, and creates it if it is missing.
   ///
   /// - Parameter store: The store's path.
   public init(beside store: String) throws(StoreOpenError) {
@@ -28,9 +29,9 @@ public final class SQLiteSearchIndex: SearchIndex {
     connection = try Self.open(path)
   }
 
-  /// Opens an index that a server may be writing, to read from it.
+  /// Opens an index for reading, while a server may be writing to it.
   ///
-  /// - Returns: `nil` if there is none that could be read.
+  /// - Returns: `nil` if there is no index, or if its version differs.
   public init?(reading store: String) throws(StoreOpenError) {
     path = Self.path(beside: store)
     guard StoreFile.isFile(path) else { return nil }
@@ -43,7 +44,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     }
   }
 
-  /// The index of a store.
+  /// Returns the path of the index of a store.
   ///
   /// - Parameter store: The store's path.
   public static func path(beside store: String) -> String { store + "-search" }
@@ -53,7 +54,8 @@ public final class SQLiteSearchIndex: SearchIndex {
     do throws(SQLiteFailure) {
       return try prepared(path)
     } catch {
-      // A file with something else in it, or one that is broken: it holds nothing of its own.
+      // Another kind of file, or a damaged one. It is replaced, since it contains only derived
+      // data.
       let codes = [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_ERROR]
       guard codes.contains(error.primaryCode) else { throw StoreOpenError(error, path: path) }
     }
@@ -103,7 +105,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     return connection
   }
 
-  /// Bytes of the disk that are left to the store.
+  /// The bytes of free disk space that are reserved for the store.
   private static let reserve: UInt64 = 64 << 20
 
   /// See ``SearchIndex``.
@@ -136,7 +138,7 @@ public final class SQLiteSearchIndex: SearchIndex {
 
   /// See ``SearchIndex``.
   public func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID] {
-    // No id is empty.
+    // An empty id sorts before all ids.
     try sql("SELECT id FROM notes WHERE id > ? ORDER BY id LIMIT ?").rows(all: [id ?? "", limit]) {
       $0.name(0)
     }
@@ -181,9 +183,9 @@ public final class SQLiteSearchIndex: SearchIndex {
     }
   }
 
-  /// Takes a note's words out.
+  /// Deletes a note's words and tags.
   ///
-  /// - Returns: The note's number; `nil` if it was not there.
+  /// - Returns: The note's number; `nil` if it is not indexed.
   private func removeWords(of id: DocumentID) throws(StoreError) -> Int? {
     let found = try sql("SELECT number, title, text FROM notes WHERE id = ?").first(all: [id]) {
       (number: $0.integer(0), title: $0.text(1), text: $0.text(2))
@@ -209,7 +211,7 @@ public final class SQLiteSearchIndex: SearchIndex {
   /// See ``SearchIndex``.
   public func upkeep() {
     guard connection.walPages >= Self.walPagesToCheckpoint else { return }
-    // Another time.
+    // A failed checkpoint is retried at the next call.
     try? connection.checkpoint()
   }
 
@@ -220,8 +222,8 @@ public final class SQLiteSearchIndex: SearchIndex {
     _ query: SearchQuery, skipping count: Int, limit: Int
   ) throws(StoreError) -> [DocumentID] {
     guard !query.terms.isEmpty else { return [] }
-    // Ranked by what a note itself contains: FTS5's own rank weighs words by all notes, and would
-    // reveal notes that the user may not read.
+    // Rank by the note's own content: FTS5's rank depends on all notes, and would reveal words of
+    // notes that the user may not read.
     return try sql(
       """
       SELECT notes.id FROM words JOIN notes ON notes.number = words.rowid WHERE words MATCH ?
@@ -235,7 +237,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     ]) { $0.name(0) }
   }
 
-  /// A query in SQLite's words. They are folded: there is no sign in them that could mean something.
+  /// Returns a query in FTS5 syntax. Folded words contain no special character of the syntax.
   private static func expression(_ query: SearchQuery, joinedBy word: String) -> String {
     query.terms.map { term in
       "\"\(term.words.joined(separator: " "))\"\(term.isPrefix ? " *" : "")"
@@ -256,7 +258,7 @@ public final class SQLiteSearchIndex: SearchIndex {
 
   /// See ``SearchIndex``.
   public func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
-    // Along the index; the notes of one tag in the order of their numbers.
+    // Read along the index; the notes of one tag are in the order of their numbers.
     let number = try place.flatMap { place throws(StoreError) in
       try sql("SELECT number FROM notes WHERE id = ?").first(all: [place.id]) { $0.integer(0) }
     }

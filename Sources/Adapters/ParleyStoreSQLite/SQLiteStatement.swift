@@ -3,14 +3,15 @@ import ParleyGatewayPorts
 import Glibc
 import ParleyStoreRecords
 
-/// A prepared statement, kept for as long as its connection.
+/// A prepared statement, cached as long as its connection is open.
 ///
-/// `run`, `first` and `rows` do all of it; or bind, step, read, and `reset`. Columns count from 0.
+/// Use `run`, `first` or `rows`, which bind, step and reset; or call `bind`, `step` and `reset`.
+/// Columns count from 0.
 package final class SQLiteStatement: StoredRow {
   private let handle: OpaquePointer
 
   init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(SQLiteFailure) {
-    // PostgreSQL's numbered parameters have a question mark in SQLite.
+    // SQLite's numbered parameters begin with a question mark, PostgreSQL's with a dollar sign.
     let sql = sql.replacing(/\$(?=[0-9])/, with: "?")
     handle = try connection.withHandle { connection throws(SQLiteFailure) in
       var prepared: OpaquePointer?
@@ -27,7 +28,8 @@ package final class SQLiteStatement: StoredRow {
     sqlite3_finalize(handle)
   }
 
-  /// Binds all parameters, in their order, without making a list of them: appends do this.
+  /// Binds all parameters in order, without allocating an array of them: appending entries uses
+  /// this.
   func bind<each Value: StoredValue>(_ values: repeat each Value) {
     var parameter: Int32 = 0
     for value in repeat each values {
@@ -37,7 +39,7 @@ package final class SQLiteStatement: StoredRow {
     checkCount(Int(parameter))
   }
 
-  /// Binds all parameters, in their order.
+  /// Binds all parameters in order.
   func bind(all values: [any StoredValue]) {
     for (place, value) in values.enumerated() {
       check(value.form.bind(to: handle, Int32(place + 1)))
@@ -45,9 +47,9 @@ package final class SQLiteStatement: StoredRow {
     checkCount(values.count)
   }
 
-  /// Goes to the next row.
+  /// Advances to the next row.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: Whether there is a next row.
   func step() throws(StoreError) -> Bool {
     let code = sqlite3_step(handle)
     switch code {
@@ -59,21 +61,21 @@ package final class SQLiteStatement: StoredRow {
     }
   }
 
-  /// Runs a statement that returns no rows, and makes it ready for the next time.
+  /// Runs a statement that returns no rows, then resets it.
   func run<each Value: StoredValue>(_ values: repeat each Value) throws(StoreError) {
     bind(repeat each values)
     defer { reset() }
     while try step() {}
   }
 
-  /// Runs a statement that returns no rows, and makes it ready for the next time.
+  /// Runs a statement that returns no rows, then resets it.
   func run(all values: [any StoredValue]) throws(StoreError) {
     bind(all: values)
     defer { reset() }
     while try step() {}
   }
 
-  /// Reads the first row, if there is one, and makes the statement ready for the next time.
+  /// Returns the first row or `nil`, then resets the statement.
   func first<Row>(
     all values: [any StoredValue] = [], read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> Row? {
@@ -82,7 +84,7 @@ package final class SQLiteStatement: StoredRow {
     return try step() ? try read(self) : nil
   }
 
-  /// Reads all rows, and makes the statement ready for the next time.
+  /// Returns all rows, then resets the statement.
   func rows<Row>(
     all values: [any StoredValue] = [], read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
@@ -93,28 +95,29 @@ package final class SQLiteStatement: StoredRow {
     return rows
   }
 
-  /// Instructions of SQLite's virtual machine that the statement has run since it was prepared.
+  /// The number of virtual machine instructions that the statement has executed since it was
+  /// prepared.
   var instructionCount: Int {
     Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)))
   }
 
-  /// Makes the statement ready for the next use, and drops the bound values.
+  /// Resets the statement for its next use, and clears the bound values.
   func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  /// The 64 bits in a column of this row.
+  /// The 64 bits in a column of the current row.
   package func bits(_ column: Int32) -> UInt64 {
     UInt64(bitPattern: sqlite3_column_int64(handle, column))
   }
 
-  /// Whether a column of this row is NULL.
+  /// Whether a column of the current row is NULL.
   package func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
-  /// Calls `body` with the bytes in a column of this row, valid during the call.
+  /// Calls `body` with the bytes in a column of the current row, valid during the call.
   package func withBytes<Result, Failure>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -123,8 +126,8 @@ package final class SQLiteStatement: StoredRow {
     return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
   }
 
-  /// Binding fails for a wrong parameter number, a running statement, or want of memory: mistakes
-  /// of this module, or the machine's end.
+  /// Binding fails only for a wrong parameter number or a running statement, which are errors in
+  /// this module, or if memory is exhausted.
   private func check(_ code: Int32) {
     precondition(code == SQLITE_OK, "SQLite refused a parameter with code \(code)")
   }

@@ -1,15 +1,15 @@
 import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Reading all of a store.
+/// Verification of a whole store.
 extension SQLiteStore {
-  /// Walks every log from its base to its head, and compares what was derived from it.
+  /// Reads every log from its base to its head, and verifies the data derived from it.
   ///
-  /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
-  /// last entry of their client. Other work on the store has to wait meanwhile, unless it is done
-  /// through another instance.
+  /// Every checksum is recomputed. A snapshot must equal the fold of its log, and a mark the last
+  /// entry of its client. Requests to this instance wait until the check ends; requests to another
+  /// instance do not.
   ///
-  /// - Parameter progress: Told the number of notes read so far, and of all.
+  /// - Parameter progress: Called with the number of notes read so far, and the total.
   /// - Complexity: O(*n*) bytes of the file.
   public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
     var findings = StoreFindings()
@@ -25,15 +25,15 @@ extension SQLiteStore {
     return findings
   }
 
-  /// Whether SQLite finds its own structures whole.
+  /// Verifies SQLite's own structures.
   private func checkFile(_ findings: inout StoreFindings) throws(StoreError) {
     for line in try texts("PRAGMA integrity_check(20)") where line != "ok" {
-      // SQLite names pages and tables here, never their contents.
+      // SQLite's messages contain numbers of pages and names of tables, never contents.
       findings.add(nil, "SQLite: \(line)")
     }
   }
 
-  /// The first column of a query's rows, as text.
+  /// Returns the first column of a query's rows, as text.
   func texts(_ sql: String) throws(StoreError) -> [String] {
     let statement: SQLiteStatement
     do throws(SQLiteFailure) {

@@ -3,16 +3,17 @@ public import ParleyGatewayPorts
 import OTCore
 public import ParleyStoreRecords
 
-/// Maintenance that keeps a store small and fast, run while no request waits.
+/// Housekeeping that limits the size of a store and the time of requests. Runs while no request
+/// waits.
 extension SQLiteStore {
   private var housekeeping: HousekeepingRules<SQLiteDatabase> { HousekeepingRules(store: database) }
 
-  /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or a checkpoint.
+  /// Does one step of housekeeping: a snapshot, part of a deleted note's rows, or a checkpoint.
   ///
-  /// Failures are kept quiet: the work is tried again after ``retryChores()``, and what matters fails again where a
-  /// client is answered.
+  /// Errors are not reported: failed work is retried after ``retryChores()``, and an error that
+  /// affects requests also occurs in the reply to a client.
   ///
-  /// - Returns: Whether there is more to do now.
+  /// - Returns: Whether more housekeeping is due now.
   public func maintain() -> Bool {
     do throws(StoreError) {
       try database.wipeFailedCommit()
@@ -28,12 +29,12 @@ extension SQLiteStore {
     return housekeeping.hasChores || database.connection.walPages >= walPagesToCheckpoint
   }
 
-  /// Compacts the logs of all documents by a rule, and gives free space back to the disk.
+  /// Compacts the logs of all documents, and returns free pages to the file system.
   ///
   /// - Parameters:
-  ///   - retention: What is kept.
-  ///   - now: The time that ages are counted from.
-  /// - Returns: How many notes were compacted.
+  ///   - retention: The entries to retain.
+  ///   - now: The time from which ages are calculated.
+  /// - Returns: The number of compacted notes.
   @discardableResult
   public func compact(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
     let count = try housekeeping.compactAll(keeping: retention, now: now)
@@ -53,14 +54,15 @@ extension SQLiteStore {
     shrinkLog()
   }
 
-  /// Truncates a log that a long read has let grow, unless something reads from it now: nothing waits for that.
+  /// Truncates a log that has grown during a long read, unless another connection is reading from
+  /// it: this must not wait.
   ///
-  /// SQLite uses a log again from its beginning, and never makes its file shorter by itself.
+  /// SQLite reuses a log from its beginning, and never shortens the file itself.
   private func shrinkLog() {
     guard let watch = database.watch, watch.problem == nil, watch.logBytes > logBytesMax else {
       return
     }
-    // Another program's read is over sooner or later.
+    // The log is truncated later if another program is reading from it now.
     guard (try? database.wipeFailedCommit()) != nil,
       (try? database.connection.emptyLog(waits: false)) != nil
     else {
@@ -70,14 +72,15 @@ extension SQLiteStore {
     database.watch?.look()
   }
 
-  /// Bytes of log that are left to be used again: twice those that make a checkpoint worth its while.
+  /// The maximum size of a log that is not truncated, in bytes: twice the size at which a
+  /// checkpoint is made.
   private var logBytesMax: Int { 2 * walPagesToCheckpoint * 4_096 }
 
-  /// Copies all of the write-ahead log into the database and empties the log, so that the one file
-  /// holds everything. For the end of work with the store.
+  /// Copies the whole write-ahead log into the database and truncates the log, so that the database
+  /// file is complete. To be called before closing the store.
   ///
-  /// - Throws: `unavailable` if another program reads the store meanwhile, or the disk fails. Nothing
-  ///   is lost then: database and log together hold everything.
+  /// - Throws: `unavailable` if another program is reading from the store, or the disk fails. No
+  ///   data is lost: the database and the log together are complete.
   public func emptyLog() throws(StoreError) {
     try database.wipeFailedCommit()
     do throws(SQLiteFailure) {
@@ -88,16 +91,16 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes a snapshot at a document's head, whether it is due or not.
+  /// Stores a snapshot at a document's head, even if none is due.
   package func takeSnapshotNow(_ id: DocumentID) throws(StoreError) {
     try housekeeping.takeSnapshotNow(id)
   }
 
-  /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// never while a client is connected.
+  /// Deletes the rows of rooms that contain no data and whose last publication is old. Must not be
+  /// called while a client is connected.
   ///
-  /// - Parameter time: The last publication is to be older than this.
-  /// - Returns: How many were removed.
+  /// - Parameter time: The last publication of a deleted room is older than this.
+  /// - Returns: The number of deleted rows.
   /// - Complexity: O(*n*) rooms.
   @discardableResult
   public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
@@ -106,9 +109,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Lets the file grow to this many pages at most; as large as it is, if it is larger.
+  /// Limits the file to a maximum number of pages, but not below its current size.
   ///
-  /// A full disk for tests, and for operators who want a bound.
+  /// Simulates a full disk in tests, and enforces a quota for operators.
   package func limitPages(to count: Int) throws(StoreError) {
     do throws(SQLiteFailure) {
       try database.connection.execute("PRAGMA max_page_count = \(max(count, 1))")

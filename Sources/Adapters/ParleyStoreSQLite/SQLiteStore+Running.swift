@@ -2,31 +2,31 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import ParleyStoreRecords
 
-/// The mark of a server in its database, by which a copy that lacks the log is recognised.
+/// A mark that a running server sets in its database, by which a copy without the log is detected.
 ///
-/// While a server runs, the newest changes are in the log (`-wal`) alone. The database by itself is sound, and lacks
-/// them. So the server marks the database when it opens it, and removes the mark in an orderly stop, when the log's
-/// content is in the database. SQLite leaves the log beside a database whose program was killed, and the log of a
-/// server is never empty:
+/// While a server runs, the newest changes are only in the log (`-wal`). The database alone is
+/// consistent, but lacks these changes. So the server sets the mark when it opens the database, and
+/// removes it in an orderly stop, after the log is copied into the database. If the server is
+/// killed, the log remains beside the database. The log of a running server is never empty:
 ///
 ///     mark   log      the database
 ///     no     no, yes  is whole
 ///     yes    yes      is whole with its log: a server runs, or was killed
 ///     yes    no       was copied without its log
 extension SQLiteStore {
-  /// The mark's name among the store's small values.
+  /// The mark's name in the table `meta`.
   static let runningMark = "running"
 
-  /// Puts the mark into the database's own file.
+  /// Sets the mark in the database file itself.
   func markRunning() throws(StoreError) {
     isMarked = true
     try logMark()
     try database.checkpoint()
   }
 
-  /// Writes the mark once more, so that the log is not empty.
+  /// Writes the mark again, so that the log is not empty.
   func logMark() throws(StoreError) {
-    // Other bytes each time: SQLite writes nothing where nothing changes.
+    // Random bytes, since SQLite writes no page that is unchanged.
     try database.transaction { () throws(StoreError) in
       try MetaRules(store: database).keepMeta(Self.runningMark, value: randomBytes(count: 8))
     }
@@ -45,12 +45,12 @@ extension SQLiteStore {
     try MetaRules(store: database).meta(Self.runningMark) != nil
   }
 
-  /// The words about a database without its log.
+  /// The problem of a database without its log, and the remedy.
   static let logMissing =
     "the database was in use by a server, and the log (-wal) that was beside it is missing: if this is a copy, the "
     + "newest changes are not in it; copy both files, or use parley backup"
 
-  /// A remark about how the store was found; see ``ServerStore``.
+  /// The remark that a server's log was missing when the store was opened; see ``ServerStore``.
   public var openingRemark: StoreRemark? {
     guard lacksLog else { return nil }
     return StoreRemark(

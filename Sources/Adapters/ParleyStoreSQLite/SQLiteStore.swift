@@ -4,51 +4,51 @@ public import ParleyStoreRecords
 
 /// Documents in one SQLite file.
 ///
-/// Each document has a log of its operations, each entry with a checksum over its fields and its
-/// predecessor's checksum; the newest texts are kept beside it as snapshots. A batch is one
-/// transaction: `perform` returns after SQLite has synced it to the disk.
+/// Each document has a log of operations. An entry's checksum covers its fields and the checksum of
+/// its predecessor. Recent texts are stored as snapshots. A batch is one transaction: `perform`
+/// returns after SQLite has synced it to the disk.
 ///
-/// One process has a store open at a time, which a lock on a file beside it ensures; others may
-/// read from it with `init(reading:)`.
-/// An instance belongs to one thread at a time.
+/// Only one process can open a store for writing; a lock on a file beside the database ensures
+/// this. Others may read from it with `init(reading:)`. An instance must be used by one thread at a
+/// time.
 public final class SQLiteStore: DocumentStore, Outbox {
   /// The path of the database file.
   public let path: String
 
   package let database: SQLiteDatabase
 
-  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
+  /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   public var outboxRules: OutboxRules? {
     get { database.context.outboxRules }
     set { database.context.outboxRules = newValue }
   }
 
-  /// The part of a long log that `maintain` keeps; all of it if `nil`.
+  /// The rule by which `maintain` compacts long logs; `nil` disables compaction.
   ///
-  /// Ages are counted from the document's last change, so that a run can be repeated.
+  /// Ages are calculated from the document's last change, so that compaction is reproducible.
   public var retention: Retention? {
     get { database.context.retention }
     set { database.context.retention = newValue }
   }
 
-  /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
+  /// The pages in the write-ahead log from which a checkpoint is made: 4 MiB, SQLite's default.
   package var walPagesToCheckpoint = 1_024
 
-  /// Whether a server has marked the database as its own.
+  /// Whether a server has set its mark in the database.
   var isMarked = false
 
   /// Whether a server's log was missing when the store was opened.
   private(set) var lacksLog = false
 
-  /// Opens the store, making it if there is none.
+  /// Opens the store, and creates it if it is missing.
   ///
-  /// - Parameter path: The file. `-wal`, `-shm` and `-lock` are added for the files beside it. Its
-  ///   folder has to exist, on a local file system.
+  /// - Parameter path: The database file. The names of other files add `-wal`, `-shm` and `-lock`.
+  ///   The folder must exist, on a local file system.
   public convenience init(path: String) throws(StoreOpenError) {
     try self.init(path: path, vfs: nil)
   }
 
-  /// Opens the store over another layer of input and output.
+  /// Opens the store with another file system layer of SQLite.
   package init(path: String, vfs: String?) throws(StoreOpenError) {
     self.path = path
     var lock = try StoreLock(beside: path)
@@ -61,24 +61,24 @@ public final class SQLiteStore: DocumentStore, Outbox {
     try StoreSchema.prepare(database.connection, path: path)
     if (try? isMarkedRunning()) == true {
       lacksLog = !hadLog
-      // The killed server's log is merged when this program ends.
+      // The log of a killed server is merged when this store is closed.
       if hadLog { try? unmarkRunning() }
     }
-    // A mistake here costs snapshots that are taken later.
+    // An error here only delays snapshots and the removal of compacted entries.
     database.context.upkeep.unsnapped =
       (try? TextRules(store: database).idsToSnapshot()) ?? []
     database.compacted = (try? database.numbersOfCompacted()) ?? []
     database.watch?.look()
   }
 
-  /// Opens a store that another process may have open, to read from it.
+  /// Opens a store read-only, even if another process has it open.
   ///
-  /// Each batch reads one moment. All writing requests fail with `unavailable`.
+  /// Each batch reads one snapshot. All writing requests fail with `unavailable`.
   public convenience init(reading path: String) throws(StoreOpenError) {
     try self.init(reading: path, isUnfinished: false)
   }
 
-  /// Opens a store to read from it, though it may still be filled.
+  /// Opens a store read-only, even if it may be unfinished.
   init(reading path: String, isUnfinished: Bool) throws(StoreOpenError) {
     self.path = path
     guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
@@ -87,7 +87,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if hadLog { database.connection.keepLogAtClose() }
     try StoreSchema.verify(database.connection, path: path, isUnfinished: isUnfinished)
     do throws(SQLiteFailure) {
-      // Sorts use memory, too: a container may have no folder for temporary files.
+      // Sorting also uses memory only: a container may have no folder for temporary files.
       try database.connection.execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
     } catch {
       throw StoreOpenError(error, path: path)
@@ -95,14 +95,14 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if !hadLog, !isUnfinished { lacksLog = (try? isMarkedRunning()) ?? false }
   }
 
-  /// Whether there is a store at a path, without opening it.
+  /// Whether a store exists at a path. Does not open it.
   ///
-  /// - Throws: `folder` or `logAlone` if there is something that is in a store's way.
+  /// - Throws: `folder` if the path is a folder, or `logAlone` if only the log exists.
   public static func exists(at path: String) throws(StoreOpenError) -> Bool {
     try StoreFile.inspect(path)
   }
 
-  /// Does a batch of work in one transaction, and returns after it is on the disk.
+  /// Performs a batch of requests in one transaction, and returns after it is durable.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
@@ -114,7 +114,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     do throws(StoreError) {
       let replies = try write(batch)
       try database.sql("COMMIT").run()
-      // An owner that never finds time for `maintain` must not grow the file for ever.
+      // Limits the log if the owner never has time for `maintain`.
       if database.connection.walPages >= 8 * walPagesToCheckpoint { try? database.checkpoint() }
       return replies
     } catch {
@@ -124,7 +124,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
     }
   }
 
-  /// The replies to a batch whose writes have failed. What its reads saw may have been part of them.
+  /// Returns the replies to a batch whose transaction failed. Its reads run again, since they may
+  /// have seen its writes.
   private func replies(to batch: [StoreRequest], failing failure: StoreReply) -> [StoreReply] {
     var reads = read(batch.filter { !$0.isWriting })[...]
     return batch.map { request in
@@ -144,7 +145,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
       try database.sql("SAVEPOINT request").run()
       let reply = QueueRules(store: database).recorded(rules.reply(to: request), to: request)
       if case .failed(let error) = reply {
-        // After a serious error SQLite has ended the whole transaction by itself.
+        // SQLite may have rolled back the whole transaction after a serious error.
         guard database.connection.isInTransaction else { throw error }
         try database.sql("ROLLBACK TO request").run()
       }
@@ -155,7 +156,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   }
 
   private func read(_ batch: [StoreRequest]) -> [StoreReply] {
-    // One transaction, so that a document's row and its log are of one moment.
+    // Use one transaction, so that a document's row and its log are from one snapshot.
     do throws(StoreError) {
       return try database.reading { () throws(StoreError) in
         batch.map { RequestRules(store: database).reply(to: $0) }
@@ -165,16 +166,16 @@ public final class SQLiteStore: DocumentStore, Outbox {
     }
   }
 
-  /// Instructions that SQLite has run for this store's requests so far.
+  /// The number of virtual machine instructions that SQLite has executed for this store's requests.
   package var instructionCount: Int { database.connection.instructionCount }
 
-  /// Does a piece of work in a transaction of its own.
+  /// Performs an outbox request in a separate transaction.
   public func perform(_ request: OutboxRequest) -> OutboxReply {
     QueueRules(store: database).reply(to: request)
   }
 
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
+  /// Returns the state of each queue that may have changed since the last call; at the first call,
+  /// of all queues.
   public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
     QueueRules(store: database).changedStandings()
   }

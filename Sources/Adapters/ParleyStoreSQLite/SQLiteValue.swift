@@ -3,11 +3,11 @@ import Glibc
 import ParleyStoreRecords
 
 extension StoredForm {
-  /// Binds the value; SQLite has a copy of its own afterwards.
+  /// Binds a copy of the value, which SQLite owns.
   ///
   /// - Parameters:
-  ///   - statement: Not running.
-  ///   - parameter: Counted from 1.
+  ///   - statement: A statement that is not running.
+  ///   - parameter: The parameter's number, counted from 1.
   /// - Returns: SQLite's result code.
   func bind(to statement: OpaquePointer, _ parameter: Int32) -> Int32 {
     switch self {
@@ -30,7 +30,7 @@ extension StoredForm {
   }
 }
 
-/// A copy that SQLite frees, never null: a null pointer would bind NULL.
+/// Returns a copy that SQLite frees. It is never null, since a null pointer would bind NULL.
 private func copyForSQLite(
   _ bytes: UnsafeRawBufferPointer
 ) -> (UnsafeMutableRawPointer, UInt64) {

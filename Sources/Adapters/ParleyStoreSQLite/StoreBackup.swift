@@ -2,18 +2,18 @@ public import ParleyGatewayPorts
 import Glibc
 public import ParleyStoreRecords
 
-/// Why a backup was not made or restored.
+/// The reason why a backup was not created or restored.
 public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The store or the backup could not be opened, or a file not be made.
+  /// The store or the backup could not be opened, or a file could not be created.
   case file(StoreOpenError)
-  /// There is a file already where one was to be made.
+  /// A file already exists at the destination.
   case exists(path: String)
-  /// The copy is damaged; nothing has been replaced.
+  /// The copy is damaged; no file was replaced.
   case unsound(StoreFindings)
   /// The copy could not be written.
   case store(StoreError)
 
-  /// The expectation, what came instead, and what to do.
+  /// The problem, and the remedy where there is one.
   public var description: String {
     switch self {
     case .file(let error): error.description
@@ -27,35 +27,35 @@ public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertibl
   }
 }
 
-/// Result of restoring a backup.
+/// The result of restoring a backup.
 public struct StoreRestoration: Sendable, Equatable {
   /// The findings of the backup's check.
   public var findings: StoreFindings
-  /// The path to which the replaced store was moved; `nil` if there was none.
+  /// The path to which the replaced store was moved; `nil` if there was no store.
   public var replaced: String?
 }
 
-/// Copies of whole stores.
+/// Backups of stores.
 public enum StoreBackup {
-  /// The progress of a copy.
+  /// The progress of a backup.
   public enum Step: Sendable, Equatable {
-    /// Pages of the database are copied.
+    /// Database pages are being copied.
     case copying(pages: Int, of: Int)
-    /// Notes of the copy are read and compared with their checksums.
+    /// Notes of the copy are being verified.
     case checking(notes: Int, of: Int)
   }
 
-  /// Copies a store of one moment into a new file, while a server may be writing to it.
+  /// Copies a snapshot of a store to a new file, while a server may be writing to the store.
   ///
-  /// The copy gets its name when it is complete and on the disk, so a backup that has its name is
-  /// whole. Reading blocks no writer; the server's log may grow meanwhile.
+  /// The copy is renamed to `destination` after it is complete and durable, so a file of this name
+  /// is complete. The copy does not block writers, but the server's log may grow meanwhile.
   ///
   /// - Parameters:
   ///   - path: The store.
-  ///   - destination: The new file, one by itself.
-  ///   - isVerified: Whether to read all of the copy and compare it with its checksums.
-  ///   - progress: Called now and then with how far the copy is.
-  /// - Returns: What the check has shown, if there was one.
+  ///   - destination: The new file. It needs no other file.
+  ///   - isVerified: Whether to read the whole copy and verify its checksums.
+  ///   - progress: Called after each portion of the copy.
+  /// - Returns: The findings of the verification; `nil` if the copy was not verified.
   @discardableResult
   public static func make(
     of path: String, at destination: String, isVerified: Bool = true,
@@ -83,17 +83,17 @@ public enum StoreBackup {
     }
   }
 
-  /// Puts a backup where a store is to be, after reading all of it.
+  /// Restores a store from a backup, which is verified first.
   ///
-  /// Clients may have seen more than the backup holds. So each document continues under a new
-  /// epoch, by which a client that resumes sees that this is another history.
+  /// Clients may know changes that the backup lacks. So each document gets a new epoch, by which a
+  /// resuming client detects that the history is different.
   ///
   /// - Parameters:
-  ///   - backup: The file that `make` made. It stays as it is.
-  /// - path: The store's new place. No server may have it open.
-  ///   - isReplacing: Whether a store that is there may be moved aside, to `path` with `.replaced`
-  ///     added, and a number if that name is taken: nothing is ever removed.
-  ///   - names: Where new epochs come from.
+  ///   - backup: A file created by `make`. It is not changed.
+  ///   - path: The path of the restored store. No server may have it open.
+  ///   - isReplacing: Whether an existing store may be moved aside, to `path` with `.replaced`
+  ///     appended, and a number if that name exists. No store is ever deleted.
+  ///   - names: The source of new epochs.
   @discardableResult
   public static func restore(
     _ backup: String, to path: String, isReplacing: Bool = false,
@@ -129,9 +129,9 @@ public enum StoreBackup {
     }
   }
 
-  /// Gives all files of a store that is there, or of which parts are there, another name.
+  /// Renames all existing files of a store, even if some are missing.
   ///
-  /// - Returns: The name; `nil` if there are no such files.
+  /// - Returns: The new path; `nil` if no file exists.
   private static func moveAside(_ path: String) throws(StoreOpenError) -> String? {
     guard StoreFile.hasAny(path) else { return nil }
     var aside = path + ".replaced"
@@ -140,16 +140,16 @@ public enum StoreBackup {
       number += 1
       aside = path + ".replaced-\(number)"
     }
-    // The database first: if this is interrupted, a log without its database is refused at the next
-    // start, while a database without its log would look whole.
+    // Rename the database first: if this is interrupted, the next start rejects a log without its
+    // database, while a database without its log would look complete.
     for ending in StoreFile.endings.reversed() where StoreFile.exists(path + ending) {
       try StoreFile.rename(path + ending, to: aside + ending)
     }
     return aside
   }
 
-  /// Checks a copy and gives its documents new epochs. The copy is closed, and so in one file, when
-  /// this returns.
+  /// Verifies a copy and gives its documents new epochs. When this returns, the copy is closed, and
+  /// so in one file.
   private static func prepare(
     _ path: String, _ names: some NameSource
   ) throws(StoreBackupError) -> StoreFindings {
@@ -166,7 +166,7 @@ public enum StoreBackup {
     return findings
   }
 
-  /// Copies a database through SQLite, which knows what of its log belongs to it.
+  /// Copies a database through SQLite, which includes the valid part of its log.
   private static func copy(
     _ path: String, to destination: String, progress: (Int, Int) -> Void = { _, _ in }
   ) throws(StoreBackupError) {
@@ -180,7 +180,7 @@ public enum StoreBackup {
       do throws(SQLiteFailure) {
         try copy.execute("PRAGMA synchronous = FULL")
         try copy.copyAll(from: source, progress: progress)
-        // The copy has what is in the log, and no server uses it.
+        // The copy contains the log's changes, and no server uses the copy.
         if version > 0 {
           try copy.execute("DELETE FROM meta WHERE name = '\(SQLiteStore.runningMark)'")
         }
@@ -202,7 +202,7 @@ public enum StoreBackup {
 }
 
 extension SQLiteStore {
-  /// Gives every document and every room another epoch, in one commit.
+  /// Gives every document and every room a new epoch, in one commit.
   func renewAllEpochs(_ names: some NameSource) throws(StoreError) {
     let notes = NoteRules(store: database)
     let summaries = try notes.list()

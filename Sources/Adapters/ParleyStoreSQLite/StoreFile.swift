@@ -1,15 +1,15 @@
 import CParleySQLite
 import Glibc
 
-/// A store's files as the system sees them.
+/// The files of a store in the file system.
 enum StoreFile {
-  /// Endings of the files that belong to a store, except for the lock; the database comes last.
+  /// The suffixes of a store's files, except for the lock. The database is last.
   static let endings = ["-wal", "-shm", "-journal", ""]
 
-  /// Whether there is a file.
+  /// Whether a file or a folder exists.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Whether there is a file that is no folder.
+  /// Whether a regular file exists.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -21,16 +21,16 @@ enum StoreFile {
     return statvfs(path, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0
   }
 
-  /// Whether there is any file of a store.
+  /// Whether any file of a store exists, except for the lock.
   static func hasAny(_ path: String) -> Bool { endings.contains { exists(path + $0) } }
 
-  /// Looks for a store without opening it.
+  /// Looks for a store's database without opening it.
   ///
-  /// The first start of a store writes and syncs the database's first page before it makes a log,
-  /// so a log with frames has had a database: without it, the next opening would throw the log
-  /// away.
+  /// At its first start, a store writes and syncs the database's first page before it creates a
+  /// log. So a log with frames has had a database. If that is missing, opening the store would
+  /// discard the log.
   ///
-  /// - Returns: Whether there is a database.
+  /// - Returns: Whether the database exists.
   /// - Throws: `folder` or `logAlone`.
   static func inspect(_ path: String) throws(StoreOpenError) -> Bool {
     var status = stat()
@@ -45,24 +45,24 @@ enum StoreFile {
     return isThere
   }
 
-  /// Whether a store's log is beside it. A connection that only reads may leave an empty one.
+  /// Whether a store's log exists and is not empty. Read-only connections may leave an empty one.
   static func hasLog(_ path: String) -> Bool {
     var status = stat()
     return stat(path + "-wal", &status) == 0 && status.st_size > 0
   }
 
-  /// Whether a store's log holds anything beyond its header.
+  /// Whether a store's log contains frames.
   static func hasLoggedChanges(_ path: String) -> Bool {
     var status = stat()
     return stat(path + "-wal", &status) == 0 && status.st_size > logHeaderBytes
   }
 
-  /// Bytes of a write-ahead log before its first frame.
+  /// The size of a write-ahead log's header, in bytes.
   private static let logHeaderBytes = 32
 
-  /// Makes an empty file that only its owner may read, and makes its name durable.
+  /// Creates an empty file with access for its owner only, and syncs its folder.
   ///
-  /// - Returns: Whether it was made; `false` if it was there.
+  /// - Returns: Whether the file was created; `false` if it exists already.
   @discardableResult
   static func make(_ path: String) throws(StoreOpenError) -> Bool {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -75,7 +75,7 @@ enum StoreFile {
     return true
   }
 
-  /// Renames a file, replacing the file of that name.
+  /// Renames a file. An existing file of the new name is replaced.
   static func rename(_ path: String, to name: String) throws(StoreOpenError) {
     guard Glibc.rename(path, name) == 0 else { throw StoreOpenError(errno: errno, path: name) }
   }
@@ -85,14 +85,14 @@ enum StoreFile {
     for ending in endings { unlink(path + ending) }
   }
 
-  /// The folder that a file is in.
+  /// Returns the path of the folder that contains a file.
   private static func folder(of path: String) -> String {
     path.utf8.lastIndex(of: 0x2f).map { slash in
       slash == path.startIndex ? "/" : String(path[..<slash])
     } ?? "."
   }
 
-  /// Makes names in a file's folder durable.
+  /// Syncs a file's folder, which makes the file's name durable.
   static func syncFolder(of path: String) throws(StoreOpenError) {
     let folder = folder(of: path)
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

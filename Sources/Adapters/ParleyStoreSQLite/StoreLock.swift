@@ -1,18 +1,18 @@
 import Glibc
 
-/// The right to be a store's only process, held while this value lives.
+/// The exclusive right of a process to a store, as long as this value exists.
 ///
-/// There are two locks, and the kernel releases both however the process ends. One is on a file of
-/// its own beside the database; it holds while there is no database yet, and its file names the
-/// process. That file can be removed by hand, so the other is on the database itself: on one byte
-/// far behind its end, which SQLite does not lock, and of a kind that belongs to the descriptor.
-/// Closing any descriptor of a file ends all of SQLite's own locks on it in this process, so this
-/// one is closed after the connection.
+/// There are two locks, which the kernel releases when the process ends for any reason. The first
+/// is on a separate file beside the database, which contains the process's number; it works before
+/// the database exists. As an operator can delete this file, the second is on the database itself:
+/// on one byte far beyond its end, which SQLite does not lock. This lock belongs to its descriptor.
+/// Closing any descriptor of a file releases all SQLite's locks on it in this process, so the
+/// descriptor is closed after the connection.
 @safe struct StoreLock: ~Copyable {
   private let descriptor: Int32
   private var database: Int32 = -1
 
-  /// Takes the lock, or says who holds it.
+  /// Takes the first lock; throws `inUse` with the process that has it.
   init(beside path: String) throws(StoreOpenError) {
     let lockPath = path + "-lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -24,18 +24,18 @@ import Glibc
       guard failure == EWOULDBLOCK else { throw StoreOpenError(errno: failure, path: path) }
       throw .inUse(path: path, process: holder)
     }
-    // The number is for people; a disk too full to take it locks as well without.
+    // The number is only information: locking succeeds even if a full disk cannot store it.
     let holder = Array("\(getpid())\n".utf8)
     ftruncate(descriptor, 0)
     pwrite(descriptor, holder, holder.count, 0)
     self.descriptor = descriptor
   }
 
-  /// Takes the lock on the database, which has to exist; before SQLite opens it.
+  /// Takes the lock on an existing database. Must be called before SQLite opens it.
   mutating func hold(database path: String) throws(StoreOpenError) {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreOpenError(errno: errno, path: path) }
-    // A file system without such locks has the other one still.
+    // If the file system does not support such locks, the first lock must suffice.
     guard Self.set(F_WRLCK, on: descriptor) || (errno != EAGAIN && errno != EACCES) else {
       close(descriptor)
       throw .inUse(path: path, process: nil)
@@ -43,10 +43,10 @@ import Glibc
     database = descriptor
   }
 
-  /// The file that the lock on the database is on; `nil` before ``hold(database:)``.
+  /// The file whose lock is held; `nil` before ``hold(database:)``.
   var databaseFile: FileIdentity? { FileIdentity(ofOpen: database) }
 
-  /// Sets or releases the lock on the database's byte; whether that could be done.
+  /// Sets or releases the lock on the database's byte; returns whether this succeeded.
   private static func set(_ type: Int32, on descriptor: Int32) -> Bool {
     var range: flock = .init()
     range.l_type = Int16(type)
@@ -56,12 +56,13 @@ import Glibc
     return withUnsafeMutablePointer(to: &range) { fcntl(descriptor, setOwnLock, $0) } == 0
   }
 
-  /// `F_OFD_SETLK`, which Swift's Glibc leaves out.
+  /// `F_OFD_SETLK`, which Swift's Glibc module does not contain.
   private static let setOwnLock: Int32 = 37
   private static let lockedByte = 1 << 62
 
   deinit {
-    // Not left to `close`: a child that is just being made may still have the descriptors.
+    // Unlock explicitly: a child process that is being forked may have inherited the descriptors,
+    // and its copies would retain the locks.
     if database >= 0 {
       _ = Self.set(F_UNLCK, on: database)
       close(database)

@@ -2,50 +2,50 @@ import CParleySQLite
 import Glibc
 import ParleyStoreRecords
 
-/// Why a store could not be opened, and what to do about it.
+/// The reason why a store could not be opened, with the remedy.
 public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The folder of the file does not exist.
+  /// The folder of the database file does not exist.
   case noFolder(path: String)
-  /// This user may not read and write the file or its folder.
+  /// The user of the process has no permission to read and write the file or its folder.
   case notPermitted(path: String)
   /// The store's file system is mounted read-only.
   case readOnly(path: String)
-  /// Another process has the store open; its number, if it could be read.
+  /// Another process has the store open; its number, if known.
   case inUse(path: String, process: Int?)
-  /// The file is something else than a store.
+  /// The file is not a Parley store.
   case notAStore(path: String)
-  /// A newer Parley made the store.
+  /// A newer version of Parley created the store.
   case newer(path: String, version: Int, supported: Int)
-  /// An older Parley made the store, and it was to be read only.
+  /// An older version of Parley created the store, which was to be opened read-only.
   case older(path: String, version: Int, supported: Int)
-  /// A program from before 0.1.0, the first release, made the store.
+  /// A version before 0.1.0, the first release, created the store.
   case unreleased(path: String)
   /// A move into the store was interrupted.
   case unfinished(path: String)
-  /// There is something where a new store is to be.
+  /// A store already exists at the path of a new store.
   case notEmpty(path: String)
-  /// There is no file to read.
+  /// The database file does not exist.
   case noStore(path: String)
-  /// There is a folder where the file is to be.
+  /// The path is a folder.
   case folder(path: String)
-  /// The write-ahead log holds changes, but its database is not beside it.
+  /// The write-ahead log contains changes, but its database is missing.
   case logAlone(path: String, database: DatabaseState)
-  /// The file was a store once, but cannot be read as one.
+  /// The file is a damaged database.
   case damaged(path: String, detail: String)
-  /// The disk is full or failing.
+  /// The disk is full or has failed.
   case unavailable(path: String, detail: String)
 
-  /// State of a database file that should be beside a log.
+  /// The state of a database whose log exists.
   public enum DatabaseState: String, Sendable {
-    /// No file has the database's name.
+    /// The database file does not exist.
     case missing
-    /// The file has no bytes.
+    /// The database file is empty.
     case empty
-    /// The name belongs to a folder.
+    /// The path is a folder.
     case folder = "a folder"
   }
 
-  /// The expectation, what came instead, and what to do.
+  /// The problem and the remedy.
   public var description: String {
     switch self {
     case .noFolder(let path):

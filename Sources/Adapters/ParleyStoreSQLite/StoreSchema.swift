@@ -1,14 +1,14 @@
 import ParleyStoreRecords
 
-/// The tables of a store, and how older stores come to have them.
+/// The tables of a store, and the migrations of older stores.
 enum StoreSchema {
-  /// `PRLY`, in the file's header, says whose file it is.
+  /// `PRLY`, the application id in the file's header.
   static let applicationID = 0x5052_4c59
 
-  /// The format of ``tables``, the first one that a release wrote.
+  /// The format of ``tables``, the first released format.
   static let firstVersion = 12
 
-  /// The tables of 0.1.0. They no longer change: later formats are made by ``migrations``.
+  /// The tables of 0.1.0. They must not change: ``migrations`` create later formats.
   static let tables = """
     CREATE TABLE documents (
       number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -353,34 +353,36 @@ enum StoreSchema {
     CREATE INDEX public_names_by_rest ON public_names (rests);
     """
 
-  /// The migrations, one for each format after the first: a store of format 12 + *n* needs those from
-  /// index *n* on.
+  /// The migrations, one for each format after the first. A store of format 12 + *n* needs those
+  /// from index *n* on.
   static let migrations: [String] = []
 
-  /// The format this program writes.
+  /// The format that this program writes.
   static var version: Int { firstVersion + migrations.count }
 
-  /// The steps from a format to this program's, each with the format that it makes; 0 is an empty file.
+  /// Returns the steps from a format to this program's, each with the resulting format. Format 0 is
+  /// an empty file.
   private static func steps(from version: Int) -> [(version: Int, statements: String)] {
     let all = ([tables] + migrations).enumerated().map { (firstVersion + $0, $1) }
     return all.filter { $0.0 > version }
   }
 
-  /// Brings an open file to this program's format, making its tables if it is empty.
+  /// Migrates an open file to this program's format, and creates its tables if it is empty.
   static func prepare(
     _ connection: borrowing SQLiteConnection, path: String
   ) throws(StoreOpenError) {
-    // Nothing is written before this: a file of another program stays as it was.
+    // Check before any write: a file of another program must not be changed.
     let version = try version(of: connection, path: path)
     let isLogging: Bool
     do throws(SQLiteFailure) {
       if version == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
       try configure(connection)
-      // Without its shared memory SQLite would fall back to a mode that a power cut can undo.
+      // Without shared memory, SQLite would use a journal mode in which a power failure can undo
+      // commits.
       isLogging =
         try connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode") == 1
       for step in steps(from: version) {
-        // One transaction a step: whatever happens, the file is in one format or the other.
+        // Use one transaction per step: after an interruption the file has one format or the other.
         try connection.execute(
           """
           BEGIN IMMEDIATE;
@@ -399,7 +401,8 @@ enum StoreSchema {
     }
   }
 
-  /// Makes all tables in an empty file, whose format marks it as unusable from the first byte on.
+  /// Creates all tables in an empty file. From the first commit on, its format marks it as
+  /// unfinished.
   static func makeUnfinished(_ connection: borrowing SQLiteConnection) throws(SQLiteFailure) {
     try connection.execute(
       """
@@ -420,7 +423,7 @@ enum StoreSchema {
       """)
   }
 
-  /// Makes sure that a file is a store of this program's format, without writing to it.
+  /// Verifies that a file is a store of this program's format, without writing to it.
   static func verify(
     _ connection: borrowing SQLiteConnection, path: String, isUnfinished: Bool = false
   ) throws(StoreOpenError) {
@@ -436,7 +439,7 @@ enum StoreSchema {
     }
   }
 
-  /// The format of a store, 0 for an empty file.
+  /// Returns the format of a store; 0 for an empty file.
   static func version(
     of connection: borrowing SQLiteConnection, path: String
   ) throws(StoreOpenError) -> Int {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Identifies a file, whatever its name.
+/// Identifies a file independently of its name.
 struct FileIdentity: Equatable {
   private let device: dev_t
   private let number: ino_t
@@ -18,27 +18,29 @@ struct FileIdentity: Equatable {
   }
 }
 
-/// Compares the files at a store's path with those that are open.
+/// Compares the files at a store's path with the open files.
 ///
-/// A file that was moved, deleted or replaced, or whose volume was unmounted, can still be written through its
-/// descriptor, and what is written then is lost with the process. So no commit begins while they differ.
+/// A file that was moved, deleted or replaced, or whose volume was unmounted, can still be written
+/// through its descriptor, but the changes are lost when the process ends. So no commit begins
+/// while the files differ.
 struct StoreWatch {
   private let path: String
   private let database: FileIdentity
-  /// The write-ahead log, as soon as it was seen: SQLite makes it, and keeps it while the store is open.
+  /// The write-ahead log, once it was seen. SQLite creates it, and retains it while the store is
+  /// open.
   private var log: FileIdentity?
-  /// Bytes of the log's file when it was last looked at.
+  /// The size of the log's file at the last update, in bytes.
   private(set) var logBytes = 0
-  /// The difference that was found last, and what to do about it; `nil` for none.
+  /// The difference found by the last update, with the remedy; `nil` if there is none.
   private(set) var problem: String?
 
-  /// Watches the files of an open store.
+  /// Creates a watch of the files of an open store.
   init(path: String, database: FileIdentity) {
     self.path = path
     self.database = database
   }
 
-  /// Looks at both files.
+  /// Compares both files again.
   mutating func look() { problem = databaseProblem() ?? logProblem() }
 
   private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
