@@ -2,10 +2,9 @@ import ParleyBrokerQueues
 import CParleyPostgres
 import Glibc
 
-/// A connection that listens and notifies, closed with its owner. Used by one thread.
+/// A connection for `LISTEN` and `NOTIFY`, closed when its owner is destroyed. Used by one thread.
 ///
-/// Nothing it does is waited for in a call: the thread waits for its socket, its queues and the time
-/// at once.
+/// No call waits for a reply: the thread waits for the socket, its queues and a timeout at once.
 final class HintConnection {
   struct Notification {
     let channel: String
@@ -13,7 +12,7 @@ final class HintConnection {
   }
 
   private let handle: OpaquePointer
-  /// Whether a command has been sent whose answers are not all here.
+  /// Whether replies to a sent command are pending.
   private(set) var isBusy = false
 
   init(_ address: PostgresAddress) throws(BrokerFailure) {
@@ -26,7 +25,7 @@ final class HintConnection {
 
   deinit { PQfinish(handle) }
 
-  /// Sends commands without parameters, which are one transaction.
+  /// Sends commands without parameters, as one transaction.
   func send(_ commands: String) throws(BrokerFailure) {
     guard PQsendQuery(handle, commands) == 1 else {
       throw BrokerFailure(reason: "it takes no more")
@@ -34,8 +33,8 @@ final class HintConnection {
     isBusy = true
   }
 
-  /// Sends notifications, all in one transaction. Channels and payloads are of digits and letters that
-  /// need no quotes in an array.
+  /// Sends notifications in one transaction. Channels and payloads must not need quotes in an SQL
+  /// array.
   func notify(_ notifications: [(channel: String, payload: String)]) throws(BrokerFailure) {
     let channels = "{" + notifications.map(\.channel).joined(separator: ",") + "}"
     let payloads = "{" + notifications.map(\.payload).joined(separator: ",") + "}"
@@ -49,8 +48,8 @@ final class HintConnection {
     isBusy = true
   }
 
-  /// Waits until there is something on the socket, or the other descriptor is readable, or for so long;
-  /// then reads what has come.
+  /// Waits until the socket or the other descriptor is ready, or until the timeout; then reads
+  /// replies and notifications.
   func wait(or waker: Int32, atMostMilliseconds limit: Int64) throws(BrokerFailure) {
     let left = PQflush(handle)
     guard left >= 0 else { throw BrokerFailure(reason: "it broke while sending") }
@@ -75,14 +74,14 @@ final class HintConnection {
       switch PQresultStatus(result) {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
       default:
-        // The message may hold anything: the code has to do.
+        // Report only the code: the message may contain user data.
         let code = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
         throw BrokerFailure(reason: "PostgreSQL refused, code \(code ?? "none")")
       }
     }
   }
 
-  /// The next notification that has come.
+  /// Returns the next received notification.
   func next() -> Notification? {
     guard let raw = PQnotifies(handle) else { return nil }
     defer { PQfreemem(raw) }

@@ -3,35 +3,35 @@ public import ParleyGatewayPorts
 import Glibc
 import ParleyHashing
 
-/// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
+/// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a separate connection.
 ///
-/// Nothing here is part of a transaction that appends: a notification is committed under a lock of the
-/// whole server's, which would have appends wait for each other. This connection's commits wait for no
-/// disk.
+/// Hints are not sent in the transactions that append entries: committing a notification takes a
+/// server-wide lock, so appends would wait for each other. The commits of this connection are
+/// asynchronous.
 ///
 ///     loop ─▶ queue ─▶ thread ─▶ NOTIFY parley_CLUSTER_CHANNEL, so many in one statement
 ///     loop ◀─ queue ◀─ thread ◀─ what other nodes have sent
 ///
-/// Each second the thread sends itself a message. When none has come for some seconds, or the
-/// connection breaks, hints count as not arriving, and the thread reconnects, with pauses that
-/// grow.
+/// Each second the thread sends itself a probe. If none arrives for some seconds, or the connection
+/// breaks, hints count as not arriving, and the thread reconnects with increasing delays.
 public enum PostgresBroker {
-  /// Channels that topics are dealt out to. A node hears all of a channel's hints.
+  /// The number of channels to which topics are assigned. A node receives all hints of a channel.
   private static let channelCount = 64
-  /// Notifications in one statement.
+  /// The maximum hints in one statement.
   private static let batchMax = 256
-  /// Microseconds between messages to oneself.
+  /// Microseconds between probes.
   private static let probeInterval: Int64 = 1_000_000
-  /// Microseconds after which a message to oneself counts as lost.
+  /// Microseconds without a received probe after which the connection counts as broken.
   private static let silenceMax: Int64 = 4_000_000
 
-  /// Begins to connect, on a thread of its own, and returns at once.
+  /// Starts a thread that connects, and returns immediately.
   ///
   /// - Parameters:
-  ///   - address: The database. Behind a pooler that deals out connections nothing would arrive.
-  ///   - secret: Bytes that all nodes of the cluster have.
-  /// - log: Receives a line for each connection made and lost.
-  ///   - wake: Called when there are news to be taken.
+  ///   - address: The database. It must not be behind a pooler that shares connections between
+  ///     clients.
+  ///   - secret: A secret that all nodes of the cluster share.
+  ///   - log: Receives a line when a connection is established or lost.
+  ///   - wake: Called when hints can be taken.
   public static func start(
     _ address: PostgresAddress, secret: [UInt8], log: any LogSink,
     wake: @escaping @Sendable () -> Void
@@ -44,7 +44,7 @@ public enum PostgresBroker {
     return queues
   }
 
-  /// The work of the thread.
+  /// The state of the thread.
   private struct Worker {
     let address: PostgresAddress
     let frame: HintFrame
@@ -53,12 +53,12 @@ public enum PostgresBroker {
     private var prefix: String { "parley_\(frame.cluster)_" }
     private var ownChannel: String { "\(prefix)node_\(frame.node.hexadecimal)" }
 
-    /// Sends and hears until the connection breaks, or it is time to end.
+    /// Sends and receives hints until the connection breaks or the broker is stopped.
     func listen(_ thread: inout BrokerThread) throws(BrokerFailure) {
       let ownChannel = ownChannel
       let connection = try HintConnection(address)
       var listening: Set<Int> = []
-      // Even a server that waits for other machines' disks does not wait here.
+      // Do not wait for synchronous replication of the server either.
       try connection.send("SET synchronous_commit = off; LISTEN \(ownChannel)")
       var heardAt = monotonicMicroseconds()
       var probedAt: Int64 = 0

@@ -1,15 +1,15 @@
 import CParleyPostgres
 import Glibc
 
-/// Why there is no connection.
+/// The reason why a connection could not be established.
 struct NotConnected: Error {
   let reason: String
 }
 
 extension PostgresAddress {
-  /// Connects without waiting for single answers afterwards.
+  /// Connects, and makes the connection non-blocking.
   ///
-  /// - Returns: The connection, which its owner finishes.
+  /// - Returns: The connection, which the caller must finish.
   func connect(as application: String) throws(NotConnected) -> OpaquePointer {
     let options = options(application: application)
     let connected = withCStrings(options.map(\.name)) { names in
@@ -29,7 +29,7 @@ extension PostgresAddress {
   }
 }
 
-/// Calls `body` with texts as C strings, and a null pointer at their end.
+/// Calls `body` with C strings, followed by a null pointer.
 func withCStrings<Result>(
   _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
 ) -> Result {
@@ -38,7 +38,7 @@ func withCStrings<Result>(
   return body(copies.map { UnsafePointer($0) } + [nil])
 }
 
-/// Milliseconds of a clock that is never set.
+/// Returns the milliseconds of the monotonic clock.
 func monotonicMilliseconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

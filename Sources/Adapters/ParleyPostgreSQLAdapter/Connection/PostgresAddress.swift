@@ -1,20 +1,20 @@
 import CParleyPostgres
 
-/// A database, as an operator names it: `postgres://user@host:port/name?option=value`.
+/// A database's address, as configured: `postgres://user@host:port/name?option=value`.
 ///
-/// Whatever is shown of it goes through ``description``, which leaves the password out.
+/// Only ``description`` may be shown, which omits the password.
 public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
   CustomReflectable
 {
-  /// The options that libpq understands, by name.
+  /// The values of libpq's options, by name.
   private let options: [String: String]
 
-  /// Reads an address; `nil` if libpq does not understand it.
+  /// Parses an address; `nil` if libpq rejects it.
   public init?(_ text: String) {
     guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
     var message: UnsafeMutablePointer<CChar>?
     guard let parsed = PQconninfoParse(text, &message) else {
-      // It may repeat the address with its password, so it is never shown.
+      // libpq's message may contain the password, so it is discarded.
       PQfreemem(message)
       return nil
     }
@@ -30,7 +30,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
     self.options = options
   }
 
-  /// The place of the database and its user: everything but the password.
+  /// The address without the password and other options.
   public var description: String {
     var text = "postgres://"
     if let user = options["user"] { text += "\(user)@" }
@@ -39,13 +39,13 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
     return text + "/" + (options["dbname"] ?? "")
   }
 
-  /// Nothing: a reflection of the options would show the password.
+  /// Empty: a reflection of the options would show the password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// The options for libpq with this module's own; what the operator set is kept.
+  /// Returns the options for libpq, with defaults for those that the operator has not set.
   func options(application: String) -> [(name: String, value: String)] {
     var all = options
-    // Of several machines the one that takes commits is asked, also for what is read: a standby may lag.
+    // If several hosts are given, connect to the primary, even for reads: a standby may lag.
     let isList = ["host", "hostaddr"].contains { options[$0]?.contains(",") ?? false }
     for (name, value) in [
       "application_name": application, "connect_timeout": "5", "keepalives_idle": "10",
@@ -58,7 +58,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
     return all.map { ($0.key, $0.value) }
   }
 
-  /// Words of libpq or the server without the password, should they repeat it.
+  /// Returns a text of libpq or the server as one line, with secrets removed.
   func redacted(_ words: String) -> String {
     var words = words
     for secret in ["password", "sslpassword", "passfile"].compactMap({ options[$0] })

@@ -2,7 +2,7 @@ import CParleyPostgres
 import Glibc
 import ParleyStoreRecords
 
-/// A statement with its parameters.
+/// A statement with its parameter values.
 struct PostgresCommand {
   let sql: String
   let parameters: [PostgresParameter]
@@ -13,24 +13,24 @@ struct PostgresCommand {
   }
 }
 
-/// A connection to PostgreSQL, closed with its owner. Used by one thread at a time.
+/// A connection to PostgreSQL, closed when its owner is destroyed. Used by one thread at a time.
 ///
-/// Statements go out in pipelines: any number in one write, one wait for all of their answers. A
-/// statement is never cancelled: that could make a commit visible which no standby has. A
-/// connection on which something takes too long is closed instead.
+/// Statements are sent in pipelines: any number in one write, with one wait for all replies. A
+/// statement is never cancelled, since a cancelled commit could become visible before any standby
+/// has received it. If a reply takes too long, the connection is closed instead.
 final class PostgresConnection {
   private let handle: OpaquePointer
-  /// Names of statements that the server knows, by their text.
+  /// The names of prepared statements, by their text.
   private var prepared: [String: String] = [:]
-  /// Whether nothing more can be done with it.
+  /// Whether the connection is closed or has failed.
   private(set) var isBroken = false
-  /// Whether that is because an answer took too long: what was sent may still be under way on the server.
+  /// Whether a reply took too long: the sent statements may still be running on the server.
   private(set) var isSilent = false
 
-  /// Milliseconds that the answers to a pipeline may take.
+  /// The maximum milliseconds until all replies of a pipeline are received.
   private let answerMilliseconds: Int64
 
-  /// Connects.
+  /// Connects, and enters pipeline mode.
   init(
     _ address: PostgresAddress, application: String, answerMilliseconds: Int64
   ) throws(PostgresFailure) {
@@ -45,7 +45,7 @@ final class PostgresConnection {
 
   deinit { PQfinish(handle) }
 
-  /// Connects for the opening of a store.
+  /// Connects in order to open a store.
   static func opened(
     _ address: PostgresAddress, application: String, answerMilliseconds: Int64
   ) throws(PostgresOpenError) -> PostgresConnection {
@@ -60,21 +60,21 @@ final class PostgresConnection {
   /// The server's version, such as 150018.
   var serverVersion: Int { Int(PQserverVersion(handle)) }
 
-  /// The number of the server's process, as the server named it on connecting.
+  /// The number of the server's process, as reported on connecting.
   var processID: Int { Int(PQbackendPID(handle)) }
 
-  /// Whether a transaction is open, or has failed and waits to be ended.
+  /// Whether a transaction is open, or has failed and is not ended yet.
   var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
 
-  /// Runs statements in one pipeline and returns what each gave.
+  /// Runs statements in one pipeline and returns their results.
   ///
-  /// Outside of `BEGIN`, all of them are one transaction, which is committed at their end.
+  /// Outside of `BEGIN`, they form one transaction, which is committed at the end of the pipeline.
   ///
-  /// - Throws: `refused` with the code of the first that failed, after which none was done; or
-  ///   `lost`, after which the outcome is unknown.
+  /// - Throws: `refused` with the code of the first failed statement, in which case no statement
+  ///   has taken effect; or `lost`, in which case the outcome is unknown.
   func run(_ commands: [PostgresCommand]) throws(PostgresFailure) -> [PostgresResult] {
     guard !isBroken else { throw .lost("it was closed") }
-    // The names that are asked for first in this pipeline.
+    // The statements that are first used in this pipeline.
     var preparing: [(place: Int, sql: String, name: String)] = []
     for (place, command) in commands.enumerated() {
       let name = prepared[command.sql] ?? "s\(prepared.count + preparing.count)"
@@ -98,7 +98,7 @@ final class PostgresConnection {
       }
       if let result = try answer(until: deadline, &failure) { results.append(result) }
     }
-    // The end of the pipeline.
+    // Read the end of the pipeline.
     guard let end = try next(until: deadline) else { throw lost("it answered out of order") }
     PQclear(end)
     if let failure {
@@ -110,7 +110,7 @@ final class PostgresConnection {
     return results
   }
 
-  /// Closes the connection. Statements under way on the server run to their end there.
+  /// Closes the connection. Statements that are running on the server are not cancelled.
   func close() { isBroken = true }
 
   // MARK: Sending
@@ -132,7 +132,7 @@ final class PostgresConnection {
 
   // MARK: Waiting
 
-  /// The answer to one statement; `nil` if it, or one before it, failed.
+  /// Returns the result of one statement; `nil` if it or an earlier one has failed.
   private func answer(
     until deadline: Int64, _ failure: inout PostgresFailure?
   ) throws(PostgresFailure) -> PostgresResult? {
@@ -141,7 +141,7 @@ final class PostgresConnection {
       switch PQresultStatus(result) {
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK: found = PostgresResult(result)
       default:
-        // The message may hold users' words: the code has to do.
+        // Report only the code: the message may contain user data.
         let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
         if failure == nil { failure = .refused(state: state ?? "none") }
         PQclear(result)
@@ -171,12 +171,11 @@ final class PostgresConnection {
     }
   }
 
-  /// Whether what was sent before the connection fell silent is over, with whatever outcome, or the line has
-  /// broken. Waits for that.
+  /// Waits until the statements sent before a timeout have ended with any outcome, or the
+  /// connection is broken. Returns whether that is the case.
   func isOver(within milliseconds: Int64) -> Bool {
     let deadline = monotonicMilliseconds() + milliseconds
-    // Between the results of two statements libpq returns one null; two in a row come only at the
-    // end.
+    // libpq returns one null between the results of two statements; two in a row mark the end.
     var isBetween = false
     while true {
       guard PQflush(handle) >= 0, PQconsumeInput(handle) == 1 else { return true }
@@ -210,7 +209,7 @@ final class PostgresConnection {
     var all: [UInt8] = []
     all.reserveCapacity(values.reduce(1) { $0 + ($1?.count ?? 0) })
     for value in values { all += value ?? [] }
-    // One byte more, so that an empty value has a place too: no place is NULL.
+    // Add a byte, so that an empty value has a pointer: a null pointer means NULL.
     all.append(0)
     return all.withUnsafeBytes { bytes in
       var offset = 0

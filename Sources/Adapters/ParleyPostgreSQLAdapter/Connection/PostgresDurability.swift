@@ -1,9 +1,9 @@
 import ParleyStoreRecords
 
-/// Whether a database keeps what it acknowledges.
+/// Checks of the durability of a database's commits.
 enum PostgresDurability {
-  /// Sees that a server keeps what it acknowledges, and returns on how many machines: 1, or 2 for two
-  /// and more.
+  /// Verifies that acknowledged commits are durable, and returns on how many machines: 1, or 2 for
+  /// two or more.
   static func machines(
     _ connection: PostgresConnection, _ address: PostgresAddress, writes: Bool
   ) throws(PostgresOpenError) -> Int {
@@ -38,10 +38,11 @@ enum PostgresDurability {
     }
     return ["on", "remote_apply"].contains(row.text(3)) && !row.text(4).isEmpty ? 2 : 1
   }
-  /// Returns the life of a database: another one once a standby has taken its place, or an older backup.
-  /// 0 where the server does not tell.
+  /// Returns a number that identifies the database's timeline. It changes when a standby is
+  /// promoted or a backup is restored; 0 if the server does not report it.
   static func life(_ connection: PostgresConnection) -> Int {
-    // The control file names a new timeline only after its first checkpoint; the place in the log does at once.
+    // The control file contains a new timeline only after the first checkpoint; the WAL position
+    // does immediately.
     let found = try? connection.run([
       PostgresCommand(
         """

@@ -1,29 +1,29 @@
 package import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// Why PostgreSQL did not do as asked.
+/// The reason why PostgreSQL has not run a statement.
 package enum PostgresFailure: Error, Equatable {
-  /// There is no connection, for this reason.
+  /// No connection was established, for this reason.
   case unreachable(String)
-  /// The connection was lost, or closed for an answer that took too long, after something was sent.
+  /// The connection broke, or was closed after a timeout, after a statement was sent.
   case lost(String)
-  /// The server refused, with this code.
+  /// The server has rejected a statement, with this code.
   case refused(state: String)
 
-  /// Whether the code means that the connection has ended: the server shuts down, or a transaction
-  /// exceeded its time.
+  /// Whether the code means that the connection has ended: the server is shutting down, or a
+  /// transaction exceeded its time limit.
   static func isEnd(_ state: String) -> Bool {
     state.hasPrefix("08") || state.hasPrefix("57P") || state == "25P03"
   }
 
-  /// Whether the same transaction may succeed if it is retried at once: it conflicted with another
-  /// one.
+  /// Whether the same transaction may succeed if it is retried at once, since it conflicted with
+  /// another.
   var isRace: Bool {
     guard case .refused(let state) = self else { return false }
     return ["40001", "40P01", "23505"].contains(state)
   }
 
-  /// Whether it is the connection's, not the statement's.
+  /// Whether the connection has failed, and not a statement.
   var isConnection: Bool {
     switch self {
     case .unreachable, .lost: true
@@ -31,7 +31,7 @@ package enum PostgresFailure: Error, Equatable {
     }
   }
 
-  /// The error for callers who do not know whether their work is done.
+  /// The error for callers whose commit has an unknown outcome.
   var unknownOutcome: StoreError {
     .unknownOutcome("the connection to PostgreSQL was lost during a commit; read what it has")
   }
@@ -69,7 +69,8 @@ package enum PostgresFailure: Error, Equatable {
 }
 
 extension StoreError {
-  /// Whether PostgreSQL may refuse one request of a batch for it, and take the others.
+  /// Whether the error may be due to a single request of a batch, so that the others can be retried
+  /// without it.
   var isOfOneRequest: Bool {
     switch self {
     case .refused, .damaged: true
@@ -80,40 +81,40 @@ extension StoreError {
   }
 }
 
-/// Why a database cannot be a server's store, and what to do about it.
+/// The reason why a database cannot be opened as a store, with the remedy.
 public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The address is not one.
+  /// The address is invalid.
   case malformedAddress
-  /// No connection was made.
+  /// No connection could be established.
   case unreachable(address: String, reason: String)
-  /// There are no tables to read.
+  /// The database contains no tables of Parley.
   case noStore(address: String)
-  /// A newer Parley made the tables, and this one may not use them.
+  /// A newer version of Parley created the tables.
   case newer(address: String, version: Int, supported: Int)
-  /// An older Parley made the tables, and they were to be read only.
+  /// An older version of Parley created the tables, which were to be opened read-only.
   case older(address: String, version: Int, supported: Int)
-  /// A program from before 0.1.0, the first release, made the tables.
+  /// A version before 0.1.0, the first release, created the tables.
   case unreleased(address: String)
-  /// Another Parley, which does not share, works with the database.
+  /// Another server that does not share the database is using it.
   case inUse(address: String)
-  /// Others work with the database, who are named.
+  /// Other processes are using the database.
   case inUseBy(address: String, holders: String)
   /// A move into the database was interrupted.
   case unfinished(address: String)
-  /// There is a store where a new one is to be.
+  /// The database already contains a store.
   case notEmpty(address: String)
-  /// The database may only be read.
+  /// The database is read-only.
   case readOnly(address: String)
-  /// PostgreSQL is set up to acknowledge what a power cut undoes.
+  /// A setting of PostgreSQL allows a power failure to undo acknowledged commits.
   case unsafe(address: String, setting: String, value: String)
-  /// Something between here and PostgreSQL deals out connections.
+  /// A pooler between this process and PostgreSQL shares connections between clients.
   case pooled(address: String)
   /// The server is too old.
   case unsupportedServer(address: String, version: Int)
-  /// It was refused, or the connection was lost meanwhile.
+  /// A statement was rejected, or the connection was lost.
   case failed(address: String, reason: String)
 
-  /// The expectation, what came instead, and what to do.
+  /// The problem and the remedy.
   public var description: String {
     switch self {
     case .malformedAddress:

@@ -4,36 +4,36 @@ import ParleyHashing
 import ParleyStoreRecords
 import Synchronization
 
-/// A store's connection, which reconnects when it is lost, with the statements that wait to be
-/// sent.
+/// The connection of a store, which reconnects when it is lost, and the statements to be sent next.
 struct PostgresLink: ~Copyable {
-  /// The name of this store's row among the writers.
+  /// The id of this store's row in the table `writers`.
   let writer: String
 
   private let address: PostgresAddress
   private let sharing: PostgresStore.Sharing
   private let timeouts: StoreTimeouts
-  /// Whether the tables may be such as a move is still filling.
+  /// Whether the tables may be unfinished, since a move is still filling them.
   private let isUnfinished: Bool
-  /// Set when no caller waits for the database any longer.
+  /// Set when callers no longer wait for the database.
   let isGivenUp = Flag()
   private var connection: PostgresConnection?
-  /// The connection before, while a commit on it waits for a standby: others would wait behind it, and stay on
-  /// the server one by one when they are given up.
+  /// The previous connection, while a commit on it waits for a standby. New commits would wait
+  /// behind it, and each that is given up would remain on the server.
   private var former: PostgresConnection?
   private var pending: [PostgresCommand] = []
 
-  /// The failure of the connection, or of the statement, in the transaction under way.
+  /// The failure of the connection or of a statement in the current transaction.
   private(set) var failure: PostgresFailure?
-  /// Whether the commit had been sent when it happened.
+  /// Whether the commit had been sent when the failure occurred.
   private(set) var wasCommitting = false
-  /// The database's promise at the last connect, and the number of reconnects.
+  /// The database's durability at the last connect, and the number of reconnections.
   private(set) var state = StoreState()
-  /// The life of the database that is connected to: another one once a standby has taken its place.
+  /// The timeline of the connected database, which changes when a standby is promoted.
   private(set) var life = 0
-  /// Whether the database is known to be away: requests fail at once until it is time to try again.
+  /// The time of the next attempt, while the database is unreachable. Until then, requests fail at
+  /// once.
   private var nextAttempt: Int64?
-  /// The time of the next look at the server's settings.
+  /// The time of the next check of the server's settings.
   private var nextLook: Int64 = 0
 
   init(
@@ -70,7 +70,7 @@ struct PostgresLink: ~Copyable {
     return results[0]
   }
 
-  /// Runs statements in one pipeline with those that wait, and returns what each gave.
+  /// Runs pending statements and these in one pipeline, and returns the results of these.
   mutating func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     pending += commands
     do throws(PostgresFailure) {
@@ -83,7 +83,7 @@ struct PostgresLink: ~Copyable {
     }
   }
 
-  /// Runs statements as a transaction of their own.
+  /// Runs statements as a separate transaction.
   mutating func run(_ commands: [PostgresCommand]) throws(PostgresFailure) -> [PostgresResult] {
     guard let connection else { throw .unreachable("there is no connection") }
     return try connection.run(commands)
@@ -108,7 +108,7 @@ struct PostgresLink: ~Copyable {
     return try connection.run(pending)
   }
 
-  /// Records the failure of a statement that ran by itself.
+  /// Records the failure of a statement that ran outside of the pending ones.
   mutating func note(_ failure: PostgresFailure) { self.failure = failure }
 
   /// Ends a transaction without a commit.
@@ -129,14 +129,14 @@ struct PostgresLink: ~Copyable {
 
   // MARK: Connecting
 
-  /// Makes sure that there is a connection; whether it is another one than before.
+  /// Ensures that there is a connection. Returns whether it is a new one.
   ///
-  /// It retries for some time, with pauses that differ between nodes, so that a database that has
-  /// restarted is not overrun. They grow with the time that it has been away, so a caller waits
-  /// little longer than the database takes. After that, requests fail at once, and one in a while
-  /// retries; once given up, each tries once.
+  /// Connecting is retried for some time, with random delays, so that nodes do not overload a
+  /// database that has restarted. Delays grow with the duration of the outage, so the additional
+  /// delay for a caller is proportional to it. After that time, requests fail at once, except for
+  /// one attempt every second or two. Once given up, each call makes one attempt.
   ///
-  /// - Parameter isEndless: Whether it is tried for as long as it may succeed.
+  /// - Parameter isEndless: Whether to retry as long as the error may be temporary.
   @discardableResult
   mutating func connect(isEndless: Bool = false) throws(PostgresFailure) -> Bool {
     wasCommitting = false
@@ -172,8 +172,8 @@ struct PostgresLink: ~Copyable {
     }
   }
 
-  /// Whether the server still keeps what it acknowledges, which is looked at now and then: it may have been set
-  /// otherwise. On how many machines it does is noted.
+  /// Whether the server's settings still make acknowledged commits durable, checked periodically
+  /// since they may change. Updates the number of machines.
   private mutating func keepsItsPromise(_ connection: PostgresConnection) -> Bool {
     guard sharing != .reading, monotonicMilliseconds() >= nextLook else { return true }
     do throws(PostgresOpenError) {
@@ -181,22 +181,22 @@ struct PostgresLink: ~Copyable {
       nextLook = monotonicMilliseconds() + timeouts.looking
       return true
     } catch {
-      // Reconnecting reports the reason.
+      // The next attempt to connect reports the reason.
       return false
     }
   }
 
-  /// Waits until the standby has all that the database shows.
+  /// Waits until the standby has all commits that the database shows.
   ///
-  /// A database that crashed while a commit waited for the standby shows it after the restart,
-  /// although only its own disk has it: to report it, on any connection, would acknowledge what a
-  /// promotion loses. What is committed from now on waits for the standby, and with it for all that
-  /// was written before.
+  /// If a database crashes while a commit waits for the standby, it shows the commit after the
+  /// restart, although only its own disk contains it. Reporting this commit, on any connection,
+  /// would acknowledge what a promotion loses. A new commit waits for the standby, and therefore for
+  /// all earlier ones.
   private mutating func bringToStandby() throws(PostgresOpenError) {
     guard state.machines > 1, let connection else { return }
     do throws(PostgresFailure) {
       if sharing == .reading {
-        // It writes to no table. On a standby there is nothing that it could lack.
+        // A read-only store writes to no table. A standby itself needs no wait.
         _ = try connection.run([
           PostgresCommand(
             """
@@ -219,7 +219,7 @@ struct PostgresLink: ~Copyable {
     }
   }
 
-  /// Closes the connection, or keeps it aside where a commit on it may wait for a standby.
+  /// Closes the connection, or sets it aside if a commit on it may be waiting for a standby.
   private mutating func letGo() {
     if let connection, connection.isSilent, state.machines > 1 {
       former = connection
@@ -227,14 +227,14 @@ struct PostgresLink: ~Copyable {
     connection = nil
   }
 
-  /// Checks that no commit of the former connection still waits for a standby.
+  /// Throws if a commit of the former connection may still be waiting for a standby.
   private mutating func awaitFormer() throws(PostgresOpenError) {
     guard let former else { return }
     if former.isOver(within: isGivenUp.isSet ? 0 : min(timeouts.answer, 1_000)) {
       self.former = nil
       return
     }
-    // It may be silent for another reason, such as a line that has gone: the server knows.
+    // The connection may be silent for another reason, such as a broken line: ask the server.
     let asking = try PostgresConnection.opened(
       address, application: "parley", answerMilliseconds: timeouts.answer)
     let found = try? asking.run([
@@ -249,10 +249,10 @@ struct PostgresLink: ~Copyable {
     self.former = nil
   }
 
-  /// The number of this store's newest commit that has happened. Waits for one that is under way.
+  /// Returns the number of this store's newest commit. Waits for a commit that is still running.
   mutating func settle() throws(PostgresFailure) -> Int {
-    // The row is not there if the database lost its tail, or if it was taken away in a long time of
-    // doing nothing and the commit under way is the one to bring it back.
+    // The row may be missing: the database may have lost its newest commits, or the row was deleted
+    // after long inactivity and the running commit restores it.
     let found = try run([
       PostgresCommand(
         "INSERT INTO parley.writers (id, batch) VALUES ($1, 0) ON CONFLICT (id) DO NOTHING",
@@ -262,7 +262,7 @@ struct PostgresLink: ~Copyable {
     return found.last?.first?.integer(0) ?? 0
   }
 
-  /// Removes this store's row, at the end of work.
+  /// Deletes this store's row, when the store is closed.
   mutating func leave() {
     guard sharing != .reading else { return }
     _ = try? run([PostgresCommand("DELETE FROM parley.writers WHERE id = $1", [writer])])
@@ -279,7 +279,7 @@ struct PostgresLink: ~Copyable {
     }
   }
 
-  /// Connects, and sees that the database is one to rely on.
+  /// Connects, and verifies the database's settings and tables.
   private static func open(
     _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ timeouts: StoreTimeouts,
     _ machines: inout Int, _ life: inout Int, isUnfinished: Bool, isFirst: Bool = true
@@ -299,7 +299,7 @@ struct PostgresLink: ~Copyable {
       return connection
     }
     try hold(connection, address, sharing, timeouts)
-    // A database that was there and has lost its tables is not a new one.
+    // An existing database that has lost its tables must not be treated as new.
     if isFirst {
       try PostgresSchema.prepare(connection, address: address)
     } else {
@@ -312,8 +312,8 @@ struct PostgresLink: ~Copyable {
     _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ timeouts: StoreTimeouts
   ) throws(PostgresFailure) {
     var settings = [
-      // A process that stops while it holds locks loses them soon. One that is only slow retries
-      // its transaction.
+      // A process that stops while it holds locks must lose them soon. A slow process retries its
+      // transaction.
       (
         "idle_in_transaction_session_timeout",
         String(sharing == .shared ? timeouts.holding : timeouts.answer)
@@ -321,28 +321,29 @@ struct PostgresLink: ~Copyable {
       ("statement_timeout", "0"), ("lock_timeout", "0"),
       ("default_transaction_isolation", "read committed"),
       ("search_path", "pg_catalog, parley"),
-      // All that is asked for has an index; compiling a statement takes longer than running it.
+      // Every query has an index, and compiling a statement takes longer than running it.
       ("enable_seqscan", "off"), ("jit", "off"),
-      // A machine that is gone without a word keeps its locks for no longer. Over a socket of the same
-      // machine's the server ignores them.
+      // Locks of a machine that has vanished must be released. The server ignores these settings
+      // for Unix domain sockets.
       ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"),
       ("tcp_keepalives_count", "3"),
       ("tcp_user_timeout", "15000"),
     ]
     if connection.serverVersion >= 140_000 {
-      // A commit that waits for a standby is not to be given up because this end has vanished.
+      // A commit that waits for a standby must continue even if this process has ended.
       settings += [("client_connection_check_interval", "0"), ("idle_session_timeout", "0")]
     }
     _ = try connection.run(
       settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") }
-        // A promise at the start of a session holds to its end, whatever is set meanwhile.
+        // Fix the setting for this session, so that later changes of the configuration do not
+        // affect it.
         + [
           PostgresCommand(
             "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false)")
         ])
   }
 
-  /// Takes the lock that keeps two stores apart which do not expect each other.
+  /// Takes the advisory lock that excludes stores which do not share the database.
   private static func hold(
     _ connection: PostgresConnection, _ address: PostgresAddress, _ sharing: PostgresStore.Sharing,
     _ timeouts: StoreTimeouts
@@ -362,7 +363,7 @@ struct PostgresLink: ~Copyable {
       } catch {
         throw PostgresSchema.openError(error, address)
       }
-      // The server may not have noticed yet that the one before is gone.
+      // The server may not have noticed yet that the previous process has ended.
       guard monotonicMilliseconds() < deadline else { throw .inUse(address: address.description) }
       wait(pause)
       pause = min(pause * 2, 100)
@@ -372,7 +373,7 @@ struct PostgresLink: ~Copyable {
   private static func wait(_ milliseconds: Int64) { poll(nil, 0, Int32(clamping: milliseconds)) }
 }
 
-/// A flag that one thread sets and another one sees.
+/// A flag that one thread sets and others read.
 final class Flag: Sendable {
   private let state = Atomic(false)
 

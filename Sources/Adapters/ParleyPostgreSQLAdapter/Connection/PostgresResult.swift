@@ -1,7 +1,7 @@
 import CParleyPostgres
 import ParleyStoreRecords
 
-/// The rows that a statement gave, freed with their owner.
+/// The result of a statement, freed when its owner is destroyed.
 final class PostgresResult {
   private let handle: OpaquePointer
 
@@ -12,10 +12,10 @@ final class PostgresResult {
   /// The number of rows.
   var count: Int { Int(PQntuples(handle)) }
 
-  /// The number of rows that a statement changed.
+  /// The number of rows that the statement changed.
   var changedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
-  /// The first row, if there is one.
+  /// The first row; `nil` if there is no row.
   var first: PostgresRow? { count > 0 ? PostgresRow(result: self, row: 0) : nil }
 
   /// Reads all rows.
@@ -53,7 +53,7 @@ package struct PostgresRow: StoredRow {
     return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
   }
 
-  /// The truth in a column, `false` for NULL.
+  /// The Boolean in a column; `false` for NULL.
   func bool(_ column: Int32) -> Bool { result.bytes(row, column).first == 1 }
 
   /// Calls `body` with the bytes in a column, valid during the call.

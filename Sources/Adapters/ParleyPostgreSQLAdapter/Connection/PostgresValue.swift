@@ -1,11 +1,11 @@
 import ParleyStoreRecords
 
-/// A parameter of a statement in PostgreSQL's binary form.
+/// A parameter of a statement in PostgreSQL's binary format.
 ///
-/// Texts are kept as `bytea`: PostgreSQL's own texts hold no U+0000, which a title may, and compare by
-/// rules of a language instead of byte by byte.
+/// Texts are stored as `bytea`: PostgreSQL's `text` cannot contain U+0000, which a title may
+/// contain, and is compared by the rules of a language instead of byte by byte.
 struct PostgresParameter {
-  /// The number of its type in PostgreSQL's catalogue.
+  /// The OID of the parameter's type.
   let type: UInt32
   /// The bytes; `nil` for NULL.
   let bytes: [UInt8]?
@@ -17,7 +17,7 @@ struct PostgresParameter {
 }
 
 extension StoredForm {
-  /// The number of the type in PostgreSQL's catalogue, which no version of it changes.
+  /// The OID of the type, which is the same in all versions of PostgreSQL.
   fileprivate var postgresType: UInt32 {
     switch self {
     case .integer: 20
@@ -27,7 +27,7 @@ extension StoredForm {
     }
   }
 
-  /// The value in PostgreSQL's binary form; `nil` for NULL.
+  /// The value in PostgreSQL's binary format; `nil` for NULL.
   fileprivate var binary: [UInt8]? {
     switch self {
     case .integer(let value): value.map { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
@@ -37,8 +37,8 @@ extension StoredForm {
     }
   }
 
-  /// Dimensions, whether there are NULLs, the elements' type; for the dimension, count and first
-  /// index; then each element with its length.
+  /// The binary format of an array: number of dimensions, whether it contains NULLs, type of
+  /// elements; count and first index of the dimension; then each element with its length.
   private static func binary(_ values: [StoredForm], of type: UInt32) -> [UInt8] {
     var bytes: [UInt8] = []
     func add(_ number: Int32) { Swift.withUnsafeBytes(of: number.bigEndian) { bytes += $0 } }

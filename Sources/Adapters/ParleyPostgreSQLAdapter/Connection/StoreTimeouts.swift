@@ -1,16 +1,16 @@
-/// Times that a store waits.
+/// The timeouts of a store.
 package struct StoreTimeouts: Sendable {
-  /// Milliseconds that one answer may take.
+  /// The maximum milliseconds until a reply.
   package var answer: Int64 = 30_000
-  /// Milliseconds for which an idle transaction may hold rows that other nodes wait for.
+  /// The maximum milliseconds for which an idle transaction may lock rows.
   package var holding: Int64 = 250
-  /// Milliseconds of reconnecting before requests fail.
+  /// The milliseconds of reconnecting after which requests fail.
   package var reconnecting: Int64 = 10_000
-  /// Milliseconds for which a former process of the same store may still hold its lock.
+  /// The milliseconds for which to wait for the lock of an earlier process of the same store.
   package var opening: Int64 = 5_000
-  /// Milliseconds between looks at the settings on which the promise of the database rests.
+  /// The milliseconds between checks of the settings on which the database's durability depends.
   package var looking: Int64 = 60_000
 
-  /// The usual times.
+  /// Creates the default timeouts.
   package init() {}
 }

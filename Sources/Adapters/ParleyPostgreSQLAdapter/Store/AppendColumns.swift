@@ -2,8 +2,9 @@ import ParleyGatewayPorts
 import OTCore
 import ParleyStoreRecords
 
-/// Appends as the arrays that the database's function takes: one element for each append, entry, clock that was set
-/// back, and session. Places count appends from 1.
+/// Appends as arrays, the parameters of the database's function: one array element for each append,
+/// entry, clock set-back and session. The `places` contain the number of the append, counted from
+/// 1.
 struct AppendColumns {
   private var ids: [String] = []
   private var epochs: [String] = []
@@ -49,7 +50,7 @@ struct AppendColumns {
     lasts.append(time)
   }
 
-  /// In the order of the function's parameters.
+  /// The arrays in the order of the function's parameters.
   var values: [any StoredValue] {
     [ids, epochs, revisions, chains, counts, lengths, heads, sizes, firsts, lasts]
       + entries.values + setBacks.values + [starts] + sessions.values

@@ -1,7 +1,8 @@
 package import ParleyGatewayPorts
 
-/// The course of a batch of appends that one statement makes, each decided by itself: connect, send, and find out why
-/// a log did not take its append. A refused statement has done nothing; one whose answer was lost is found in the log.
+/// The procedure for a batch of appends that are sent in one statement, each with its own outcome:
+/// connect, send, and find out why a log rejected its append. A rejected statement has no effect.
+/// If a reply is lost, the log shows whether the statement took effect.
 ///
 /// A state machine without I/O: each event returns what to do next.
 ///
@@ -13,22 +14,23 @@ package import ParleyGatewayPorts
 package struct AppendRun {
   /// The next step for the owner. Numbers are indices of appends in the batch.
   package enum Action: Equatable {
-    /// Make sure of a connection. If the outcome is undecided, something was sent that may be done, or may yet be done.
+    /// Ensure that there is a connection. If `isUndecided`, the outcome of a sent statement is
+    /// unknown.
     case connect(isUndecided: Bool)
-    /// Send these appends, those that follow their heads.
+    /// Send the appends of these that follow their heads.
     case send([Int])
-    /// Find out why these appends were not taken, or whether an earlier attempt has made them.
+    /// Find out why these appends were rejected, or whether an earlier attempt has succeeded.
     case judge([Int])
-    /// Make these appends in two batches: one of them is refused, and fails by itself.
+    /// Send these appends in two batches, to isolate an append that the database rejects.
     case split([Int], [Int])
-    /// Every append has its reply.
+    /// Every append has a reply.
     case finish
   }
 
   private enum State {
-    /// No answer was lost. Next: any.
+    /// No reply was lost. Next: any state.
     case decided(attempts: Int)
-    /// The answer to something that was sent was lost. Next: `undecided`, `finished`.
+    /// The reply to a sent statement was lost. Next: `undecided`, `finished`.
     case undecided(attempts: Int)
     /// Final.
     case finished
@@ -41,16 +43,16 @@ package struct AppendRun {
     }
   }
 
-  /// Attempts before a batch fails; an undecided one of a store that no other process shares is retried until its
-  /// outcome is known.
+  /// The maximum attempts for a batch. In a store that is not shared, an undecided batch is retried
+  /// until its outcome is known.
   private static let attemptsMax = 5
 
-  /// The replies so far, one for each append.
+  /// The replies so far, one for each append; `nil` while it is open.
   package private(set) var replies: [StoreReply?]
   private let isShared: Bool
   private var state = State.decided(attempts: 0)
 
-  /// - Parameter isShared: Whether other processes may settle what is undecided.
+  /// - Parameter isShared: Whether other processes may append to the same logs.
   package init(count: Int, isShared: Bool) {
     replies = Array(repeating: nil, count: count)
     self.isShared = isShared
@@ -58,25 +60,25 @@ package struct AppendRun {
 
   private var open: [Int] { replies.indices.filter { replies[$0] == nil } }
 
-  /// The first thing to do.
+  /// Returns the first action.
   package func begin() -> Action { .connect(isUndecided: false) }
 
-  /// There is a connection.
+  /// A connection is established.
   package func connected() -> Action { .send(open) }
 
-  /// There is no connection; `error` is the reason for the callers.
+  /// No connection could be established; `error` is the reply to the open appends.
   package mutating func notConnected(_ error: StoreError) -> Action { finish(failing: error) }
 
-  /// The statement was answered, or there was nothing to send.
+  /// The reply to the statement was received, or nothing was sent.
   ///
-  /// - Parameter done: The replies to those appends that were made.
+  /// - Parameter done: The replies to the appends that succeeded.
   package mutating func sent(_ done: [(place: Int, reply: StoreReply)]) -> Action {
     take(done)
     let open = open
     return open.isEmpty ? finish() : .judge(open)
   }
 
-  /// Sending failed, or reading the heads before it.
+  /// Sending has failed, or reading the heads before it.
   package mutating func notSent(_ failure: PostgresFailure, wasSending: Bool) -> Action {
     switch state {
     case .decided(let attempts) where wasSending && failure.isConnection:
@@ -106,8 +108,8 @@ package struct AppendRun {
   /// The logs were read.
   ///
   /// - Parameters:
-  ///   - replies: The replies to those appends that their logs do not take; the others are sent again.
-  ///   - error: Why not all logs could be read.
+  ///   - replies: The replies to the appends that their logs reject; the others are sent again.
+  ///   - error: The error of reading a log.
   package mutating func judged(
     _ replies: [(place: Int, reply: StoreReply)], error: StoreError? = nil
   ) -> Action {
@@ -120,7 +122,7 @@ package struct AppendRun {
     return open.isEmpty ? finish() : .connect(isUndecided: state.isUndecided)
   }
 
-  /// The appends were made in two batches.
+  /// The appends were sent in two batches.
   package mutating func split(_ replies: [(place: Int, reply: StoreReply)]) -> Action {
     take(replies)
     return finish()
@@ -139,7 +141,7 @@ package struct AppendRun {
     return .finish
   }
 
-  /// Fails what has no reply yet; made appends remain.
+  /// Fails the open appends.
   private mutating func finish(failing error: StoreError) -> Action {
     take(open.map { ($0, .failed(error)) })
     return finish()

@@ -2,24 +2,24 @@ import ParleyGatewayPorts
 import OTCore
 import ParleyStoreRecords
 
-/// The head of a log, as a store last saw it.
+/// The head of a log, as last seen by this store.
 struct SeenHead {
   var epoch: String
   var revision: Int
-  /// Unicode scalars of the text.
+  /// The length of the text in Unicode scalars.
   var length: Int
   /// The checksum of the head entry.
   var chain: RecordChecksum
 }
 
-/// Entries for one log, with what they are to follow.
+/// Entries to be appended to one log, and the expected state of the log.
 struct LogAppend {
   let id: DocumentID
   let epoch: String
   let entries: [LogEntry]
-  /// The state that a shared log has to have.
+  /// The expected state of a log that nodes share; `nil` in a store that is not shared.
   let condition: AppendCondition?
-  /// The checksum of the last entry, once it was sent.
+  /// The checksum of the last entry, after it was sent.
   var sent: RecordChecksum?
 
   init(_ id: DocumentID, _ epoch: String, _ entries: [LogEntry], _ condition: AppendCondition?) {
@@ -29,13 +29,14 @@ struct LogAppend {
     self.condition = condition
   }
 
-  /// The clients of the entries, each with the session in which it sent them.
+  /// The clients of the entries, each with its session.
   var sessions: [(client: String, session: Int)] {
     guard let condition else { return [] }
     return Set(entries.map(\.client)).map { ($0, condition.sessions[$0] ?? 0) }
   }
 
-  /// The session that a client without a mark has to be in. An entry without a sequence is never sent again.
+  /// Returns the minimum session of a client without a mark. Entries without a sequence are never
+  /// resent, so they have none.
   func floor(of client: String, in row: DocumentRow) -> Int {
     let isNumbered = entries.contains {
       $0.sequence > 0 && ExactName($0.client) == ExactName(client)
@@ -43,34 +44,35 @@ struct LogAppend {
     return isNumbered ? row.sessionFloor : 0
   }
 
-  /// The reply to what was appended.
+  /// Returns the reply to a successful append.
   func done(_ chain: RecordChecksum) -> StoreReply {
-    // Found after a standby has taken the database's place, it says nothing of what else that has.
+    // Use the timeline of the condition: if a standby was promoted meanwhile, its other entries may
+    // differ.
     condition.map { .appended(LogChain(chain, life: $0.chain.life)) } ?? .done
   }
 }
 
-/// Appending to many logs by one statement.
+/// Appends to many logs in one statement.
 ///
-/// The checksums are computed here, so the statement goes by a head that this store has seen. The
-/// database compares it with its own, epoch, revision and checksum, and does nothing where they
-/// differ. An entry's checksum covers all of it and all before it, so the same append is
-/// recognised when it is made once more after a lost connection.
+/// The checksums are computed from the head that this store last saw. The database compares it with
+/// the actual head by epoch, revision and checksum, and rejects an append if they differ. An
+/// entry's checksum covers the entry and all earlier ones, so a repeated append is recognised after
+/// a lost connection.
 struct LogAppends {
   let database: PostgresDatabase
 
-  /// Heads that are remembered; beyond, all are forgotten and read again.
+  /// The maximum cached heads. Beyond it, all are discarded and read again.
   private static let headsMax = 20_000
 
-  /// The requests of a batch that a statement of their own does, each with its place: appends, and new
-  /// sessions. Of each note there is one such request and nothing else that may have to see it, or not to.
+  /// Returns the requests of a batch that are performed in separate statements: appends and new
+  /// sessions, with their indices. A note qualifies if no other request of the batch concerns it.
   func statements(
     of batch: [StoreRequest]
   ) -> (appends: [(place: Int, append: LogAppend)], fences: [(place: Int, fence: SessionFence)]) {
     var touched: [DocumentID: Int] = [:]
     for request in batch {
       switch request {
-      // It may have to see what is done, or not to see it.
+      // Reads also count: they must see the result of earlier requests, but not of later ones.
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
         .news(let id, _, _, _, _), .history(let id, _, _, _), .past(let id, _), .versions(let id):
         touched[id, default: 0] += 1
@@ -98,7 +100,7 @@ struct LogAppends {
     return (appends, fences)
   }
 
-  /// Appends to logs that nothing else concerns, each decided by itself, and replies to each.
+  /// Performs appends to logs that no other request concerns. Returns a reply for each append.
   func appended(_ appends: [LogAppend]) -> [StoreReply] {
     for append in appends {
       if let last = append.entries.last { database.context.noteTime(last.time) }
@@ -136,7 +138,7 @@ struct LogAppends {
     }
   }
 
-  /// Sends those of some appends that follow their database.heads.
+  /// Sends the appends that follow their heads.
   private func send(
     _ places: [Int], of appends: inout [LogAppend], _ run: inout AppendRun
   ) -> AppendRun.Action {
@@ -169,8 +171,8 @@ struct LogAppends {
     }
   }
 
-  /// The checksums of entries after the head that their condition names, or else the one that is
-  /// remembered; `nil` if they do not follow it.
+  /// Returns the checksums of entries after the head in their condition, or else after the cached
+  /// head; `nil` if they do not follow it.
   private func links(of append: LogAppend) -> [RecordChecksum]? {
     guard let first = append.entries.first, isOfThisLife(append) else { return nil }
     var (revision, length) = (first.revision - 1, first.operation.baseLength)
@@ -196,8 +198,8 @@ struct LogAppends {
     return links
   }
 
-  /// Whether an append's condition was read from the database as it is now, and not from one whose place
-  /// it has taken: that may have had entries, and sessions, which this one lacks.
+  /// Whether an append's condition was read on the current timeline. A database before a promotion
+  /// may have had entries and sessions that the current one lacks.
   private func isOfThisLife(_ append: LogAppend) -> Bool {
     append.condition.map { $0.chain.life == database.link.life } ?? true
   }
@@ -218,7 +220,7 @@ struct LogAppends {
     return database.context.hasher.checksum()
   }
 
-  /// Reads the database.heads that appends without a condition do not follow, or that are not known.
+  /// Reads the heads that appends without a condition do not follow, and those that are not cached.
   private func refreshHeads(of appends: [LogAppend]) throws(PostgresFailure) {
     let old = appends.filter { links(of: $0) == nil }.map(\.id)
     guard !old.isEmpty else { return }
@@ -236,7 +238,7 @@ struct LogAppends {
     }
   }
 
-  /// Sends appends that follow their database.heads in one statement; which of them were done.
+  /// Sends appends in one statement. Returns for each append whether it succeeded.
   private func send(
     _ appends: [(append: LogAppend, links: [RecordChecksum])]
   ) throws(PostgresFailure) -> [Bool] {
@@ -264,7 +266,7 @@ struct LogAppends {
         database.heads[id] = nil
         continue
       }
-      // An append with a condition brings its own.
+      // Appends with a condition do not use the cache.
       if condition == nil {
         database.heads[id] = SeenHead(
           epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
@@ -281,7 +283,7 @@ struct LogAppends {
     return won
   }
 
-  /// The reply to an append that its log did not take; `nil` if it would take it now.
+  /// Returns the reply to an append that its log rejected; `nil` if the log would accept it now.
   private func verdict(on append: LogAppend) throws(StoreError) -> StoreReply? {
     try database.reading { () throws(StoreError) in
       guard let row = try database.row(append.id) else { return .failed(.unknownDocument) }
@@ -289,7 +291,7 @@ struct LogAppends {
         ExactName(append.epoch) == ExactName(row.epoch),
         (row.base...row.revision).contains(last.revision)
       {
-        // It is there: its answer was lost.
+        // The append has succeeded, but its reply was lost.
         if try LogRules(store: database).chain(at: last.revision, of: row) == sent {
           return append.done(sent)
         }
@@ -303,7 +305,7 @@ struct LogAppends {
     }
   }
 
-  /// Appends to a row that this transaction has locked, among other work.
+  /// Appends to a row that this transaction has locked, among other requests.
   func append(_ append: LogAppend) throws(StoreError) -> StoreReply {
     var row = try database.existingRow(append.id)
     if let reply = try obstacle(to: append, on: row) {
@@ -340,7 +342,7 @@ struct LogAppends {
     return append.done(row.chain)
   }
 
-  /// The reply to an append that a log does not take as it is; `nil` if it takes it.
+  /// Returns the reply to an append that a log rejects; `nil` if it is acceptable.
   private func obstacle(
     to append: LogAppend, on row: DocumentRow
   ) throws(StoreError) -> StoreReply? {
@@ -359,7 +361,7 @@ struct LogAppends {
     }
     var (revision, length) = (row.revision, row.length)
     for entry in append.entries {
-      // A stored entry must apply to the revision before it, or no later load would succeed.
+      // A stored entry must apply to the preceding revision; otherwise no later load would succeed.
       guard entry.revision == revision + 1, entry.operation.baseLength == length else {
         return notNext
       }

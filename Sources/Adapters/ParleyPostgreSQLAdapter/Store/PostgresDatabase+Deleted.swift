@@ -1,9 +1,10 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Deleted notes that can be restored: their rows, while all else of them remains in place.
+/// Deleted notes that can be restored. Only the document row moves; all other rows remain
+/// unchanged.
 extension PostgresDatabase: DeletedNoteTable {
-  /// Keeps the row of a note that is being deleted.
+  /// Copies the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) {
     change(
       """
@@ -27,7 +28,7 @@ extension PostgresDatabase: DeletedNoteTable {
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
     let end = " LIMIT $\(values.count + 1) OFFSET $\(values.count + 2)" + end
     var found: [(row: DocumentRow, deletion: Deletion)] = []
-    // A row that another node unlocks meanwhile shifts those behind it, so that one may come twice.
+    // Offsets shift if another node unlocks a row meanwhile, so a row may be read twice.
     var numbers: Set<Int> = []
     var place = 0
     while found.count < limit {

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Folders of notes: each note's row names its own.
+/// Folders of notes. A note's row contains the path of its folder.
 extension PostgresDatabase: FolderTable {
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     let found = try rows("SELECT id, folder FROM documents WHERE id = ANY ($1)", ids) {
@@ -11,7 +11,7 @@ extension PostgresDatabase: FolderTable {
     return ids.map { folders[$0] }
   }
 
-  /// In one statement.
+  /// Counts all folders in one statement.
   package func counts(
     of folders: [FolderPath], limit: Int
   ) throws(StoreError) -> [FolderCount] {
@@ -34,7 +34,7 @@ extension PostgresDatabase: FolderTable {
       read: readRow)
   }
 
-  /// In one statement.
+  /// Moves all notes in one statement.
   package func move(
     _ moves: [(row: DocumentRow, folder: FolderPath)]
   ) -> [NoteSummary] {

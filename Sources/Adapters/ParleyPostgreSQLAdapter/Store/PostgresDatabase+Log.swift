@@ -1,9 +1,9 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Documents' logs: reading back with every link verified.
+/// Logs of documents: marks, clock set-backs, and deleting compacted entries.
 extension PostgresDatabase: LogTable {
-  /// All marks of a document.
+  /// Returns all marks of a document.
   package func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
     let marks = try rows(
       """
@@ -32,9 +32,9 @@ extension PostgresDatabase: LogTable {
     hasCompacted = try alone { () throws(StoreError) in try removeCompacted() } ?? false
   }
 
-  /// Removes some entries that lie before their log's base; whether there may be more.
+  /// Deletes some entries up to their log's base. Returns whether more may remain.
   ///
-  /// - Complexity: O(1): some documents are looked at, in the order of their numbers.
+  /// - Complexity: O(1): examines a limited number of documents, in the order of their numbers.
   private func removeCompacted() throws(StoreError) -> Bool {
     let found = try first(
       """
@@ -64,7 +64,7 @@ extension PostgresDatabase: LogTable {
 
   // MARK: Where the clock was set back
 
-  /// The revisions before which the clock was set back, ascending.
+  /// Returns the revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
     try rows(
       "SELECT DISTINCT unnest(set_backs) AS revision FROM parley.documents WHERE number = $1 ORDER BY 1",
@@ -72,6 +72,6 @@ extension PostgresDatabase: LogTable {
     ) { $0.integer(0) }
   }
 
-  /// They go with the note's row.
+  /// Does nothing: they are deleted with the note's row.
   package func forgetSetBacks(ofDocument number: Int) {}
 }

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Notes: their rows, titles and list.
+/// Rows of notes.
 extension PostgresDatabase: NoteTable {
   package func insert(_ row: inout DocumentRow) throws(StoreError) {
     let number = try first(
@@ -12,7 +12,7 @@ extension PostgresDatabase: NoteTable {
       ON CONFLICT (id) DO NOTHING RETURNING number
       """, row.id, row.title, row.createdAt, row.epoch, row.chain, row.folder.text
     ) { $0.integer(0) }
-    // Another node was faster.
+    // Another node has created a note with this id.
     guard let number else { throw .exists }
     row.number = number
     known.documents[row.id] = row
@@ -33,7 +33,7 @@ extension PostgresDatabase: NoteTable {
     ).rows(readSummary)
   }
 
-  /// A document's row. A transaction that writes locks it, unless it has done so already.
+  /// Returns a document's row. A transaction that writes locks it at the first read.
   package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     if let known = known.documents[id] { return known }
     let row = try first(Self.selectDocuments + " WHERE id = $1" + locking, id, read: readRow)
@@ -84,12 +84,12 @@ extension PostgresDatabase: NoteTable {
     context.noteDue(row)
   }
 
-  /// Places at which the clock was set back that are kept for one document; beyond, the oldest are removed.
+  /// The maximum clock set-backs stored for one document. Beyond it, the oldest are removed.
   private static let setBacksMax = 1_000
 
-  /// Takes a time into a document's row, and notes where the clock was set back.
+  /// Sets the update time of a document's row, and records clock set-backs.
   ///
-  /// - Parameter revision: The first one that may have the new time.
+  /// - Parameter revision: The first revision that may have the new time.
   package func note(_ time: Timestamp, before revision: Int, in row: inout DocumentRow) {
     if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
       change(

@@ -1,17 +1,17 @@
 package import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// The outbox: events for outside services, in the same database as the changes they report.
+/// The outbox: events for external services, in the same database as the changes that they report.
 ///
-/// Numbers come from a sequence, so no commit waits for another to know the next. A commit that is
-/// late brings a number that is lower than some that are there; events about one subject keep their
-/// order, since the row of their note or room is locked while they are written.
+/// Numbers come from a sequence, so commits do not wait for each other. A late commit may therefore
+/// add an event with a lower number than existing ones. Events about one subject are in order,
+/// since the row of its note or room is locked while they are written.
 extension PostgresDatabase: QueueTable {
   private var events: EventRules<PostgresDatabase> { EventRules(store: self) }
 
-  /// Whether this store takes a queue's events, among the stores that share the database: so one
+  /// Whether this store sends a queue's events, among the stores that share the database. So one
   /// node sends each event, in order. An advisory lock decides, which ends with the connection;
-  /// then the next node that asks takes over, and sends again what was not settled.
+  /// then the next node that asks takes over, and resends events that were not settled.
   package func isSender(to target: OutboxTarget) throws(StoreError) -> Bool {
     guard isShared, !sending.contains(target) else { return true }
     let isHeld = try reading { () throws(StoreError) in
@@ -33,10 +33,10 @@ extension PostgresDatabase: QueueTable {
     try crowdOut(draft.target, now: draft.time)
   }
 
-  /// Gives up the oldest events of a queue that is too long.
+  /// Moves the oldest events of a queue to the dead letters until the queue is short enough.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
     guard let queuedMax = context.outboxRules?.queuedMax else { return }
-    // To count goes through all of a full queue: it is done at first, and for each hundredth part of one.
+    // Counting reads the whole queue, so it is done first, and then after each 1% of the maximum.
     let added = (uncounted[target] ?? queuedMax / 100) + 1
     uncounted[target] = added > queuedMax / 100 ? 0 : added
     guard uncounted[target] == 0 else { return }
@@ -44,7 +44,7 @@ extension PostgresDatabase: QueueTable {
       "SELECT coalesce(max(number) - min(number) + 1, 0) FROM outbox WHERE target = $1",
       target.rawValue
     ) { $0.integer(0) }
-    // Numbers may have gaps: this is how many there are at most.
+    // Numbers may have gaps, so this is an upper bound.
     guard let spread = found, spread > max(queuedMax, 1) else { return }
     let counted = try first("SELECT count(*) FROM outbox WHERE target = $1", target.rawValue) {
       $0.integer(0)
@@ -76,7 +76,7 @@ extension PostgresDatabase: QueueTable {
     return standing
   }
 
-  /// Locks events that were sent; whether all of them are there, and no other gateway has settled
+  /// Locks sent events. Returns whether all are still queued, so that no other gateway has settled
   /// one.
   package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
     for target in Set(events.map(\.target)) {
@@ -92,6 +92,6 @@ extension PostgresDatabase: QueueTable {
     return true
   }
 
-  /// The number of those that are kept is asked for each time.
+  /// Does nothing: dead letters are counted by each query.
   package func noteBuried() {}
 }

@@ -1,14 +1,15 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Files of notes, by hashes.
+/// Files of notes, identified by hashes.
 extension PostgresDatabase: FileTable {
   package static var fileKey: String { "hash" }
   package static var noteFileKey: String { "hash" }
 
   package var freeBytes: Int? { nil }
 
-  /// Takes a lock for the files: the statements that follow see all that others have committed before.
+  /// Takes the lock for files: later statements in the transaction see all changes that others have
+  /// committed.
   package func lockFiles() {
     change(
       """
@@ -18,7 +19,7 @@ extension PostgresDatabase: FileTable {
   }
 }
 
-/// Kept answers, and the requests that each store does in its own way.
+/// Stored answers, and the requests that each store implements itself.
 extension PostgresDatabase: AnswerTable, SQLStore {
   package func keep(
     _ answer: [UInt8], _ digest: RecordChecksum, _ checksum: RecordChecksum,
@@ -46,8 +47,8 @@ extension PostgresDatabase: AnswerTable, SQLStore {
     case .fence(let id, let clients):
       return .sessions(
         try SessionFences(database: self).fence(SessionFence(id: id, clients: clients)))
-    // The outcome of a commit is settled before the next transaction begins, and each transaction
-    // writes this store's own row.
+    // A lost commit's outcome is determined before the next transaction begins, and each
+    // transaction writes this store's own row.
     default: return .done
     }
   }

@@ -1,11 +1,11 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Rooms' rows.
+/// Rows of rooms.
 extension PostgresDatabase: RoomTable {
   var records: RoomRecords<PostgresDatabase> { RoomRecords(store: self) }
 
-  /// In one statement.
+  /// Reads all rooms in one statement.
   package func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead] {
     let found = try rows(RoomRecords<PostgresDatabase>.select + " WHERE name = ANY ($1)", names) {
       row throws(StoreError) in
@@ -25,7 +25,7 @@ extension PostgresDatabase: RoomTable {
     return row
   }
 
-  /// A room's row, which was made with the locks if there was none.
+  /// Returns a room's row, which locking has inserted if it was missing.
   package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     guard let row = try row(of: name) else {
       throw .unavailable("another node removed the room's record meanwhile; send again")
@@ -34,7 +34,7 @@ extension PostgresDatabase: RoomTable {
     return row
   }
 
-  /// Removes the rows that were added with the locks for requests that were refused.
+  /// Deletes rows that locking has inserted for requests that were rejected.
   func removeUnneededRooms() {
     guard !known.unneededRooms.isEmpty else { return }
     change(
@@ -50,9 +50,9 @@ extension PostgresDatabase: RoomTable {
   }
 }
 
-/// The times at which people were online.
+/// The times at which people were last online.
 extension PostgresDatabase: PeopleTable {
-  /// In one order: two nodes may name the same people at once.
+  /// Writes rows in one order, so that two nodes with the same people do not deadlock.
   package func note(online people: [PersonID], _ time: Timestamp) {
     change(
       """

@@ -1,9 +1,9 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// The database of a store: its connection, its transactions, and what is known between them.
+/// The database of a store: the connection, transactions, and values cached between transactions.
 ///
-/// Each kind of rows has an extension. An instance belongs to one thread at a time.
+/// Each table has an extension. An instance must be used by one thread at a time.
 package final class PostgresDatabase: SQLConnection {
   let sharing: PostgresStore.Sharing
   let timeouts: StoreTimeouts
@@ -13,25 +13,27 @@ package final class PostgresDatabase: SQLConnection {
   /// Rows that the current transaction has read or written.
   var known = KnownRows()
 
-  /// Heads of logs as this store last saw them. Any of them may be old: a statement that goes by one
+  /// Heads of logs as last seen by this store. They may be outdated: each statement that uses one
   /// compares it.
   var heads: [DocumentID: SeenHead] = [:]
-  /// Sessions of clients that had changed nothing, begun since such were dropped last.
+  /// Sessions of clients without changes, by note: the number begun since such sessions were last
+  /// deleted.
   var idleSessions: [DocumentID: Int] = [:]
-  /// Whether entries before their log's base may be left.
+  /// Whether entries of compacted logs may remain.
   package var hasCompacted = true
-  /// The number of the document up to which such entries were looked for.
+  /// The number of the last document that was searched for entries to delete.
   var compactedPlace = 0
-  /// Queues whose events this store alone may take, as long as its connection lasts.
+  /// Queues that this store sends, as long as its connection lasts.
   var sending: Set<OutboxTarget> = []
-  /// Events that queues were too long for, since the store was opened.
+  /// Events that became dead letters because a queue was full, since the store was opened.
   var crowdedOut: [OutboxTarget: Int] = [:]
-  /// Events that were added to each queue since its length was looked at; none of a queue that was not looked at yet.
+  /// The number of events added to each queue since its length was counted; no value before the
+  /// first count.
   var uncounted: [OutboxTarget: Int] = [:]
 
-  /// The number of a commit whose outcome is unknown, if there is one.
+  /// The number of a commit whose outcome is unknown.
   private var undecided: Int?
-  /// The number of the newest commit.
+  /// The number of the newest transaction.
   private var batch = 0
 
   init(_ link: consuming PostgresLink, sharing: PostgresStore.Sharing, timeouts: StoreTimeouts) {
@@ -45,7 +47,7 @@ package final class PostgresDatabase: SQLConnection {
   package var locking: String { known.isWriting ? " FOR UPDATE" : "" }
   package var lockingFree: String { known.isWriting ? " FOR UPDATE SKIP LOCKED" : "" }
 
-  /// Has a statement run with the next one that is waited for, or with the commit.
+  /// Queues a statement, which is sent with the next query or with the commit.
   package func change(_ sql: String, _ values: any StoredValue...) {
     link.add(PostgresCommand(sql, values))
   }
@@ -71,13 +73,12 @@ package final class PostgresDatabase: SQLConnection {
     try link.query(PostgresCommand(sql, values)).rows(read)
   }
 
-  /// Runs statements in one trip, after the queued ones whose results are not awaited, and returns
-  /// the rows of each.
+  /// Runs queued statements and these in one round trip, and returns the results of these.
   func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     try link.queries(commands)
   }
 
-  /// Throws the connection's failure, which no single request caused.
+  /// Throws if the connection has failed, which no single request caused.
   package func passOn() throws(StoreError) {
     if let failure = link.failure { throw failure.storeError }
   }
@@ -86,8 +87,8 @@ package final class PostgresDatabase: SQLConnection {
 
   /// Runs `body` in a transaction that writes, and commits it.
   ///
-  /// Its effects outside of the database must be repeatable: a transaction that conflicted with
-  /// another one, or whose connection was lost before its commit, is retried.
+  /// Effects of `body` outside the database must be repeatable: the transaction is retried if it
+  /// conflicted with another one, or if its connection was lost before the commit.
   package func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -116,7 +117,7 @@ package final class PostgresDatabase: SQLConnection {
           guard failure.isRace, attempt < 5 else { throw error }
         } else if link.wasCommitting {
           undecided = batch
-          // After reconnecting, the database says whether the transaction was committed.
+          // After reconnecting, the database shows whether the transaction was committed.
           if try settled() == true, let result { return result }
           guard attempt < 3 else { throw error }
         } else if attempt >= 3 {
@@ -126,7 +127,7 @@ package final class PostgresDatabase: SQLConnection {
     }
   }
 
-  /// Runs `body` in a transaction that only reads, as of one moment.
+  /// Runs `body` in a read-only transaction, on one snapshot.
   package func reading<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -136,7 +137,7 @@ package final class PostgresDatabase: SQLConnection {
       try connected()
       do throws(StoreError) {
         link.add(PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-        // It holds nothing that others wait for, and may take long over what it has read.
+        // A read transaction locks nothing, so it may be idle for long.
         link.add(
           PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(timeouts.answer)'"))
         defer { known = KnownRows() }
@@ -153,11 +154,10 @@ package final class PostgresDatabase: SQLConnection {
     }
   }
 
-  /// Makes sure that there is a connection, and that what an earlier one was committing is decided.
+  /// Ensures that there is a connection, and that the outcome of an earlier commit is known.
   ///
-  /// - Parameter isUndecided: Whether something was sent whose outcome is unknown. If no other
-  ///   process may settle it, this waits for as long as it takes, as one waits for a disk that
-  ///   hangs.
+  /// - Parameter isUndecided: Whether the outcome of a sent statement is unknown. If the store is
+  ///   not shared, this then waits without a limit, as for a disk that does not respond.
   func connected(isUndecided: Bool = false) throws(StoreError) {
     do throws(PostgresFailure) {
       if try link.connect(isEndless: isUndecided && !isShared) {
@@ -170,15 +170,15 @@ package final class PostgresDatabase: SQLConnection {
     do throws(StoreError) {
       _ = try settled()
     } catch {
-      // The present request has not been sent.
+      // The current request was not sent.
       throw isUndecided ? error : .unavailable("PostgreSQL cannot be reached; send again")
     }
   }
 
-  /// Finds out whether the undecided commit has happened; `nil` if no commit is undecided.
+  /// Returns whether the undecided commit has succeeded; `nil` if no commit is undecided.
   ///
-  /// The transaction had locked this writer's own row. If its process on the server still holds the
-  /// lock, this waits for the end.
+  /// The transaction had locked this store's row in `writers`. If its server process still has the
+  /// lock, this waits until that process ends.
   private func settled() throws(StoreError) -> Bool? {
     guard let number = undecided else { return nil }
     while true {
@@ -201,7 +201,7 @@ package final class PostgresDatabase: SQLConnection {
     known.isWriting = true
     link.add(PostgresCommand("BEGIN"))
     if isShared, attempt > 1 {
-      // Folding a long text takes long on a slow machine, each time: what was too slow gets more time.
+      // Folding a long text may take long each time: allow four times as much at each attempt.
       let holding = timeouts.holding << (2 * min(attempt - 1, 3))
       link.add(
         PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(holding)'"))
@@ -215,7 +215,7 @@ package final class PostgresDatabase: SQLConnection {
     try lock(locks)
   }
 
-  /// Runs `body` in a transaction, unless another node is at such work; then returns `nil`.
+  /// Runs `body` in a transaction; returns `nil` if another node is doing housekeeping.
   package func alone<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -225,7 +225,7 @@ package final class PostgresDatabase: SQLConnection {
     }
   }
 
-  /// Takes a lock to the transaction's end, if no other process holds it.
+  /// Takes a lock until the transaction ends; returns false if another process holds it.
   func takes(_ lock: PostgresSchema.Lock) throws(StoreError) -> Bool {
     try first(
       "SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace), \(lock.rawValue))"
@@ -237,9 +237,9 @@ package final class PostgresDatabase: SQLConnection {
 struct KnownRows {
   /// Rows of notes; `nil` for a note that does not exist.
   var documents: [DocumentID: DocumentRow?] = [:]
-  /// Rooms' rows, as `documents`.
+  /// Rows of rooms; `nil` for a room without a row.
   var rooms: [ExactName: RoomRow?] = [:]
-  /// Rooms whose rows were added with the locks, and that no request has needed so far.
+  /// Rooms whose rows locking has inserted, and which no request has needed so far.
   var unneededRooms: Set<ExactName> = []
   /// Whether the transaction writes.
   var isWriting = false

@@ -2,9 +2,9 @@ public import ParleyGatewayPorts
 import Glibc
 public import ParleyStoreRecords
 
-/// An end of a move of a whole store: a database that no other Parley works with meanwhile.
+/// The source or target of a move: a database that no other process uses.
 ///
-/// Its connection holds the lock of a store that is alone. When the connection is lost, the move fails.
+/// Its connection has the exclusive lock of a store. If the connection is lost, the move fails.
 public final class PostgresMove: UnfinishedStore {
   /// The database.
   public let address: PostgresAddress
@@ -12,12 +12,12 @@ public final class PostgresMove: UnfinishedStore {
   private let connection: PostgresConnection
   private let isTarget: Bool
 
-  /// Milliseconds that one answer may take, a table's number of rows above all.
+  /// The maximum milliseconds until a reply; counting a table's rows takes longest.
   private static let answerMilliseconds: Int64 = 600_000
-  /// Milliseconds for which the server may not have noticed yet that a gateway is gone.
+  /// The milliseconds in which the server should notice that a gateway has ended.
   private static let patienceMilliseconds = 2_000
 
-  /// Opens a store to move everything out of it; the store stays as it is.
+  /// Opens a store as the source of a move. The store is not changed.
   public init(from address: PostgresAddress) throws(PostgresOpenError) {
     self.address = address
     isTarget = false
@@ -27,7 +27,8 @@ public final class PostgresMove: UnfinishedStore {
     try PostgresSchema.verify(connection, address: address)
   }
 
-  /// Makes a store that is marked as unfinished, in place of one that is; nothing else may be there.
+  /// Creates a store that is marked as unfinished. Replaces an unfinished or empty store; throws
+  /// `notEmpty` for any other.
   public init(to address: PostgresAddress) throws(PostgresOpenError) {
     self.address = address
     isTarget = true
@@ -37,7 +38,7 @@ public final class PostgresMove: UnfinishedStore {
     do throws(PostgresFailure) {
       guard try Self.isDisposable(connection) else { throw .refused(state: Self.notEmpty) }
       try PostgresSchema.makeUnfinished(connection)
-      // The last commit waits for the disk and the standby, and so for all before it.
+      // The last commit is synchronous, so it waits until all earlier commits are durable.
       _ = try connection.run([PostgresCommand("SET synchronous_commit = off")])
     } catch {
       if case .refused(Self.notEmpty) = error { throw .notEmpty(address: address.description) }
@@ -56,7 +57,7 @@ public final class PostgresMove: UnfinishedStore {
       ("idle_in_transaction_session_timeout", "0"), ("statement_timeout", "0"),
       ("lock_timeout", "0"), ("search_path", "pg_catalog, parley"),
       ("client_min_messages", "error"),
-      // Every portion goes by the keys' index, also before the tables' sizes are known.
+      // Reads must use the key's index even before the table has statistics.
       ("enable_seqscan", "off"), ("enable_bitmapscan", "off"), ("jit", "off"),
     ]
     if connection.serverVersion >= 140_000 { settings.append(("idle_session_timeout", "0")) }
@@ -69,7 +70,7 @@ public final class PostgresMove: UnfinishedStore {
     return connection
   }
 
-  /// Takes the lock of a store that is alone, or names the process that holds it.
+  /// Takes the exclusive lock of a store; throws `inUseBy` with the processes that hold it.
   private static func hold(
     _ connection: PostgresConnection, _ address: PostgresAddress
   ) throws(PostgresOpenError) {
@@ -97,7 +98,7 @@ public final class PostgresMove: UnfinishedStore {
       throw PostgresFailure.refused(
         state: holders.first?.rows { $0.text(0) }.joined(separator: ", ") ?? "")
     } catch {
-      // A state of PostgreSQL's own has five letters.
+      // Codes of PostgreSQL have five characters.
       if case .refused(let holders) = error, holders.utf8.count != 5 {
         throw .inUseBy(address: address.description, holders: holders)
       }
@@ -105,14 +106,15 @@ public final class PostgresMove: UnfinishedStore {
     }
   }
 
-  /// Whether there is no store, one that was not finished, or one that holds nothing.
+  /// Whether there is no store, or one that is unfinished or empty.
   private static func isDisposable(
     _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
     guard let format = try PostgresSchema.readFormat(connection),
       format.version != UnfinishedFormat.number
     else { return true }
-    // A room's epoch is there from the beginning, and numbers may have been given to what is gone.
+    // An empty store has the epoch of rooms, and may have assigned numbers to rows that were
+    // deleted.
     let names =
       StoreTable.all.filter { $0.name != "room_epoch" && $0 != .sequences }.map(\.name)
       + ["revocations"]
@@ -199,7 +201,7 @@ public final class PostgresMove: UnfinishedStore {
   /// See ``UnfinishedStore``.
   public func finish() throws(StoreError) {
     _ = try run([
-      // The queues' numbers only rise.
+      // Numbers in queues must continue to ascend.
       PostgresCommand(
         """
         SELECT setval(pg_get_serial_sequence('parley.outbox', 'number'), max(number))
@@ -213,7 +215,7 @@ public final class PostgresMove: UnfinishedStore {
         UPDATE parley.format SET version = \(PostgresSchema.version), oldest = \(PostgresSchema.oldest)
         """)
     ])
-    // Best effort: PostgreSQL does the same by itself after a while.
+    // Best effort: PostgreSQL updates its statistics itself after a while.
     _ = try? run([PostgresCommand("ANALYZE")])
   }
 
@@ -246,7 +248,7 @@ public final class PostgresMove: UnfinishedStore {
 
   // MARK: Revocations
 
-  /// The revocations that its gateways have told each other of.
+  /// Returns the revocations that nodes have exchanged through the database.
   public func revocations() throws(StoreError) -> [Revocation] {
     let found = try run([
       PostgresCommand("SELECT is_user, name, before FROM parley.revocations ORDER BY number")
@@ -255,7 +257,7 @@ public final class PostgresMove: UnfinishedStore {
       ?? []
   }
 
-  /// Adds revocations, before the end of the move.
+  /// Adds revocations. Must be called before ``finish()``.
   public func keep(_ revocations: [Revocation]) throws(StoreError) {
     guard !revocations.isEmpty else { return }
     _ = try run([Revocation.insertion(of: revocations)])

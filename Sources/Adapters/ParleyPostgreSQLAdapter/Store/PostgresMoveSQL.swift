@@ -1,11 +1,12 @@
 import ParleyStoreRecords
 
-/// Statements that move the rows of a table.
+/// SQL statements that read and write rows of a move.
 enum PostgresMoveSQL {
-  /// Reads a portion in the order of the keys, bounded in rows and in bytes: at least one row, and none
-  /// after the one that goes beyond.
+  /// Returns the query for the next batch in the order of the key: at least one row, and as many as
+  /// fit the limits of rows and bytes.
   ///
-  /// - Parameter isFirst: Whether it begins with the first row; else the parameters are the key before.
+  /// - Parameter isFirst: Whether the batch begins with the first row; otherwise the parameters are
+  ///   the key of the last row read.
   static func page(of table: StoreTable, isFirst: Bool) -> String {
     let names = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
     let columns = table.columns.map { column in
@@ -27,13 +28,14 @@ enum PostgresMoveSQL {
       """
   }
 
-  /// Revisions as text, rising, each once.
+  /// The revisions as text, ascending and distinct.
   private static let setBacks = """
     convert_to(array_to_string(ARRAY(
       SELECT DISTINCT revision FROM unnest(t.set_backs) AS revision ORDER BY revision), ','), 'UTF8')
     """
 
-  /// Adds rows that are given as an array for each column, with their numbers.
+  /// Returns the statement that inserts rows, including their numbers, from one array for each
+  /// column.
   static func insertion(into table: StoreTable) -> String {
     let names = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
     let values = table.columns.map { column in

@@ -9,8 +9,8 @@ public struct PostgresProvisioning: StoreProvisioning {
 
   /// - Parameters:
   ///   - address: The database.
-  ///   - isShared: Whether other nodes commit to it, too.
-  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  ///   - isShared: Whether other nodes also use the database.
+  ///   - retention: The rule for compacting long logs; `nil` disables compaction.
   public init(_ address: PostgresAddress, isShared: Bool = false, retention: Retention? = nil) {
     self.address = address
     self.isShared = isShared
@@ -36,11 +36,11 @@ public struct PostgresProvisioning: StoreProvisioning {
   public func openIndex() throws -> any SearchIndex { try PostgresSearchIndex(address) }
 }
 
-/// The store's upkeep beside requests.
+/// Housekeeping of the store, and its state.
 extension PostgresStore: RepairableStore {
   private var folding: FoldingRules<PostgresDatabase> { FoldingRules(store: database) }
 
-  /// Whether there is a store in a database.
+  /// Whether a database contains a store.
   public static func exists(at address: PostgresAddress) throws(PostgresOpenError) -> Bool {
     let connection = try PostgresConnection.opened(
       address, application: "parley", answerMilliseconds: 5_000)
@@ -54,7 +54,7 @@ extension PostgresStore: RepairableStore {
   /// See ``ServerStore``.
   public var state: StoreState { database.link.state }
 
-  /// Connects to a database and asks for its promise.
+  /// Connects to a database and returns the durability of its commits.
   public static func state(of address: PostgresAddress) throws(PostgresOpenError) -> StoreState {
     let connection = try PostgresConnection.opened(
       address, application: "parley doctor", answerMilliseconds: 5_000)
@@ -62,7 +62,7 @@ extension PostgresStore: RepairableStore {
       machines: try PostgresDurability.machines(connection, address, writes: true))
   }
 
-  /// Connects to a database and asks how many connections it allows to all of its clients.
+  /// Connects to a database and returns its maximum number of connections.
   public static func connectionsMax(of address: PostgresAddress) throws(PostgresOpenError) -> Int {
     let connection = try PostgresConnection.opened(
       address, application: "parley doctor", answerMilliseconds: 5_000)

@@ -1,24 +1,24 @@
 import ParleyStoreRecords
 
-/// The tables of a store, and how older stores come to have them.
+/// The tables of a store, and the migrations of older stores.
 ///
-/// Several programs of different age may work with one database. A migration only adds what older
-/// programs do not see, as far as it can; ``PostgresSchema/oldest`` says which of them may
-/// continue.
+/// Programs of different versions may use one database. As far as possible, a migration adds only
+/// what older programs do not see. ``PostgresSchema/oldest`` is the format of the oldest programs
+/// that can continue.
 enum PostgresSchema {
-  /// The format of ``tables``, the first one that a release wrote.
+  /// The format of ``tables``, the first released format.
   static let firstVersion = 10
 
   /// The format that this program writes.
   static var version: Int { firstVersion + migrations.count }
 
-  /// The oldest format whose programs may work with tables of ``version``.
+  /// The oldest format whose programs can use tables of ``version``.
   static let oldest = 10
 
-  /// The statements that make the tables of 0.1.0. They no longer change: later formats are made by
-  /// ``migrations``.
+  /// The statements that create the tables of 0.1.0. They must not change: ``migrations`` create
+  /// later formats.
   ///
-  /// Texts are `bytea`, in UTF-8: see ``PostgresParameter``.
+  /// Texts are `bytea` in UTF-8: see ``PostgresParameter``.
   static let tables: [String] = [
     """
     CREATE TABLE parley.documents (
@@ -98,7 +98,7 @@ enum PostgresSchema {
       PRIMARY KEY (document, revision)
     )
     """,
-    // Deleted documents whose rows in the tables above are still to be removed.
+    // Deleted documents whose other rows are still to be deleted.
     "CREATE TABLE parley.garbage (document bigint PRIMARY KEY)",
     """
     CREATE TABLE parley.meta (
@@ -107,7 +107,8 @@ enum PostgresSchema {
       checksum bytea NOT NULL
     )
     """,
-    // The newest commit of each store, for a store that lost its connection while committing.
+    // The newest commit of each store, to determine the outcome of a commit after a lost
+    // connection.
     """
     CREATE TABLE parley.writers (
       id bytea PRIMARY KEY,
@@ -294,7 +295,7 @@ enum PostgresSchema {
     """,
     "CREATE INDEX read_marks_by_room ON parley.read_marks (room)",
     "CREATE INDEX note_origins_by_expiry ON parley.note_origins (deleted, expires)",
-    // Tokens that are no longer valid.
+    // Revoked tokens.
     """
     CREATE TABLE parley.revocations (
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -336,7 +337,7 @@ enum PostgresSchema {
       bytes bytea NOT NULL
     )
     """,
-    // Pictures are compressed already.
+    // Pictures are already compressed.
     "ALTER TABLE parley.files ALTER COLUMN bytes SET STORAGE EXTERNAL",
     """
     CREATE TABLE parley.note_files (
@@ -407,14 +408,14 @@ enum PostgresSchema {
     appendFunction,
   ]
 
-  /// Statements for each format after the first: a store of format 10 + *n* needs those from index
-  /// *n* on.
+  /// The migrations, one for each format after the first. A store of format 10 + *n* needs those
+  /// from index *n* on.
   static let migrations: [[String]] = []
 
-  /// Appends to any number of logs in one statement, each decided by itself.
+  /// Appends to any number of logs in one statement, each with its own outcome.
   ///
-  /// The rows are locked in the order of their numbers, so that two calls never wait for each other
-  /// in a circle, and only while the statement runs: the caller may vanish at any time.
+  /// Rows are locked in the order of their numbers, so that two calls do not deadlock, and only
+  /// while the statement runs, since the caller may vanish at any time.
   private static let appendFunction = """
     CREATE OR REPLACE FUNCTION parley.append(
       a_ids bytea[], a_epochs bytea[], a_revisions bigint[], a_chains bytea[],
@@ -502,35 +503,37 @@ enum PostgresSchema {
 
   // MARK: Opening
 
-  /// Numbers of advisory locks, under ``lockSpace``.
+  /// The numbers of advisory locks, within ``lockSpace``.
   enum Lock: Int {
-    /// Held by each store that commits: alone, or shared.
+    /// Taken by each store that commits: exclusively, or shared with other nodes.
     case store = 1
-    /// Held while tables are made.
+    /// Taken while tables are created.
     case migration
-    /// Held during a piece of housekeeping.
+    /// Taken during a step of housekeeping.
     case maintenance
-    /// Held while files come or go: a content must not be removed as unused while a note gets it.
+    /// Taken while files are added or deleted, so that no content is deleted as unused while a note
+    /// adds it.
     case files
   }
 
-  /// `PRLY`, the first of an advisory lock's two numbers.
+  /// `PRLY`, the first of the two numbers of an advisory lock.
   static let lockSpace = 0x5052_4c59
 
-  /// `PRLO`, the same for locks of queues; the second number is the target's.
+  /// `PRLO`, the first number of locks of queues. The second number is the target's.
   static let outboxLockSpace = 0x5052_4c4f
 
-  /// The statements of each step from a format to this program's; 0 is a database without tables.
+  /// Returns the statements of each step from a format to this program's. Format 0 is a database
+  /// without tables.
   private static func steps(from version: Int) -> [[String]] {
     version == 0 ? [tables] + migrations : Array(migrations[(version - firstVersion)...])
   }
 
-  /// Brings a database to this program's format, making the tables if there are none.
+  /// Migrates a database to this program's format, and creates its tables if there are none.
   static func prepare(
     _ connection: PostgresConnection, address: PostgresAddress
   ) throws(PostgresOpenError) {
     do throws(PostgresFailure) {
-      // Two that start at once would otherwise make the tables twice.
+      // Two servers that start at once must not both create the tables.
       _ = try connection.run([
         PostgresCommand("BEGIN"),
         PostgresCommand(
@@ -562,7 +565,7 @@ enum PostgresSchema {
     try verify(connection, address: address)
   }
 
-  /// Makes all tables, in place of any that are there, in a format that no program works with.
+  /// Creates all tables in a format that no program supports. Existing tables are dropped.
   static func makeUnfinished(_ connection: PostgresConnection) throws(PostgresFailure) {
     let number = UnfinishedFormat.number
     let statements =
@@ -573,13 +576,14 @@ enum PostgresSchema {
         "CREATE TABLE parley.format (version bigint NOT NULL, oldest bigint NOT NULL)",
         "INSERT INTO parley.format VALUES (\(number), \(number))",
       ] + steps(from: 0).flatMap(\.self) + ["DELETE FROM parley.room_epoch", "COMMIT"]
-    // One by one: a statement is understood only when the tables that it names are there.
+    // Run each statement separately: PostgreSQL parses a statement only if its tables exist.
     for statement in statements { _ = try connection.run([PostgresCommand(statement)]) }
   }
 
-  /// Makes sure that a database has tables that this program may work with, without writing to it.
+  /// Verifies that this program can use a database's tables, without writing to it.
   ///
-  /// - Parameter isUnfinished: Whether the tables may be such as a move is still filling.
+  /// - Parameter isUnfinished: Whether the tables may be unfinished, since a move is still filling
+  ///   them.
   static func verify(
     _ connection: PostgresConnection, address: PostgresAddress, isUnfinished: Bool = false
   ) throws(PostgresOpenError) {
@@ -605,8 +609,8 @@ enum PostgresSchema {
     }
   }
 
-  /// The format of a database, and the oldest one whose programs may work with it; `nil` if there are
-  /// no tables.
+  /// Returns the format of a database, and the oldest format whose programs can use it; `nil` if
+  /// there are no tables.
   static func readFormat(
     _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (version: Int, oldest: Int)? {

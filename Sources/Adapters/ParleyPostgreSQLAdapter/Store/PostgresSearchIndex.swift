@@ -1,37 +1,36 @@
 public import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// The index of words in a table of its own, in the database of the store.
+/// The search index of words, in separate tables in the database of the store.
 ///
-/// It holds only what it derives from the store: it is rebuilt when it is missing or of another
-/// version, whose number is in its name. All nodes of a store add the notes that they have
-/// committed; of two versions of one note, the newer revision stays. Its commits wait for no disk
-/// and no standby.
+/// It contains only data derived from the store, and is rebuilt if it is missing or of another
+/// version; the version is part of the tables' names. Each node adds the notes that it has
+/// committed; of two versions of a note, the newer revision is retained. Commits are asynchronous.
 ///
-/// Words are folded before PostgreSQL sees them (``SearchWords``), and are handed to it with their places,
-/// so that no dictionary of the database's has a part in it.
+/// Words are folded before PostgreSQL receives them (``SearchWords``). They are sent with their
+/// positions, so that no dictionary of the database is used.
 public final class PostgresSearchIndex: SearchIndex {
-  /// Bytes of a note's words, of which PostgreSQL takes 1 MiB.
+  /// The maximum bytes of a note's words. PostgreSQL's own maximum is 1 MiB.
   private static let vectorBytesMax = 900_000
-  /// Places of one word, and the last place, that PostgreSQL keeps.
+  /// The maximum positions of one word, and the maximum position, in a `tsvector`.
   private static let placesMax = 255
   private static let lastPlace = 16_383
   private static let table = "parley.search_3"
-  /// A row for each tag of each note, along which tags are listed.
+  /// The table with a row for each tag of each note, along which tags are listed.
   private static let tags = "parley.search_3_tags"
 
   private let address: PostgresAddress
   private var connection: PostgresConnection?
 
-  /// Connects to the database of a store, and makes the table if there is none.
+  /// Connects to the database of a store, and creates the tables if they are missing.
   public init(_ address: PostgresAddress) throws(PostgresOpenError) {
     self.address = address
     connection = try Self.connect(address)
   }
 
-  /// Connects to read an index that servers may be writing.
+  /// Connects for reading, while servers may be writing to the index.
   ///
-  /// - Returns: `nil` if there is none.
+  /// - Returns: `nil` if there is no index of this version.
   public init?(reading address: PostgresAddress) throws(PostgresOpenError) {
     self.address = address
     let connection = try PostgresConnection.opened(
@@ -52,7 +51,7 @@ public final class PostgresSearchIndex: SearchIndex {
     do throws(PostgresFailure) {
       _ = try connection.run([
         PostgresCommand("SET synchronous_commit = off"),
-        // Two nodes that begin at once.
+        // Two nodes may start at once.
         PostgresCommand("SELECT pg_advisory_lock(hashtext('\(table)'))"),
         PostgresCommand("SET client_min_messages = error"),
         PostgresCommand(
@@ -78,7 +77,7 @@ public final class PostgresSearchIndex: SearchIndex {
             PRIMARY KEY (tag, note)
           )
           """),
-        // Of an earlier version, which is rebuilt.
+        // Earlier versions of the index, which this one replaces.
         PostgresCommand("DROP TABLE IF EXISTS parley.search_1, parley.search_2"),
       ])
       _ = try connection.run([
@@ -143,7 +142,8 @@ public final class PostgresSearchIndex: SearchIndex {
         note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
         Self.vector(note), NoteTags.all(in: note.text),
       ])
-    // From the row as it is now, which another node may have put: it is locked to the end.
+    // Read the tags from the row, which another node may have written. The row is locked until the
+    // transaction ends.
     let removal = PostgresCommand(
       """
       DELETE FROM \(Self.tags) WHERE note = $1
@@ -154,7 +154,7 @@ public final class PostgresSearchIndex: SearchIndex {
       INSERT INTO \(Self.tags) (tag, note) SELECT unnest(tags), id FROM \(Self.table) WHERE id = $1
       ON CONFLICT DO NOTHING
       """, [note.id])
-    // No row where another node has put a newer one.
+    // No row is returned if another node has indexed a newer revision.
     return try run([upsert, removal, addition])[0].first?.integer(0) == 1
   }
 
@@ -166,7 +166,8 @@ public final class PostgresSearchIndex: SearchIndex {
   /// See ``SearchIndex``.
   public func clear() throws(StoreError) { _ = try run("DELETE FROM \(Self.table)") }
 
-  /// A note's words with their places in PostgreSQL's words; those of the title count for more.
+  /// Returns a note's words with their positions as a `tsvector` literal. Words of the title have a
+  /// greater weight.
   private static func vector(_ note: IndexedNote) -> String {
     var places: [ExactName: [String]] = [:]
     var place = 0
@@ -185,7 +186,7 @@ public final class PostgresSearchIndex: SearchIndex {
       }
     }
     add(note.title, "A")
-    // No phrase goes from the title into the text.
+    // Leave a gap, so that no phrase extends from the title into the text.
     place += 8
     add(note.text, "")
     return places.map { name, found in
@@ -208,7 +209,8 @@ public final class PostgresSearchIndex: SearchIndex {
     ).rows { $0.name(0) }
   }
 
-  /// A query in PostgreSQL's words. They are folded: no sign in them could mean something.
+  /// Returns a query as a `tsquery` literal. Folded words contain no special character of its
+  /// syntax.
   private static func expression(_ query: SearchQuery) -> String {
     query.terms.map { term in
       let words = term.words.map { "'\($0)'" }.joined(separator: " <-> ")
@@ -249,15 +251,15 @@ public final class PostgresSearchIndex: SearchIndex {
 
   // MARK: Inside
 
-  /// Runs a statement.
+  /// Runs a statement in a separate transaction.
   private func run(
     _ sql: String, _ values: any StoredValue...
   ) throws(StoreError) -> PostgresResult {
     try run([PostgresCommand(sql, values)])[0]
   }
 
-  /// Runs statements in one transaction, on another connection if the one that there was is lost, and returns what
-  /// each gave.
+  /// Runs statements in one transaction and returns their results. Reconnects first if the
+  /// connection is lost.
   private func run(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     if connection?.isBroken ?? true {
       do throws(PostgresOpenError) {

@@ -1,15 +1,15 @@
 import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Reading all of a store.
+/// Verification of a whole store.
 extension PostgresStore {
-  /// Walks every log from its base to its head, and compares what was derived from it.
+  /// Reads every log from its base to its head, and verifies the data derived from it.
   ///
-  /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
-  /// last entry of their client. All of it is read as of one moment for each note, while others
-  /// write.
+  /// Every checksum is recomputed. A snapshot must equal the fold of its log, and a mark the last
+  /// entry of its client. Each note is read on one snapshot of the database, while other processes
+  /// may write.
   ///
-  /// - Parameter progress: Told the number of notes read so far, and of all.
+  /// - Parameter progress: Called with the number of notes read so far, and the total.
   /// - Complexity: O(*n*) bytes of the database.
   public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
     var findings = StoreFindings()

@@ -1,18 +1,21 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Maintenance that keeps a store small and fast, run while no request waits.
+/// Housekeeping that limits the size of a store and the time of requests. Runs while no request
+/// waits.
 extension PostgresStore {
   private var housekeeping: HousekeepingRules<PostgresDatabase> {
     HousekeepingRules(store: database)
   }
 
-  /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or what has expired.
+  /// Does one step of housekeeping: a snapshot, part of a deleted note's rows, or some expired
+  /// rows.
   ///
-  /// Failures are kept quiet: the work is tried again after ``retryChores()``, and what matters fails again where a
-  /// client is answered. Several nodes may do it at once; one does it at a time, the others leave it to that one.
+  /// Errors are not reported: failed work is retried after ``retryChores()``, and an error that
+  /// affects requests also occurs in the reply to a client. Of several nodes, one does a step at a
+  /// time; the others skip it.
   ///
-  /// - Returns: Whether there is more to do now.
+  /// - Returns: Whether more housekeeping is due now.
   public func maintain() -> Bool {
     guard database.sharing != .reading else { return false }
     do throws(StoreError) {
@@ -23,12 +26,12 @@ extension PostgresStore {
     }
   }
 
-  /// Compacts the logs of all documents by a rule.
+  /// Compacts the logs of all documents.
   ///
   /// - Parameters:
-  ///   - retention: What is kept.
-  ///   - now: The time that ages are counted from.
-  /// - Returns: How many notes were compacted.
+  ///   - retention: The entries to retain.
+  ///   - now: The time from which ages are calculated.
+  /// - Returns: The number of compacted notes.
   @discardableResult
   public func compact(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
     let count = try housekeeping.compactAll(keeping: retention, now: now)
@@ -36,16 +39,16 @@ extension PostgresStore {
     return count
   }
 
-  /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// never while other processes work with the database, for their clients may be connected there.
+  /// Deletes the rows of rooms that contain no data and whose last publication is old. Does nothing
+  /// while other processes use the database, since their clients may be connected.
   ///
-  /// - Returns: How many were removed.
+  /// - Returns: The number of deleted rows.
   @discardableResult
   public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
     guard database.sharing != .reading else { return 0 }
     return try database.transaction { () throws(StoreError) in
-      // Each node holds this lock shared, this one too: it is had alone by the first to come. Who
-      // comes meanwhile waits for it.
+      // Each node has a shared lock of this kind, including this one. The lock is exclusive only if
+      // this is the only node; a node that starts meanwhile waits for it.
       guard try database.takes(.store) else { return 0 }
       return try RoomRules(store: database).removeEmptyRows(idleSince: time)
     }

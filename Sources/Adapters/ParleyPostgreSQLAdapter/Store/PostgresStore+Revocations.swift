@@ -1,9 +1,9 @@
 public import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// Revocations that nodes tell each other through the database.
+/// Revocations that nodes exchange through the database.
 extension PostgresStore {
-  /// Revocations in one call.
+  /// The maximum revocations returned by one call.
   private static let pageMax = 1_000
 
   /// See ``ServerStore``.
@@ -11,10 +11,10 @@ extension PostgresStore {
     _ revocations: [Revocation], after place: Int
   ) throws(StoreError) -> RevocationPage? {
     guard isShared else { return nil }
-    // No token has a longer name, and no index takes any.
+    // Ignore longer names: no token has one, and no index supports them.
     let revocations = revocations.filter { $0.row.name.utf8.count <= Revocation.nameBytesMax }
     let isShared = revocations.isEmpty || (try? add(revocations)) != nil
-    // Others' revocations are read even if adding these failed.
+    // Read the revocations of other nodes even if adding these failed.
     let (rows, newest) = try database.reading { () throws(StoreError) in
       let newest = try database.first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
         $0.integer(0)
@@ -40,10 +40,10 @@ extension PostgresStore {
 
   private func add(_ revocations: [Revocation]) throws(StoreError) {
     try database.transaction { () throws(StoreError) in
-      // One at a time, so that a number that is seen has all before it.
+      // Lock the table, so that a visible number implies that all lower numbers are visible.
       database.change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
       database.link.add(Revocation.insertion(of: revocations))
-      // Not the newest: a list that lacks its end counts as one that was lost.
+      // Retain the newest one: if the list lacks its end, nodes assume that it was lost.
       database.change(
         """
         DELETE FROM parley.revocations WHERE is_user = \(Revocation.timedKind) AND before < $1
@@ -54,9 +54,10 @@ extension PostgresStore {
 }
 
 extension Revocation {
-  /// Reads a revocation from the columns of its row.
+  /// Creates a revocation from the columns of its row.
   ///
-  /// - Parameter kind: 1 for a user, ``timedKind`` for tokens that end; former programs know 1 and others.
+  /// - Parameter kind: 1 for a user, ``timedKind`` for a token with an end, another number for any
+  ///   other token. Earlier programs do not use ``timedKind``.
   init(kind: Int, _ name: String, _ before: Int) {
     self =
       switch kind {
@@ -68,7 +69,7 @@ extension Revocation {
 
   fileprivate static let timedKind = 2
 
-  /// The statement that adds revocations, each once.
+  /// Returns the statement that adds revocations that are not stored yet.
   static func insertion(of revocations: [Revocation]) -> PostgresCommand {
     PostgresCommand(
       """

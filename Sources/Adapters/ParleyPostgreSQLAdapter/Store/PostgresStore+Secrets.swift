@@ -2,16 +2,16 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import ParleyStoreRecords
 
-/// Small values of the store as a whole.
+/// Secrets, which are store-wide values.
 extension PostgresStore {
-  /// Returns a secret that is made on first use and kept from then on.
+  /// Returns a secret, which is created when it is first requested.
   ///
-  /// Returns after a new one is durable, since what it signs is to outlive the process. Of two nodes
-  /// that make it at once, both get the one that is kept.
+  /// A new secret is durable before this returns, since it signs tokens that are valid after a
+  /// restart. If two nodes create it at once, both receive the stored one.
   ///
   /// - Parameters:
-  ///   - name: What it is for.
-  ///   - byteCount: Random bytes of a new one.
+  ///   - name: The purpose of the secret.
+  ///   - byteCount: The number of random bytes of a new secret.
   public func secret(named name: String, byteCount: Int = 32) throws(StoreError) -> [UInt8] {
     let name = "secret:" + name
     let meta = MetaRules(store: database)

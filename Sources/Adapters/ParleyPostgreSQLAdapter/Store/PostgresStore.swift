@@ -3,22 +3,22 @@ public import ParleyStoreRecords
 
 /// Documents in a PostgreSQL database.
 ///
-/// Each document has a log of its operations, each entry with a checksum over its fields and its
-/// predecessor's checksum, as in `ParleyStoreSQLite`. Entries are appended by one statement for a whole
-/// batch, which compares the log's head with the head that the writer expects; a writer that loses
-/// that race receives the entries that the log has instead. All else is a short transaction, whose
-/// locks end soon even if this process stops.
+/// Each document has a log of operations. An entry's checksum covers its fields and the checksum of
+/// its predecessor, as in `StoreSQLite`. One statement appends the entries of a whole batch; it
+/// compares each log's head with the head that the writer expects. A writer whose head is outdated
+/// receives the newer entries of the log. Other requests are short transactions, whose locks end
+/// soon even if this process stops.
 ///
-/// An instance has one connection and belongs to one thread at a time. It reconnects when the
-/// connection is lost; whether a commit that was under way has happened is read from the database.
+/// An instance has one connection, and must be used by one thread at a time. It reconnects after a
+/// lost connection, and then reads from the database whether the last commit has succeeded.
 public final class PostgresStore: DocumentStore, Outbox {
-  /// Whether others may commit to the same database.
+  /// Whether other processes may commit to the same database.
   public enum Sharing: Sendable {
-    /// The only one that commits.
+    /// Only this store commits.
     case alone
-    /// A store beside others that commit, too.
+    /// Other stores commit, too.
     case shared
-    /// A reader beside the store that commits.
+    /// This store only reads.
     case reading
   }
 
@@ -30,33 +30,33 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   let database: PostgresDatabase
 
-  /// The part of a long log that housekeeping keeps; all of it if `nil`.
+  /// The rule by which housekeeping compacts long logs; `nil` disables compaction.
   public var retention: Retention? {
     get { database.context.retention }
     set { database.context.retention = newValue }
   }
 
-  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
+  /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   public var outboxRules: OutboxRules? {
     get { database.context.outboxRules }
     set { database.context.outboxRules = newValue }
   }
 
-  /// Opens the store, making its tables if there are none.
+  /// Opens the store, and creates its tables if there are none.
   public convenience init(
     _ address: PostgresAddress, sharing: Sharing = .alone
   ) throws(PostgresOpenError) {
     try self.init(address, sharing: sharing, timeouts: StoreTimeouts())
   }
 
-  /// Opens the store with other times to wait.
+  /// Opens the store with other timeouts.
   package convenience init(
     _ address: PostgresAddress, sharing: Sharing, timeouts: StoreTimeouts
   ) throws(PostgresOpenError) {
     try self.init(address, sharing: sharing, timeouts: timeouts, isUnfinished: false)
   }
 
-  /// Opens the store to read all of it, though it may still be filled.
+  /// Opens the store read-only for verification, even if it may be unfinished.
   convenience init(
     verifying address: PostgresAddress, isUnfinished: Bool
   ) throws(PostgresOpenError) {
@@ -71,7 +71,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     database = PostgresDatabase(
       try PostgresLink(address, sharing: sharing, timeouts: timeouts, isUnfinished: isUnfinished),
       sharing: sharing, timeouts: timeouts)
-    // A mistake here costs snapshots that are taken later.
+    // An error here only delays snapshots.
     if sharing != .reading {
       let texts = TextRules(store: database)
       let found = try? database.reading { () throws(StoreError) in try texts.idsToSnapshot() }
@@ -79,11 +79,11 @@ public final class PostgresStore: DocumentStore, Outbox {
     }
   }
 
-  /// Does a batch of work, and returns after it is durable.
+  /// Performs a batch of requests, and returns after it is durable.
   ///
-  /// Appends and new sessions that nothing else in the batch touches go first, by one statement
-  /// each kind: no other process waits for their rows if this one stops. The rest is one
-  /// transaction.
+  /// Appends and new sessions of notes that no other request of the batch concerns are performed
+  /// first, in one statement for each kind: if this process stops, it leaves no locked rows. The
+  /// remaining requests are one transaction.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     guard database.sharing != .reading else {
@@ -110,7 +110,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     return replies.compactMap { $0 ?? rest.popFirst() }
   }
 
-  /// Does a batch in one transaction.
+  /// Performs a batch in one transaction.
   private func transact(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
@@ -121,12 +121,12 @@ public final class PostgresStore: DocumentStore, Outbox {
     }
   }
 
-  /// Does a batch in two halves, if one of its requests may be what the database has refused: then the
-  /// others are done, and that one fails by itself.
+  /// Performs a batch in two halves if the database may have rejected one of its requests. So the
+  /// other requests succeed, and the rejected one fails alone.
   ///
-  /// - Complexity: About twice as many transactions as requests are refused, times the logarithm of the
+  /// - Complexity: About two transactions for each rejected request, times the logarithm of the
   ///   batch.
-  /// - Returns: `nil` where it would not help.
+  /// - Returns: `nil` if the error is not due to one request, or the batch has only one.
   private func inHalves(
     _ batch: [StoreRequest], after error: StoreError, _ body: ([StoreRequest]) -> [StoreReply]
   ) -> [StoreReply]? {
@@ -191,13 +191,13 @@ public final class PostgresStore: DocumentStore, Outbox {
     }
   }
 
-  /// Does a piece of work in a transaction of its own.
+  /// Performs an outbox request in a separate transaction.
   public func perform(_ request: OutboxRequest) -> OutboxReply {
     QueueRules(store: database).reply(to: request)
   }
 
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
+  /// Returns the state of each queue that may have changed since the last call; at the first call,
+  /// of all queues.
   public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
     QueueRules(store: database).changedStandings()
   }

@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// The rows that a batch will change, so that all are locked first and in one order. Names that look
-/// alike are different ones.
+/// The rows that a batch changes, which are locked first and in one order. Names are compared
+/// exactly, byte by byte.
 struct RowLocks {
   var documents: Set<DocumentID> = []
   var rooms: Set<ExactName> = []
-  /// Rooms that a record is made for.
+  /// Rooms whose rows are inserted if they are missing.
   var newRooms: Set<ExactName> = []
   /// Users whose sessions change.
   var users: Set<ExactName> = []
@@ -24,13 +24,13 @@ struct RowLocks {
 }
 
 extension PostgresDatabase {
-  /// Locks the rows that a batch will change, each kind in the order of its numbers: of two batches
-  /// one waits for the other, and never both.
+  /// Locks the rows that a batch changes, each kind in one order, so that two batches do not
+  /// deadlock.
   func lock(_ locks: RowLocks) throws(StoreError) {
     let names = locks.rooms.union(locks.newRooms)
     var commands: [PostgresCommand] = []
     if !locks.newRooms.isEmpty {
-      // In the order of their names, for they have no numbers yet.
+      // New rows have no numbers yet, so they are inserted in the order of names.
       commands.append(
         PostgresCommand(
           """

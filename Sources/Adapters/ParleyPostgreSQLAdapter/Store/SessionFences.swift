@@ -1,27 +1,29 @@
 import ParleyGatewayPorts
 import ParleyStoreRecords
 
-/// Clients of a note that begin another session.
+/// Clients of a note that begin a new session.
 struct SessionFence {
   let id: DocumentID
   let clients: [String]
 }
 
-/// Sessions of clients, by which a change that is under way at another node is kept out.
+/// Sessions of clients. A new session fences out a change of the client that another node is still
+/// appending.
 ///
-/// They begin by one statement for all notes of a batch. Its locks, taken in the order of the notes'
-/// numbers, end with it: an append that is under way is over by then, and one that comes later sees it.
+/// One statement begins the sessions for all notes of a batch. It locks the notes in the order of
+/// their numbers until it ends: a running append ends before it, and a later append sees the new
+/// session.
 struct SessionFences {
   let database: PostgresDatabase
 
-  /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
+  /// The minimum newest sessions without changes that a note retains.
   private static let idleSessionsMin = 1_000
-  /// The number of such sessions that a note keeps at most.
+  /// The maximum sessions without changes that a note retains.
   private static let idleSessionsMax = 100_000
-  /// Seconds for which it keeps as many.
+  /// The seconds for which more sessions than the minimum are retained.
   private static let idleSeconds = 3_600
 
-  /// Begins sessions that nothing else concerns, and replies to each fence.
+  /// Begins sessions of notes that no other request concerns. Returns a reply for each fence.
   func fenced(_ fences: [SessionFence]) -> [StoreReply] {
     var attempt = 0
     while true {
@@ -36,14 +38,14 @@ struct SessionFences {
         let sessions = Self.sessions(begun[0], fences)
         for (fence, sessions) in zip(fences, sessions) {
           guard let sessions, let drop = idleDrop(fence, sessions) else { continue }
-          // Sessions that are not dropped now are dropped another time.
+          // If this fails, the sessions are deleted later.
           _ = try? database.link.run([drop])
         }
         return sessions.map { $0.map { .sessions($0) } ?? .failed(.unknownDocument) }
       } catch {
         database.link.note(error)
         database.link.abandon()
-        // A session too many is harmless.
+        // Retrying may begin one session too many, which is harmless.
         if error.isRace || error.isConnection, attempt < 3 { continue }
         guard error.storeError.isOfOneRequest, fences.count > 1 else {
           return fences.map { _ in .failed(error.storeError) }
@@ -85,7 +87,7 @@ struct SessionFences {
       ])
   }
 
-  /// The sessions of each fence; `nil` for a note that is not there.
+  /// Returns the sessions of each fence; `nil` for a note that does not exist.
   private static func sessions(
     _ found: PostgresResult, _ fences: [SessionFence]
   ) -> [[String: Int]?] {
@@ -99,13 +101,14 @@ struct SessionFences {
     return fences.map { sessions[$0.id] }
   }
 
-  /// A statement that drops the oldest sessions of clients that have changed nothing, once enough have begun:
-  /// their ids may be made up. The note's floor rises to the newest of them, so that a change that a node has had
-  /// under way since before such a session is still refused, however late it comes.
+  /// Returns a statement that deletes the oldest sessions of clients without changes, after enough
+  /// have begun: anyone can invent client ids. The note's floor rises to the newest deleted
+  /// session, so that a change which another node began to append before that session is still
+  /// rejected.
   ///
-  /// The note's row is locked first, as by all who change marks.
+  /// The note's row is locked first, as for every change of marks.
   ///
-  /// - Complexity: O(*n*) marks of the note, once in ``idleSessionsMin`` of them.
+  /// - Complexity: O(*n*) marks of the note, once per ``idleSessionsMin`` new sessions.
   private func idleDrop(_ fence: SessionFence, _ begun: [String: Int]) -> PostgresCommand? {
     let count = begun.values.count { $0 == 1 }
     guard count > 0 else { return nil }

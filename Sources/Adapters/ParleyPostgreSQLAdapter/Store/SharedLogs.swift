@@ -6,11 +6,11 @@ struct SharedLogs {
   let database: PostgresDatabase
   private var logs: LogRules<PostgresDatabase> { LogRules(store: database) }
 
-  /// Most entries in one answer; a caller that has missed more asks again.
+  /// The maximum entries in one reply. A caller that has missed more sends another request.
   static let newsMax = 1_000
 
-  /// Finds the entries of a log after a revision, if it is the log that has this chain there. All is read
-  /// in one trip: acknowledgements wait behind it.
+  /// Returns the entries of a log after a revision, if the log has this chain at that revision.
+  /// Everything is read in one round trip, since acknowledgements wait for it.
   func news(
     _ id: DocumentID, epoch: String, after: Int, chain: LogChain, _ clients: [String]
   ) throws(StoreError) -> LogNews {
@@ -49,7 +49,8 @@ struct SharedLogs {
         sessionFloor: row.sessionFloor, folder: row.folder))
   }
 
-  /// Reads a note's row, the entry's checksum, the epochs, the entries that follow, and sessions.
+  /// Returns the queries for a note's row, the entry's checksum, the epochs, later entries, and
+  /// sessions.
   private static func newsCommands(
     _ id: DocumentID, after: Int, _ clients: [String]
   ) -> [PostgresCommand] {
@@ -84,7 +85,7 @@ struct SharedLogs {
     ]
   }
 
-  /// The heads of many logs, in one statement.
+  /// Returns the heads of many logs, in one statement.
   func heads(of ids: [DocumentID]) throws(StoreError) -> [LogHead?] {
     let found = try database.rows(
       """
@@ -105,7 +106,7 @@ struct SharedLogs {
     return ids.map { heads[$0] }
   }
 
-  /// The newest sessions of clients that the note has marks of.
+  /// Returns the newest sessions of the clients of which the note has a mark.
   func sessions(of row: DocumentRow, _ clients: [String]) throws(StoreError) -> [String: Int] {
     let found = try database.rows(
       """
