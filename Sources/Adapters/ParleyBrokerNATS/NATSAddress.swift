@@ -1,23 +1,23 @@
-/// The servers of a NATS cluster, as an operator names them:
+/// The servers of a NATS cluster, as configured:
 /// `nats://user:password@one:4222,nats://two:4222`.
 ///
-/// Whatever is shown of it goes through ``description``, which leaves names and passwords out.
+/// Only ``description`` may be shown, which omits names and passwords.
 public struct NATSAddress: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-  /// The addresses, one by one.
+  /// The addresses of the servers.
   let servers: [String]
 
-  /// Reads an address; `nil` if the text is not one.
+  /// Parses an address; `nil` if it is invalid.
   public init?(_ text: String) {
     servers = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     guard servers.allSatisfy({ Self.place(of: $0) != nil }) else { return nil }
   }
 
-  /// Scheme, host and port of each server.
+  /// The scheme, host and port of each server.
   public var description: String {
     servers.compactMap(Self.place(of:)).joined(separator: ",")
   }
 
-  /// Nothing: a reflection would show the password.
+  /// Empty: a reflection would show the password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   private static func place(of server: String) -> String? {

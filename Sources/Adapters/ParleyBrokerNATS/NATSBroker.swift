@@ -1,28 +1,28 @@
 import ParleyBrokerQueues
 public import ParleyGatewayPorts
 
-/// Hints between nodes by NATS: for more nodes, or more commits, than PostgreSQL's `NOTIFY` is good for.
+/// Hints between nodes by NATS, for more nodes or commits than PostgreSQL's `NOTIFY` can handle.
 ///
 ///     loop ─▶ queue ─▶ thread ─▶ parley.CLUSTER.CHANNEL
 ///     loop ◀─ queue ◀─ the library's thread ◀─ what other nodes have sent
 ///
-/// Each second the thread sends itself a message. When none has come for some seconds, or the connection
+/// Each second the thread sends itself a probe. If none arrives for some seconds, or the connection
 /// breaks, hints count as not arriving.
 public enum NATSBroker {
-  /// Channels that topics are dealt out to. A node hears all of a channel's hints.
+  /// The number of channels to which topics are assigned. A node receives all hints of a channel.
   private static let channelCount = 1_024
-  /// Microseconds between messages to oneself.
+  /// Microseconds between probes.
   private static let probeInterval: Int64 = 1_000_000
-  /// Microseconds after which a message to oneself counts as lost.
+  /// Microseconds without a received probe after which the connection counts as broken.
   private static let silenceMax: Int64 = 4_000_000
 
-  /// Begins to connect, on a thread of its own, and returns at once.
+  /// Starts a thread that connects, and returns immediately.
   ///
   /// - Parameters:
   ///   - address: The servers.
-  ///   - secret: Bytes that all nodes of the cluster have.
-  ///   - log: Told when hints stop arriving, and when they arrive again.
-  ///   - wake: Called when there are news to be taken.
+  ///   - secret: A secret that all nodes of the cluster share.
+  ///   - log: Receives a line when hints stop arriving, and when they arrive again.
+  ///   - wake: Called when hints can be taken.
   public static func start(
     _ address: NATSAddress, secret: [UInt8], log: any LogSink,
     wake: @escaping @Sendable () -> Void
@@ -34,7 +34,7 @@ public enum NATSBroker {
     return queues
   }
 
-  /// Sends hints, or drops them while there is no connection.
+  /// Sends hints, or drops them if there is no connection.
   private static func send(
     _ hints: [HintQueues.Hint], _ frame: HintFrame, _ connection: NATSConnection,
     _ queues: HintQueues, _ prefix: String
@@ -51,7 +51,7 @@ public enum NATSBroker {
     queues.count { $0.published += count }
   }
 
-  /// Sends and hears until the connection breaks, or it is time to end.
+  /// Sends and receives hints until the connection breaks or the broker is stopped.
   private static func work(
     _ address: NATSAddress, _ thread: inout BrokerThread
   ) throws(BrokerFailure) {
@@ -89,7 +89,8 @@ public enum NATSBroker {
       let now = monotonicMicroseconds()
       if now - probedAt >= probeInterval {
         probedAt = now
-        // Probes sent on a broken connection would all arrive at once after the reconnect.
+        // The library buffers messages on a broken connection: probes would all arrive after the
+        // reconnect.
         if connection.isConnected { try connection.publish(ownSubject, frame.probe(sentAt: now)) }
       }
       try send(queues.takeOutgoing(), frame, connection, queues, prefix)

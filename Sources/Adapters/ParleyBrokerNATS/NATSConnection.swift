@@ -2,13 +2,13 @@ import ParleyBrokerQueues
 import CParleyNATS
 import Glibc
 
-/// A connection to NATS, closed with its owner. The library reconnects when it is lost.
+/// A connection to NATS, closed when its owner is destroyed. The library reconnects when it is
+/// lost.
 ///
-/// Its calls come on threads of the library's, and a late one may still be on its way when the connection is
-/// closed. They find the queues through a context that the connection and each subscription keep until
-/// the library says that there are no more calls.
+/// Callbacks run on the library's threads, and one may still run after the connection is closed. So
+/// the connection and each subscription retain the context until the library reports their end.
 final class NATSConnection {
-  /// The receivers of the library's calls.
+  /// The receivers of the library's callbacks.
   final class Context: Sendable {
     let heard: @Sendable (_ subject: UnsafePointer<CChar>, _ data: UnsafeRawBufferPointer) -> Void
     let broken: @Sendable () -> Void
@@ -26,10 +26,10 @@ final class NATSConnection {
   private let context: Context
   private var subscriptions: [String: OpaquePointer] = [:]
 
-  /// Messages of one subscription that wait to be taken in; beyond, they are dropped.
+  /// The maximum pending messages of one subscription. Beyond it, messages are dropped.
   private static let pendingMax: Int32 = 8_192
 
-  /// Begins to connect, and returns at once even without an answer: the library retries.
+  /// Starts to connect, and returns immediately even without a reply: the library retries.
   init(_ address: NATSAddress, _ context: Context) throws(BrokerFailure) {
     self.context = context
     let kept = Unmanaged.passRetained(context).toOpaque()
@@ -51,13 +51,13 @@ final class NATSConnection {
       natsOptions_SetPingInterval(options, 2_000),
       natsOptions_SetMaxPingsOut(options, 2),
       natsOptions_SetMaxPendingMsgs(options, Self.pendingMax),
-      // One thread for all subscriptions, in place of one for each.
+      // Use one thread for all subscriptions instead of one for each.
       natsOptions_UseGlobalMessageDelivery(options, true),
       natsOptions_SetRetryOnFailedConnect(options, true, { _, _ in }, nil),
       natsOptions_SetDisconnectedCB(
         options, { _, raw in NATSConnection.context(raw)?.broken() }, kept),
       natsOptions_SetClosedCB(options, { _, raw in NATSConnection.release(raw) }, kept),
-      // The library would write to standard error.
+      // Without a handler, the library would write to standard error.
       natsOptions_SetErrorHandler(options, { _, _, _, _ in }, nil),
     ] { try Self.check(status) }
     let status = natsConnection_Connect(&handle, options)
@@ -71,10 +71,10 @@ final class NATSConnection {
     natsConnection_Destroy(handle)
   }
 
-  /// Whether it is connected at the moment.
+  /// Whether the connection is established now.
   var isConnected: Bool { natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
 
-  /// Has messages of a subject come.
+  /// Subscribes to a subject.
   func subscribe(_ subject: String) throws(BrokerFailure) {
     let kept = Unmanaged.passRetained(context).toOpaque()
     var subscription: OpaquePointer?
@@ -94,14 +94,14 @@ final class NATSConnection {
       natsSubscription_SetOnCompleteCB(subscription, { NATSConnection.release($0) }, kept))
   }
 
-  /// Has them come no longer.
+  /// Unsubscribes from a subject.
   func unsubscribe(_ subject: String) {
     guard let subscription = subscriptions.removeValue(forKey: subject) else { return }
     natsSubscription_Unsubscribe(subscription)
     natsSubscription_Destroy(subscription)
   }
 
-  /// Sends a message, soon.
+  /// Queues a message, which the library sends soon.
   func publish(_ subject: String, _ bytes: [UInt8]) throws(BrokerFailure) {
     try Self.check(
       bytes.withUnsafeBytes {

@@ -1,36 +1,36 @@
 public import ParleyGatewayPorts
 import ParleyLocks
 
-/// A broker's connection that cannot be made, or has broken.
+/// The failure of a broker's connection.
 public struct BrokerFailure: Error {
-  /// Why.
+  /// The reason, for the log.
   public let reason: String
 
-  /// Makes a failure.
+  /// Creates a failure with a reason.
   public init(reason: String) { self.reason = reason }
 }
 
-/// The work of a broker's thread beside its connection: it reconnects after pauses that grow, and
-/// logs once that hints do not arrive.
+/// The part of a broker's thread that is independent of its connection: it reconnects with
+/// increasing delays, and logs each outage once.
 public struct BrokerThread {
-  /// The form of hints.
+  /// The encoding of hints.
   public let frame: HintFrame
-  /// The queues between the thread and a loop.
+  /// The queues between the thread and the server's loop.
   public let queues: HintQueues
   private let address: String
   private let log: any LogSink
   private var pause = Pause()
-  /// Whether a failure was logged since hints arrived last.
+  /// Whether the current outage was logged.
   private var hasComplained = false
 
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - queues: Ended when the thread has.
-  ///   - frame: The form of hints.
-  ///   - address: The broker's address, as the log may show it.
-  ///   - log: Told when hints stop arriving, and when they arrive again.
-  ///   - work: Sends and hears until the connection breaks, or the queues are to end.
+  ///   - queues: The queues, which are notified when the thread has ended.
+  ///   - frame: The encoding of hints.
+  ///   - address: The broker's address, without secrets, for the log.
+  ///   - log: Receives a line when hints stop arriving, and when they arrive again.
+  ///   - work: Sends and receives hints until the connection breaks or the queues are stopped.
   public static func start(
     _ queues: HintQueues, _ frame: HintFrame, address: String, log: any LogSink,
     work: @escaping @Sendable (inout BrokerThread) throws(BrokerFailure) -> Void
@@ -49,7 +49,7 @@ public struct BrokerThread {
     }
   }
 
-  /// Takes note that hints arrive.
+  /// Records that hints arrive, and logs the end of an outage.
   public mutating func cameUp() {
     pause = Pause()
     queues.hintsChanged(arrive: true)
@@ -58,7 +58,7 @@ public struct BrokerThread {
     log.write(.notice, "hints between nodes arrive again", [("broker", address)])
   }
 
-  /// Takes note that they do not.
+  /// Records that hints do not arrive, and logs the start of an outage.
   public mutating func wentDown(_ reason: String) {
     queues.hintsChanged(arrive: false)
     guard !hasComplained else { return }

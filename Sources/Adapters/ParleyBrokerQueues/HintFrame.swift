@@ -1,37 +1,37 @@
 import ParleyGatewayPorts
 import ParleyHashing
 
-/// Hints as bytes, signed with a secret of the cluster's.
+/// The encoding of hints, signed with a secret of the cluster.
 ///
 ///     signature 16 · node 8 · length of the topic 2 · topic · content
 ///
-/// Messages of other clusters, and of other programs that may write to the broker, fail the check
-/// of the signature. A signed message may come late, or again: hints are no more than that.
+/// Messages of other clusters, and of other programs that write to the broker, have an invalid
+/// signature. A signed message may be delayed or repeated: hints need no protection against replay.
 public struct HintFrame: Sendable {
-  /// The bytes that a hint's content may have.
+  /// The maximum length of a hint's content, in bytes.
   public static let bytesMax = 4_096
-  /// The bytes that a topic may have.
+  /// The maximum length of a topic, in bytes.
   public static let topicBytesMax = 1_024
 
-  /// A hint that was read.
+  /// A decoded hint.
   public struct Content: Equatable {
-    /// The number that the sender has made up for its run.
+    /// The sender's random id, which is new after each start.
     public let node: [UInt8]
     /// The topic.
     public let topic: [UInt8]
-    /// The words under it.
+    /// The content.
     public let bytes: [UInt8]
   }
 
-  /// The number of this run, unlike any other's.
+  /// The random id of this process.
   public let node = randomBytes(count: 8)
-  /// The cluster's name at the broker: digits that say nothing of the secret.
+  /// The cluster's name at the broker, derived from the secret by a one-way hash.
   public let cluster: String
 
   private let inner: [UInt8]
   private let outer: [UInt8]
 
-  /// - Parameter secret: Bytes that only the nodes of a cluster have.
+  /// - Parameter secret: A secret that only the nodes of a cluster know.
   public init(secret: [UInt8]) {
     let key = SHA256().hash(secret).bytes
     inner = key.map { $0 ^ 0x36 } + [UInt8](repeating: 0x36, count: 32)
@@ -39,7 +39,7 @@ public struct HintFrame: Sendable {
     cluster = SHA256().hash(Array("cluster".utf8) + key).bytes.prefix(8).hexadecimal
   }
 
-  /// The bytes of a hint.
+  /// Encodes and signs a hint.
   public func encoded(topic: String, _ bytes: [UInt8]) -> [UInt8] {
     let topic = Array(topic.utf8)
     precondition(topic.count <= Self.topicBytesMax && bytes.count <= Self.bytesMax)
@@ -48,7 +48,7 @@ public struct HintFrame: Sendable {
     return signature(of: said) + said
   }
 
-  /// Reads a hint; `nil` for anything else, such as one that another cluster has made.
+  /// Decodes a hint; `nil` if it is malformed or its signature is invalid.
   public func decoded(_ frame: [UInt8]) -> Content? {
     guard frame.count >= 26 else { return nil }
     let said = Array(frame.dropFirst(16))
@@ -60,10 +60,10 @@ public struct HintFrame: Sendable {
       bytes: Array(said.dropFirst(10 + length)))
   }
 
-  /// The bytes of a message to oneself, which no other node can sign.
+  /// Encodes a probe, a message that this process sends to itself.
   public func probe(sentAt: Int64) -> [UInt8] { encoded(topic: "", Array(String(sentAt).utf8)) }
 
-  /// The time at which a message to oneself was sent; `nil` for anything else.
+  /// Returns the time at which this process sent a probe; `nil` for any other message.
   public func sentAt(ofProbe frame: [UInt8]) -> Int64? {
     guard let content = decoded(frame), content.node == node, content.topic.isEmpty else {
       return nil
@@ -71,7 +71,7 @@ public struct HintFrame: Sendable {
     return Int64(String(decoding: content.bytes, as: UTF8.self))
   }
 
-  /// HMAC-SHA256, half of it.
+  /// Returns the first half of an HMAC-SHA256.
   private func signature(of said: [UInt8]) -> [UInt8] {
     let hash = SHA256()
     return Array(hash.hash(outer + hash.hash(inner + said).bytes).bytes.prefix(16))

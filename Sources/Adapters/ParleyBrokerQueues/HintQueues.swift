@@ -2,16 +2,17 @@ public import ParleyGatewayPorts
 import Glibc
 import ParleyLocks
 
-/// The two queues between a server's loop and the threads of its broker, each with a bound.
+/// The two bounded queues between a server's loop and the threads of its broker.
 ///
 ///     loop     publish ─▶ outgoing ─▶ the broker's thread ─▶ the broker
 ///     loop ◀─ takeNews ◀─ incoming ◀─ the broker's thread ◀─ the broker
 ///
-/// What comes when a queue is full is dropped and counted: a hint that is missing costs a look at the
-/// store. Topics are dealt out by their hash to so many channels, of which a node follows those that it
-/// has a topic in; so following one more rarely costs a message.
+/// A hint that exceeds a queue's limit is dropped and counted: a missing hint only costs a read of
+/// the store. Topics are assigned by hash to a fixed number of channels. A node subscribes to each
+/// channel that contains a topic which it follows, so following another topic rarely needs a
+/// message.
 public final class HintQueues: ServerBroker {
-  /// A hint on its way out.
+  /// A hint to be sent.
   public struct Hint: Sendable {
     /// The topic.
     public let topic: String
@@ -24,41 +25,41 @@ public final class HintQueues: ServerBroker {
     var outgoingBytes = 0
     var news: [BrokerNews] = []
     var newsBytes = 0
-    /// Followed topics, by their bytes: names that look alike are not the same.
+    /// Followed topics, as bytes, so that they are compared exactly.
     var followed: Set<[UInt8]> = []
     var followersOfChannels: [Int]
     var broker = BrokerState()
-    /// Whether hints have arrived since the start.
+    /// Whether any hints have arrived since the start.
     var hasArrived = false
-    /// The time at which a message to oneself came last; `nil` for not yet.
+    /// The time at which the last probe arrived; `nil` before the first.
     var heardItselfAt: Int64?
-    /// The time at which that message was sent.
+    /// The time at which that probe was sent.
     var heardItselfSentAt = Int64.min
     var isStopping = false
     var hasStopped = false
   }
 
-  /// Hints that may wait in one direction.
+  /// The maximum hints in each queue.
   static let countMax = 8_192
-  /// Their bytes.
+  /// The maximum bytes in each queue.
   static let bytesMax = 4 << 20
-  /// Microseconds for which a message to oneself may be on its way.
+  /// The maximum age of a probe, in microseconds.
   private static let probeAgeMax: Int64 = 60_000_000
-  /// Bytes that a hint counts for beside its own.
+  /// Bytes that each hint adds to its size in a queue.
   private static let overhead = 64
 
   private let shared: Monitor<State>
   private let channelCount: Int
   private let wakeLoop: @Sendable () -> Void
-  /// Readable when the broker's thread has something to do.
+  /// A descriptor that is readable when the broker's thread has work to do.
   public let waker: Int32
   private let wakerEnd: Int32
 
-  /// Makes empty queues.
+  /// Creates empty queues.
   ///
   /// - Parameters:
-  ///   - channelCount: The channels that topics are dealt out to.
-  ///   - wakeLoop: Called on the broker's threads when there is news to be taken.
+  ///   - channelCount: The number of channels to which topics are assigned.
+  ///   - wakeLoop: Called on the broker's threads when the incoming queue is no longer empty.
   public init(channelCount: Int, wakeLoop: @escaping @Sendable () -> Void) {
     self.channelCount = channelCount
     self.wakeLoop = wakeLoop
@@ -78,14 +79,14 @@ public final class HintQueues: ServerBroker {
   }
 
   private func wakeThread() {
-    // A full pipe wakes it, too.
+    // If the pipe is full, the thread is already being woken.
     var byte: UInt8 = 1
     _ = write(wakerEnd, &byte, 1)
   }
 
   // MARK: The loop's side
 
-  /// Puts a hint into the queue, or drops it where that is full or the hint too long.
+  /// Queues a hint; drops it if the queue is full or the hint is too long.
   public func publish(_ topic: String, _ bytes: [UInt8]) {
     let isFirst = shared.withLock { state in
       guard bytes.count <= HintFrame.bytesMax, topic.utf8.count <= HintFrame.topicBytesMax else {
@@ -104,10 +105,10 @@ public final class HintQueues: ServerBroker {
     if isFirst { wakeThread() }
   }
 
-  /// Has hints of a topic pass.
+  /// Follows a topic, so that its hints are received.
   public func follow(_ topic: String) { change(topic) { $0.insert($1).inserted ? 1 : 0 } }
 
-  /// Has them pass no longer.
+  /// Stops following a topic.
   public func leave(_ topic: String) { change(topic) { $0.remove($1) == nil ? 0 : -1 } }
 
   private func change(_ topic: String, _ body: (inout Set<[UInt8]>, [UInt8]) -> Int) {
@@ -121,7 +122,7 @@ public final class HintQueues: ServerBroker {
     if isOther { wakeThread() }
   }
 
-  /// Takes the news since the last call.
+  /// Removes and returns the received hints and changes of the connection.
   public func takeNews() -> [BrokerNews] {
     shared.withLock { state in
       defer { (state.news, state.newsBytes) = ([], 0) }
@@ -129,10 +130,10 @@ public final class HintQueues: ServerBroker {
     }
   }
 
-  /// The counters.
+  /// The state and counters of the broker.
   public var state: BrokerState { shared.withLock { $0.broker } }
 
-  /// Asks the broker's thread to end, and returns when it has.
+  /// Stops the broker's thread, and waits until it has ended.
   public func stop() {
     shared.withLock { $0.isStopping = true }
     wakeThread()
@@ -141,19 +142,19 @@ public final class HintQueues: ServerBroker {
 
   // MARK: The broker's side
 
-  /// The channel of a topic, from 0; the same at every node.
+  /// Returns the channel of a topic, from 0. It is the same on every node.
   public func channel(of topic: String) -> Int {
     Int(FNV1a(topic.utf8).value % UInt64(channelCount))
   }
 
-  /// The channels with a topic that is followed.
+  /// The channels that contain a followed topic.
   public var channels: Set<Int> {
     shared.withLock { state in
       Set(state.followersOfChannels.indices.filter { state.followersOfChannels[$0] > 0 })
     }
   }
 
-  /// Takes the hints that are to be sent.
+  /// Removes and returns the hints to be sent.
   public func takeOutgoing() -> [Hint] {
     shared.withLock { state in
       defer { (state.outgoing, state.outgoingBytes) = ([], 0) }
@@ -161,13 +162,13 @@ public final class HintQueues: ServerBroker {
     }
   }
 
-  /// Takes note that the thread is awake.
+  /// Empties the waker's pipe.
   public func haveWoken() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while read(waker, &bytes, bytes.count) == bytes.count {}
   }
 
-  /// Waits for a time, unless the thread is to end.
+  /// Waits for a time, or until the thread is to stop.
   public func wait(atMostMilliseconds limit: Int64) {
     let end = monotonicMicroseconds() + limit * 1_000
     while !isStopping {
@@ -177,16 +178,16 @@ public final class HintQueues: ServerBroker {
     }
   }
 
-  /// Waits until there is something to do, or for a time.
+  /// Waits until there is work to do, but not longer than a time.
   public func awaitWork(atMostMilliseconds limit: Int64) {
     var waiting = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
     if poll(&waiting, 1, Int32(clamping: limit)) > 0 { haveWoken() }
   }
 
-  /// Takes note of a message to oneself, by the time at which it was sent. A replayed message is
-  /// older than a minute, or was heard before.
+  /// Records the arrival of a probe that was sent at a time. Probes that are older than a minute,
+  /// or not newer than the last one, count as replayed and are ignored.
   ///
-  /// - Returns: Whether it says that hints arrive.
+  /// - Returns: Whether the probe shows that hints arrive.
   public func heardItself(sentAt: Int64) -> Bool {
     let now = monotonicMicroseconds()
     let isBelieved = shared.withLock { state in
@@ -199,23 +200,23 @@ public final class HintQueues: ServerBroker {
       state.broker.lag.record(now - sentAt)
       return true
     }
-    // A caller that waits for the first one continues.
+    // The broker's thread may be waiting for the first probe.
     if isBelieved { wakeThread() }
     return isBelieved
   }
 
-  /// Microseconds since a message to oneself came last; `nil` where none has come.
+  /// Microseconds since the last probe arrived; `nil` before the first.
   public var silence: Int64? {
     shared.withLock { $0.heardItselfAt }.map { monotonicMicroseconds() - $0 }
   }
 
-  /// Whether the thread is to end.
+  /// Whether the broker's thread is to stop.
   public var isStopping: Bool { shared.withLock { $0.isStopping } }
 
-  /// Takes note that the thread has ended.
+  /// Records that the broker's thread has ended.
   func haveStopped() { shared.change { $0.hasStopped = true } }
 
-  /// Takes in a hint that another node has published, if its topic is followed and there is room.
+  /// Queues a hint from another node; drops it if its topic is not followed or the queue is full.
   public func hear(_ topic: [UInt8], _ bytes: [UInt8]) {
     let isFirst = shared.withLock { state in
       guard state.followed.contains(topic) else { return false }
@@ -230,7 +231,7 @@ public final class HintQueues: ServerBroker {
     if isFirst { wakeLoop() }
   }
 
-  /// Takes note that hints arrive from now on, or do not.
+  /// Records whether hints arrive.
   public func hintsChanged(arrive: Bool) {
     let isFirst = shared.withLock { state in
       guard state.broker.isConnected != arrive else { return false }
