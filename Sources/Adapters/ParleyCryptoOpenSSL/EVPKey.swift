@@ -1,17 +1,18 @@
 import CParleyOpenSSL
 
-/// A key of OpenSSL's, parsed once, freed with its last owner.
+/// A key of OpenSSL, parsed once and freed when its last owner is destroyed.
 ///
-/// Unchecked: never changed once made, and OpenSSL reads keys from several threads at once.
+/// Unchecked: a key is immutable, and OpenSSL can read it from several threads.
 @safe final class EVPKey: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Takes ownership.
+  /// Takes ownership of a key.
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// The one algorithm that the key is used with: its type decides, never a token's header.
+  /// The only algorithm for which the key is used. It depends on the key's type, never on a token's
+  /// header.
   var algorithm: JWTAlgorithm? {
     if EVP_PKEY_is_a(pointer, "RSA") == 1 { return .rs256 }
     if EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .edDSA }
@@ -25,7 +26,7 @@ import CParleyOpenSSL
 
   var bits: Int { Int(EVP_PKEY_get_bits(pointer)) }
 
-  /// Whether the public part is the same.
+  /// Whether both keys have the same public part.
   func isSame(as other: EVPKey) -> Bool {
     defer { ERR_clear_error() }
     return EVP_PKEY_eq(pointer, other.pointer) == 1
@@ -33,14 +34,14 @@ import CParleyOpenSSL
 
   // MARK: Parsing
 
-  /// Reads a PEM public key (`BEGIN PUBLIC KEY`).
+  /// Parses a PEM public key (`BEGIN PUBLIC KEY`).
   static func publicKey(pem: [UInt8]) -> EVPKey? {
     withBIO(pem) { PEM_read_bio_PUBKEY($0, nil, nil, nil) }
   }
 
-  /// Reads a PEM private key without a password.
+  /// Parses a PEM private key without a password.
   static func privateKey(pem: [UInt8]) -> EVPKey? {
-    // Without a callback OpenSSL would ask for a password at the terminal.
+    // Without this callback, OpenSSL would read a password from the terminal.
     withBIO(pem) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
   }
 
@@ -53,7 +54,7 @@ import CParleyOpenSSL
     return read(bio).map(EVPKey.init(owning:))
   }
 
-  /// An RSA key from its modulus and exponent, most significant byte first.
+  /// Creates an RSA key from its modulus and exponent, most significant byte first.
   static func rsa(modulus: [UInt8], exponent: [UInt8]) -> EVPKey? {
     guard let n = BN_bin2bn(modulus, Int32(modulus.count), nil) else { return nil }
     defer { BN_free(n) }
@@ -65,8 +66,8 @@ import CParleyOpenSSL
     }
   }
 
-  /// A key on P-256 from its point's coordinates, 32 bytes each. OpenSSL checks that the point is
-  /// on the curve.
+  /// Creates a P-256 key from the coordinates of its point, 32 bytes each. OpenSSL verifies that
+  /// the point is on the curve.
   static func p256(x: [UInt8], y: [UInt8]) -> EVPKey? {
     guard x.count == 32, y.count == 32 else { return nil }
     let point = [4] + x + y
@@ -79,7 +80,7 @@ import CParleyOpenSSL
     }
   }
 
-  /// An Ed25519 key from its 32 bytes.
+  /// Creates an Ed25519 key from its 32 bytes.
   static func ed25519(_ bytes: [UInt8]) -> EVPKey? {
     guard bytes.count == 32 else { return nil }
     defer { ERR_clear_error() }
@@ -87,13 +88,13 @@ import CParleyOpenSSL
       .map(EVPKey.init(owning:))
   }
 
-  /// A word that stays where it is: OpenSSL keeps the address of what parameters are called, and of
-  /// their values, until it makes a key of them.
+  /// Returns a static string: OpenSSL retains pointers to names and values of parameters until the
+  /// key is created.
   private static func name(_ word: StaticString) -> UnsafePointer<CChar> {
     UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// Makes a key of parameters, whose values must outlive this call.
+  /// Creates a key from parameters, whose values must outlive this call.
   private static func fromParameters(
     _ type: String, _ push: (OpaquePointer) -> Bool
   ) -> EVPKey? {
@@ -116,7 +117,7 @@ import CParleyOpenSSL
 
   // MARK: Signatures
 
-  /// Whether the signature, in the form of a token, is this key's.
+  /// Whether the signature of a token is valid for this key.
   func verifies(_ signature: [UInt8], of message: [UInt8], _ algorithm: JWTAlgorithm) -> Bool {
     defer { ERR_clear_error() }
     var signature = signature
@@ -150,8 +151,8 @@ import CParleyOpenSSL
   }
 }
 
-/// The two forms of an ECDSA signature on P-256: r and s side by side in 64 bytes, as in tokens,
-/// and the ASN.1 sequence that OpenSSL takes.
+/// The two forms of an ECDSA signature on P-256: 64 bytes with r and s, as in tokens, and the ASN.1
+/// sequence that OpenSSL expects.
 enum ECDSASignature {
   static func sequence(fromPair pair: [UInt8]) -> [UInt8]? {
     guard pair.count == 64 else { return nil }

@@ -1,14 +1,14 @@
 package import ParleyGatewayPorts
 import Glibc
 
-/// A stamp that changes when a file is written to.
+/// A stamp that changes when a file is modified or replaced.
 package struct FileStamp: Sendable, Equatable {
   private var seconds = 0
   private var nanoseconds = 0
   private var size = 0
   private var file: UInt64 = 0
 
-  /// The file's stamp; `nil` if it is not there.
+  /// Reads the file's stamp; `nil` if it does not exist.
   package init?(path: String) {
     var status = Glibc.stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -19,9 +19,9 @@ package struct FileStamp: Sendable, Equatable {
   }
 }
 
-/// Tells when a file should be read again, looking at it no more than once a second.
+/// Detects that a file must be read again. Reads the file's stamp at most once a second.
 package struct FileWatch: Sendable {
-  /// Between two looks.
+  /// The minimum milliseconds between two checks.
   private static let lookMilliseconds: Int64 = 1_000
 
   /// The file.
@@ -29,16 +29,16 @@ package struct FileWatch: Sendable {
   private var stamp: FileStamp?
   private var lastLook: Timestamp = 0
 
-  /// Watches from now on: make it before reading, so that what is written meanwhile is seen at the
-  /// next look.
+  /// Starts to watch a file. Create the watch before reading the file, so that a later change is
+  /// detected.
   package init(path: String) {
     self.path = path
     stamp = FileStamp(path: path)
   }
 
-  /// Whether the file is another one than at the last look.
+  /// Whether the file has changed since the last check.
   package mutating func hasChanged(now: Timestamp) -> Bool {
-    // A clock that was set back must not keep a change from being seen.
+    // A clock that was set back must not delay the next check.
     guard abs(now - lastLook) >= Self.lookMilliseconds else { return false }
     lastLook = now
     let stamp = FileStamp(path: path)

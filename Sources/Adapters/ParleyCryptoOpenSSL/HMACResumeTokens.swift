@@ -1,22 +1,22 @@
 import CParleyOpenSSL
 public import ParleyGatewayPorts
 
-/// Resume tokens by HMAC-SHA256 over the client's id: nothing to store, nothing to look up.
+/// Resume tokens by HMAC-SHA256 of the client's id, which need no storage.
 ///
-/// A token is 64 hexadecimal digits. Another secret makes all earlier tokens invalid.
+/// A token has 64 hexadecimal digits. If the secret changes, all earlier tokens become invalid.
 public struct HMACResumeTokens: ResumeTokens, Sendable {
-  // Keeps a token from being of use where the same secret might one day sign something else.
+  // Ensures that no other signature with the same secret is a valid resume token.
   private static let purpose = "parley resume token\0"
 
   private let secret: [UInt8]
 
-  /// Signs with this secret, which should be 32 random bytes known to this server alone.
+  /// Signs with this secret, which should be 32 random bytes that only this server knows.
   public init(secret: [UInt8]) {
     precondition(secret.count >= 16, "a secret of \(secret.count) bytes can be guessed; use 32")
     self.secret = secret
   }
 
-  /// The token that proves ownership of a client id.
+  /// Returns the token that proves ownership of a client id.
   public func token(for client: String) -> String {
     let digits = Array("0123456789abcdef".utf8)
     let code = code(for: client)
@@ -29,11 +29,11 @@ public struct HMACResumeTokens: ResumeTokens, Sendable {
     }
   }
 
-  /// Whether the token is this client's. Takes the same time for every wrong token.
+  /// Whether the token belongs to the client. Takes the same time for every wrong token.
   public func isValid(_ token: String, for client: String) -> Bool {
     let expected = Array(self.token(for: client).utf8)
     let given = Array(token.utf8)
-    // A token of another length is compared as well, so that it costs as much as any other.
+    // Compare even a token of another length, so that the time does not reveal the length.
     let comparable = given.count == expected.count ? given : [UInt8](repeating: 0, count: 64)
     return CRYPTO_memcmp(expected, comparable, expected.count) == 0
   }

@@ -1,25 +1,26 @@
 public import ParleyGatewayPorts
 import ParleyHashing
 
-/// API keys from a file that knows their hashes only, read again when it changes.
+/// API keys from a file that contains their hashes. The file is read again when it changes.
 ///
-/// A line for each key, `#` begins a comment:
+/// Each line contains a key; `#` begins a comment:
 ///
 ///     backend sha256:9f86d0… room:orders-*=publish document:*=read
 ///     admin   sha256:2c26b4… operator
 ///
-/// Keys are random and long, so that a plain hash of one cannot be guessed back.
+/// Keys are long and random, so a plain hash suffices: it cannot be reversed by guessing.
 ///
-/// One thread at a time.
+/// Must be used by one thread at a time.
 public final class HashedAPIKeys: APIKeys {
   private var identities: [SHA256Digest: Identity]
   private var watch: FileWatch
   private let hasher = SHA256()
   private let log: (any LogSink)?
 
-  /// Reads the keys.
+  /// Reads the keys from a file.
   ///
-  /// - Parameter log: told when the file has changed and cannot be used; the keys known before stay.
+  /// - Parameter log: Receives an error when the file has changed and is invalid; the previous keys
+  ///   remain valid.
   public init(path: String, log: (any LogSink)? = nil) throws(APIKeyFileError) {
     watch = FileWatch(path: path)
     self.log = log
@@ -29,7 +30,7 @@ public final class HashedAPIKeys: APIKeys {
   /// Returns the identity of a key's owner.
   public func identity(for key: String, now: Timestamp) -> Identity? {
     if watch.hasChanged(now: now) { reload() }
-    // Looked up by its hash: how long that takes tells nothing of any key.
+    // The lookup is by hash, so its time reveals nothing about valid keys.
     return identities[hasher.hash(Array(key.utf8))]
   }
 
@@ -44,17 +45,17 @@ public final class HashedAPIKeys: APIKeys {
     }
   }
 
-  /// A new key.
+  /// Creates a random key.
   public static func newKey() -> String { prefix + RandomNames().next() }
 
-  /// The line that lets a key in.
+  /// Returns the line of the file that accepts a key.
   public static func line(
     name: String, key: String, isOperator: Bool, rights: [String]
   ) throws(APIKeyFileError) -> String {
     let hash = SHA256().hash(Array(key.utf8)).bytes.hexadecimal
     let words = [name, hashPrefix + hash] + (isOperator ? ["operator"] : []) + rights
     let line = words.joined(separator: " ")
-    // Read back, so that what cannot be read is not written.
+    // Parse the line, so that an invalid line is never written.
     _ = try entry(line[...], file: "the arguments", number: 1)
     return line
   }
@@ -129,9 +130,9 @@ public final class HashedAPIKeys: APIKeys {
   }
 }
 
-/// Why a file of API keys cannot be used. Says nothing of the keys.
+/// The reason why a file of API keys is invalid. Contains nothing of the keys.
 public struct APIKeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The place in the file, and what was expected there.
+  /// The position in the file, and what was expected there.
   public let description: String
 
   init(_ description: String) { self.description = description }

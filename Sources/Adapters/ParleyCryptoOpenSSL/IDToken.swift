@@ -1,35 +1,36 @@
 public import ParleyGatewayPorts
 public import ParleyJSON
 
-/// Reasons why an ID token is rejected. They say nothing of the token's content but a registered algorithm.
+/// The reasons why an ID token is rejected. They contain nothing of the token except a registered
+/// algorithm.
 public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It is no signed token.
+  /// The text is not a signed token.
   case malformed
-  /// Its algorithm is not its key's.
+  /// The algorithm in the header is not the key's.
   case algorithm
-  /// Its algorithm is not accepted: it does not sign with a private key, or is not known here.
+  /// The algorithm is not accepted: it uses no private key, or is not supported.
   case refusedAlgorithm(String)
-  /// No key of the provider has its key id.
+  /// No key of the provider has the token's key id.
   case unknownKey
-  /// The signature is not the key's.
+  /// The signature is invalid.
   case signature
   /// A claim is missing or of the wrong type.
   case claims
-  /// It comes from another issuer.
+  /// The issuer is another provider.
   case issuer
-  /// It is meant for another client.
+  /// The audience is another client.
   case audience
-  /// It answers another request.
+  /// The nonce belongs to another request.
   case nonce
-  /// Its time is over, or it was not made for this sign-in.
+  /// The token is expired, or too old for this sign-in.
   case expired
-  /// Its time has not come.
+  /// The token is not valid yet.
   case notYetValid
 
-  /// The algorithms that are accepted.
+  /// The accepted algorithms, for error texts.
   private static let accepted = "RS256, ES256 or EdDSA"
 
-  /// The reason, and what to do about it where an operator can do something.
+  /// The reason, and the remedy if an operator can fix it.
   public var description: String {
     switch self {
     case .malformed: "malformed"
@@ -52,39 +53,39 @@ public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
 public struct ProviderKeys: Sendable {
   let keys: [JWTKey]
 
-  /// Reads a JSON Web Key Set; shared secrets in it are ignored, since the set is public.
+  /// Parses a JSON Web Key Set. Shared secrets are ignored, since the set is public.
   ///
-  /// - Parameter place: the set's address, for errors.
+  /// - Parameter place: The set's address, for errors.
   public init(keySet: [UInt8], place: String) throws(JWTKeyError) {
     keys = try JSONWebKeySet.keys(in: keySet, file: place, secretBytesMin: 1)
       .filter { $0.algorithm != .hs256 }
   }
 }
 
-/// An ID token of OpenID Connect (Core 1.0, section 3.1.3.7), checked.
+/// A verified ID token of OpenID Connect (Core 1.0, section 3.1.3.7).
 public struct IDToken: Sendable, Hashable {
   /// `sub`: the user's id at the provider.
   public let subject: String
-  /// All claims as they were written.
+  /// All claims, including those that are not registered.
   public let claims: JSONFields
 
-  /// Longer tokens are rejected: they may carry the names of many groups, but not any number.
+  /// The maximum length of a token in bytes, which allows for the names of many groups.
   static let bytesMax = 64 << 10
-  /// Older tokens are rejected, whenever they expire: a sign-in gets one that is made for it, and takes no longer.
+  /// The maximum age of a token, whenever it expires: a token is issued for one sign-in.
   private static let ageMillisecondsMax: Timestamp = 600_000
 
-  /// The requirements that a token of one sign-in meets.
+  /// The expected values of a token for one sign-in.
   public struct Expectation: Sendable, Hashable {
-    /// The provider, as `iss` names it.
+    /// The provider's issuer identifier, the expected `iss`.
     public var issuer: String
-    /// This client, as `aud` names it.
+    /// This client's id, which `aud` must contain.
     public var clientID: String
-    /// The request that it answers.
+    /// The nonce of the request.
     public var nonce: String
-    /// Milliseconds by which the provider's clock may differ.
+    /// The maximum difference of the provider's clock in milliseconds.
     public var clockSkewMilliseconds: Int64
 
-    /// Makes an expectation.
+    /// Creates an expectation.
     public init(issuer: String, clientID: String, nonce: String, clockSkewMilliseconds: Int64) {
       self.issuer = issuer
       self.clientID = clientID
@@ -93,9 +94,9 @@ public struct IDToken: Sendable, Hashable {
     }
   }
 
-  /// Checks a token: form, key, signature, then claims.
+  /// Verifies a token: form, key, signature, then claims.
   ///
-  /// - Complexity: O(*n*) bytes for each of the provider's keys at most.
+  /// - Complexity: O(*n*) bytes for each of the provider's keys.
   public init(
     _ text: String, keys: ProviderKeys, expecting expected: Expectation, now: Timestamp
   ) throws(IDTokenError) {
@@ -144,7 +145,7 @@ public struct IDToken: Sendable, Hashable {
   ) throws(IDTokenError) {
     let audiences = registered.audiences ?? []
     guard audiences.contains(where: { isSame($0, expected.clientID) }) else { throw .audience }
-    // The party that asked for a token with several audiences has to be named, and is this client.
+    // A token with several audiences must name the authorized party, which must be this client.
     guard let party = claims["azp"] else {
       guard audiences.count == 1 else { throw .audience }
       return
@@ -158,12 +159,12 @@ public struct IDToken: Sendable, Hashable {
     let skew = expected.clockSkewMilliseconds
     guard let end = registered.expiresAt, let issued = registered.issuedAt else { throw .claims }
     guard now < end + skew, now < issued + Self.ageMillisecondsMax + skew else { throw .expired }
-    // A second is for issuers that round.
+    // Allow one more second for issuers that round times.
     guard issued <= now + skew + 1_000 else { throw .notYetValid }
     if let start = registered.notBefore, start > now + skew { throw .notYetValid }
   }
 
-  /// Compares byte by byte; to `String`'s `==`, different bytes can be equal.
+  /// Compares byte by byte: `String`'s `==` treats canonically equivalent texts as equal.
   private static func isSame(_ text: String?, _ other: String) -> Bool {
     text.map { $0.utf8.elementsEqual(other.utf8) } ?? false
   }

@@ -3,11 +3,11 @@ import ParleyJSON
 
 /// JSON Web Keys (RFC 7517, 7518, 8037).
 enum JSONWebKeySet {
-  /// More keys than this are refused.
+  /// The maximum keys in a set.
   static let keysMax = 100
 
-  /// Reads `{"keys": […]}`. Keys for other uses, of other kinds and with other algorithms are
-  /// passed over, as the RFC asks; keys that claim to be usable and are not make an error.
+  /// Parses `{"keys": […]}`. As the RFC requires, keys for other uses, of other types and with
+  /// other algorithms are ignored. An invalid key of a supported type is an error.
   static func keys(
     in json: [UInt8], file: String, secretBytesMin: Int
   ) throws(JWTKeyError) -> [JWTKey] {
@@ -37,7 +37,7 @@ enum JSONWebKeySet {
   }
 
   private struct Fields {
-    /// The fields that hold strings, by name; others are ignored.
+    /// The fields with string values, by name. Other fields are ignored.
     private var texts: [String: String] = [:]
 
     init(_ reader: inout JSONReader) throws(JSONError) {
@@ -80,7 +80,7 @@ enum JSONWebKeySet {
         key = try JWTKey(id: texts["kid"], made, file: file)
       default: return nil
       }
-      // A key for RS512, say, is not this server's to use with RS256.
+      // A key for another algorithm, such as RS512, must not be used with RS256.
       if let algorithm = texts["alg"], algorithm != key.algorithm.rawValue { return nil }
       return key
     }

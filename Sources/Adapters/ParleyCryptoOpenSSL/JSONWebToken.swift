@@ -2,17 +2,17 @@ package import ParleyGatewayPorts
 import ParleyHashing
 import ParleyJSON
 
-/// A signed token in its compact form (RFC 7515, 7519), taken apart but not yet believed.
+/// A signed token in its compact form (RFC 7515, 7519), decoded but not verified.
 struct JSONWebToken {
-  /// Longer tokens are not looked at.
+  /// The maximum length of a token in bytes; longer tokens are rejected.
   static let bytesMax = 8192
 
   let algorithm: JWTAlgorithm
   let keyID: String?
-  /// The JSON of the claims.
+  /// The claims in JSON.
   let payload: [UInt8]
   let signature: [UInt8]
-  /// The signed bytes: the first two parts with the full stop between them.
+  /// The signed bytes: the first two parts and the full stop between them.
   let signed: [UInt8]
 
   init(_ text: String, bytesMax: Int = Self.bytesMax) throws(AuthenticationError) {
@@ -40,7 +40,7 @@ struct JSONWebToken {
       }
     } catch { throw .malformed }
     guard let algorithm else { throw .malformed }
-    // `crit` names extensions without which a token must not be understood; none is known here.
+    // `crit` names extensions that a reader must support; this reader supports none.
     guard !isExtended else { throw .algorithm }
     guard let known = JWTAlgorithm(rawValue: algorithm) else {
       throw .refusedAlgorithm(RefusedAlgorithm(named: algorithm))
@@ -53,9 +53,9 @@ struct JSONWebToken {
   }
 }
 
-/// Looks into tokens without believing them.
+/// Decodes tokens without verifying them.
 public enum JWTInspection {
-  /// Header and claims as the token contains them, as JSON; `nil` if the text is not a token.
+  /// Returns the header and the claims of a token as JSON; `nil` if the text is not a token.
   public static func parts(of token: String) -> (header: String, claims: String)? {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64.url.decode(parts[0]),
@@ -67,49 +67,50 @@ public enum JWTInspection {
   }
 }
 
-/// The claims of a token about its bearer.
+/// The claims of a token.
 package struct JWTClaims: Sendable, Hashable {
-  /// `iss`: who made the token.
+  /// `iss`: the issuer of the token.
   package var issuer: String?
   /// `sub`: the user's id.
   package var subject: String?
-  /// `aud`: the services that the token is for.
+  /// `aud`: the services for which the token is intended.
   package var audiences: [String]?
-  /// `exp`: from when on it is no longer valid.
+  /// `exp`: the time from which the token is no longer valid.
   package var expiresAt: Timestamp?
-  /// `nbf`: from when on it is valid.
+  /// `nbf`: the time from which the token is valid.
   package var notBefore: Timestamp?
-  /// `iat`: when it was made.
+  /// `iat`: the time at which the token was issued.
   package var issuedAt: Timestamp?
-  /// `jti`: the token's own id.
+  /// `jti`: the id of the token.
   package var tokenID: String?
-  /// `name`: what others see.
+  /// `name`: the display name.
   package var name: String?
-  /// `parley`: what the user may do; `nil` if the token says nothing of it.
+  /// `parley`: the user's rights; `nil` if the token has no such claim.
   package var grants: [Grant]?
-  /// Further claims that a policy asks for. Of one that comes twice the last counts.
+  /// Other claims that a policy needs. If a claim occurs twice, the last one counts.
   package var noted: [NotedClaim] = []
 
-  /// A claim that is not a registered one.
+  /// A claim that is not registered.
   package struct NotedClaim: Sendable, Hashable {
     package var name: String
-    /// The text of a string, or a whole number in digits; `nil` for any other value.
+    /// A string, or an integer in digits; `nil` for any other value.
     package var text: String?
   }
 
-  /// A noted claim; `nil` if the token has none of the name. Names are compared byte by byte.
+  /// Returns a claim of ``noted``; `nil` if the token does not contain it. Names are compared byte
+  /// by byte.
   package func noted(_ name: String) -> NotedClaim? {
     noted.last { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// More grants than this are refused.
+  /// The maximum grants in a token; a token with more is rejected.
   package static let grantsMax = 256
 
   package init(subject: String? = nil) { self.subject = subject }
 
-  /// Reads claims from JSON. Unknown claims are passed over, and so are unknown verbs.
+  /// Parses claims from JSON. Unknown claims and unknown verbs are ignored.
   ///
-  /// - Parameter names: claims to note beside the registered ones.
+  /// - Parameter names: The claims to read in addition to the registered ones.
   package init(json: [UInt8], noting names: [String] = []) throws(AuthenticationError) {
     self.init()
     do {
@@ -155,13 +156,13 @@ package struct JWTClaims: Sendable, Hashable {
     return audiences
   }
 
-  /// Reads seconds since 1970, perhaps with a fraction, as milliseconds.
+  /// Reads seconds since 1970, possibly with a fraction, and returns milliseconds.
   private static func time(
     _ reader: inout JSONReader, _ json: [UInt8]
   ) throws(JSONError) -> Timestamp {
     let range = try reader.skipValue()
     let text = String(decoding: json[range], as: UTF8.self)
-    // Up to the year 9999.
+    // The maximum is the end of the year 9999.
     guard let seconds = Double(text), (0...253_402_300_799).contains(seconds) else {
       throw .wrongType(expected: "seconds since 1970", offset: range.lowerBound)
     }
@@ -203,7 +204,7 @@ package struct JWTClaims: Sendable, Hashable {
         throw .wrongType(expected: "an object with \"match\"", offset: start)
       }
       if kind == .folders {
-        // An invalid folder would match by accident.
+        // Reject an invalid folder pattern, which could match other folders by accident.
         guard let folders = pattern.text.flatMap({ NamePattern(folders: $0) }) else {
           throw .wrongType(expected: "a folder, or one and /*", offset: start)
         }
@@ -215,14 +216,14 @@ package struct JWTClaims: Sendable, Hashable {
 }
 
 extension JSONReader {
-  /// A text that is not empty.
+  /// Reads a string; `nil` if it is empty.
   fileprivate mutating func name() throws(JSONError) -> String? {
     let text = try string()
     return text.isEmpty ? nil : text
   }
 }
 
-/// Reads a whole buffer as one JSON object.
+/// Parses a buffer that contains exactly one JSON object.
 func readObject(
   _ bytes: [UInt8], _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
 ) throws(JSONError) {

@@ -1,6 +1,6 @@
-/// A signature algorithm of tokens. Any other is rejected, `none` above all.
+/// A signature algorithm of tokens. All others are rejected, in particular `none`.
 public enum JWTAlgorithm: String, Sendable, CaseIterable {
-  /// HMAC with SHA-256: who can check a token can make one.
+  /// HMAC with SHA-256. Every verifier of tokens can also create them.
   case hs256 = "HS256"
   /// RSA (PKCS #1 v1.5) with SHA-256.
   case rs256 = "RS256"

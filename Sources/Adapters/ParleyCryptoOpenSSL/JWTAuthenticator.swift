@@ -1,19 +1,19 @@
 public import ParleyGatewayPorts
 
-/// Keys of one issuer, and the rules for the tokens that they sign.
+/// The keys of one issuer, and the rules for its tokens.
 public struct JWTIssuerProfile: Sendable, Hashable {
-  /// The name that operators gave it; `nil` for the one of the plain settings.
+  /// The name in the configuration; `nil` for the default issuer.
   public var name: String?
-  /// Files with its keys.
+  /// The files that contain its keys.
   public var files: [KeyFile]
-  /// Rules for its tokens.
+  /// The rules for its tokens.
   public var policy: JWTPolicy
-  /// Bytes that a shared secret has to have at least.
+  /// The minimum length of a shared secret, in bytes.
   public var secretBytesMin: Int
 
   /// Creates a profile.
   ///
-  /// - Parameter secretBytesMin: `nil` for as many as HMAC with SHA-256 is meant to have, 32.
+  /// - Parameter secretBytesMin: `nil` for 32 bytes, the minimum for HMAC with SHA-256.
   public init(
     name: String?, files: [KeyFile], policy: JWTPolicy = JWTPolicy(), secretBytesMin: Int? = nil
   ) {
@@ -24,20 +24,20 @@ public struct JWTIssuerProfile: Sendable, Hashable {
   }
 }
 
-/// Checks JSON Web Tokens with keys from files, which are read again when they change.
+/// Verifies JSON Web Tokens with keys from files, which are read again when they change.
 ///
-/// A token is checked with the keys of its `kid`, and with those that have no name; the algorithm
-/// is the key's own, and a token that names another is refused. The rules for its claims are those
-/// of the profile whose key has signed it, and no key belongs to two profiles. Keys are parsed once
-/// for each change of their file.
+/// A token is verified with the keys that its `kid` names and with those without an id. The
+/// algorithm is the key's own; a token with another algorithm is rejected. The claims must satisfy
+/// the rules of the profile that contains the signing key, and no key belongs to two profiles. A
+/// file's keys are parsed once after each change.
 ///
-/// One thread at a time.
+/// Must be used by one thread at a time.
 public final class JWTAuthenticator: Authenticator {
   private struct Source {
     let file: KeyFile
-    /// The index of its profile.
+    /// The index of the profile that contains the file.
     let profile: Int
-    /// `nil` for a key that is in memory only.
+    /// `nil` for a key that is only in memory.
     var watch: FileWatch?
     var keys: [JWTKey]
   }
@@ -45,16 +45,16 @@ public final class JWTAuthenticator: Authenticator {
   private let profiles: [JWTIssuerProfile]
   private var sources: [Source] = []
   private let log: (any LogSink)?
-  /// The time before which no further omitted right is logged.
+  /// The time until which omitted rights are not logged again.
   private var nextWarning: Timestamp = 0
   private static let warningMilliseconds: Timestamp = 60_000
 
   /// Reads the keys of several issuers.
   ///
-  /// - Parameter log: Receives a line about short secrets, and about a file that has changed and
-  ///   cannot be used; the keys known before stay.
-  /// - Throws: `JWTKeyError` for a file that holds no usable key, and for a key that two profiles
-  ///   have.
+  /// - Parameter log: Receives a line about short secrets, and about a changed file that is
+  ///   invalid; its previous keys remain valid.
+  /// - Throws: `JWTKeyError` for a file without a usable key, and for a key that belongs to two
+  ///   profiles.
   public init(
     profiles: [JWTIssuerProfile], log: (any LogSink)? = nil
   ) throws(JWTKeyError) {
@@ -79,7 +79,7 @@ public final class JWTAuthenticator: Authenticator {
     try self.init(profiles: [JWTIssuerProfile(name: nil, files: files, policy: policy)], log: log)
   }
 
-  /// Checks with one secret that is in memory.
+  /// Verifies tokens with one secret in memory.
   public init(secret: [UInt8], policy: JWTPolicy = JWTPolicy()) throws(JWTKeyError) {
     let key = try JWTKey(id: nil, secret: secret, file: "memory")
     let file = KeyFile(.secret(id: nil), path: "")
@@ -88,7 +88,7 @@ public final class JWTAuthenticator: Authenticator {
     log = nil
   }
 
-  /// Secrets that are in use although they are shorter than they should be, each in a sentence.
+  /// Warnings about secrets that are accepted although they are too short, one sentence each.
   public var warnings: [String] {
     sources.filter { $0.keys.contains(where: \.isShort) }.map { source in
       "the secret in \(source.file.path) has fewer than \(JWTKey.secretBytesMin) bytes: an "
@@ -96,14 +96,14 @@ public final class JWTAuthenticator: Authenticator {
     }
   }
 
-  /// Checks a token: form, key, signature, then claims.
+  /// Verifies a token: form, key, signature, then claims.
   public func authenticate(
     _ token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity {
     try check(token, now: now).identity
   }
 
-  /// Checks a token, and names the profile that it was judged by.
+  /// Verifies a token, and returns the profile whose rules were applied.
   package func check(
     _ token: String, now: Timestamp
   ) throws(AuthenticationError) -> (identity: Identity, profile: JWTIssuerProfile) {
@@ -114,7 +114,8 @@ public final class JWTAuthenticator: Authenticator {
     return (identity, profile)
   }
 
-  /// Logs that a user's id is no plain name, once in a while. The id is left out: it is text from outside.
+  /// Logs, with a minimum interval, that a user's id does not form a valid name. The id is omitted,
+  /// since it is external input.
   private func warnOfOmittedRights(_ profile: JWTIssuerProfile, now: Timestamp) {
     guard now >= nextWarning || now < nextWarning - Self.warningMilliseconds else { return }
     nextWarning = now + Self.warningMilliseconds
@@ -129,18 +130,18 @@ public final class JWTAuthenticator: Authenticator {
       ])
   }
 
-  /// Checks a room's token: signature, then whether the issuer's are accepted, then room, user and
-  /// deadline.
+  /// Verifies a room token: signature, whether the issuer's room tokens are accepted, room, user
+  /// and deadline.
   ///
-  /// Servers of the Twake family write the deadline where others write when a token was made; a
-  /// token of the usual kind is therefore never taken for one.
+  /// Servers of the Twake family write the deadline into `iat`. A token with an actual time of
+  /// issue is therefore never accepted as a room token.
   public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
     reloadIfChanged(now: now)
     guard let (claims, profile) = try? read(roomToken) else { return false }
     return profile.policy.admits(claims, to: room, user: user, now: now)
   }
 
-  /// Returns the claims of a token with a valid signature, whatever its time and audience.
+  /// Returns the claims of a token with a valid signature. Time and audience are not checked.
   package func claims(of token: String) throws(AuthenticationError) -> JWTClaims {
     try read(token).claims
   }
@@ -153,7 +154,7 @@ public final class JWTAuthenticator: Authenticator {
     return (try JWTClaims(json: token.payload, noting: profile.policy.notedClaims), profile)
   }
 
-  /// Finds the profile whose key has signed a token.
+  /// Returns the index of the profile whose key has signed a token.
   private func verify(_ token: JSONWebToken) throws(AuthenticationError) -> Int {
     var isKnown = false
     var hasAlgorithm = false
@@ -170,7 +171,7 @@ public final class JWTAuthenticator: Authenticator {
     throw .signature
   }
 
-  /// Refuses keys of a file that another profile has too.
+  /// Throws if another profile contains a key of a file.
   private func refuseShared(
     _ keys: [JWTKey], of file: KeyFile, profile: Int
   ) throws(JWTKeyError) {

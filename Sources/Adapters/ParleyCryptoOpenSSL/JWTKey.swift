@@ -1,27 +1,27 @@
 import CParleyOpenSSL
 import ParleyHashing
 
-/// A key with the one algorithm it is for, ready to check or make signatures.
+/// A key and its only algorithm, which verifies or creates signatures.
 struct JWTKey: Sendable {
   enum Material: Sendable {
     case secret([UInt8])
     case asymmetric(EVPKey)
   }
 
-  /// Its name, if it has one.
+  /// The key id, if the key has one.
   let id: String?
   let algorithm: JWTAlgorithm
   private let material: Material
 
-  /// RSA keys below this are refused (RFC 7518, section 3.3).
+  /// The minimum size of RSA keys in bits (RFC 7518, section 3.3).
   static let rsaBitsMin = 2048
-  /// Secrets below this are refused unless an issuer profile allows them: as long as the hash
-  /// (RFC 7518, section 3.2).
+  /// The default minimum length of secrets in bytes: the length of the hash (RFC 7518, section
+  /// 3.2). An issuer profile may allow shorter secrets.
   package static let secretBytesMin = 32
 
-  /// A key of OpenSSL's.
+  /// Creates a key from an OpenSSL key.
   ///
-  /// - Parameter file: for errors.
+  /// - Parameter file: The file's path, for errors.
   init(id: String?, _ key: EVPKey, file: String) throws(JWTKeyError) {
     guard let algorithm = key.algorithm else { throw .unsupported(file: file) }
     guard algorithm != .rs256 || key.bits >= Self.rsaBitsMin else {
@@ -32,9 +32,9 @@ struct JWTKey: Sendable {
     material = .asymmetric(key)
   }
 
-  /// A shared secret.
+  /// Creates a key from a shared secret.
   ///
-  /// - Parameter bytesMin: a shorter one is refused.
+  /// - Parameter bytesMin: The minimum length of the secret.
   init(
     id: String?, secret: [UInt8], file: String, bytesMin: Int = secretBytesMin
   ) throws(JWTKeyError) {
@@ -46,7 +46,7 @@ struct JWTKey: Sendable {
     material = .secret(secret)
   }
 
-  /// Whether the signature is this key's. Takes the same time for every wrong HMAC.
+  /// Whether a signature is valid. Takes the same time for every wrong HMAC.
   func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
     switch material {
     case .secret(let secret):
@@ -57,12 +57,12 @@ struct JWTKey: Sendable {
     }
   }
 
-  /// Whether it is a secret that is shorter than it should be.
+  /// Whether the key is a secret below the default minimum length.
   var isShort: Bool {
     if case .secret(let secret) = material { secret.count < Self.secretBytesMin } else { false }
   }
 
-  /// Whether both check the same signatures.
+  /// Whether both keys verify the same signatures.
   func isSame(as other: JWTKey) -> Bool {
     switch (material, other.material) {
     case (.secret(let one), .secret(let two)): Self.padded(one) == Self.padded(two)
@@ -71,14 +71,15 @@ struct JWTKey: Sendable {
     }
   }
 
-  /// A secret as HMAC uses it: of a long one its hash, filled up with zeros (RFC 2104, section 2).
+  /// Returns a secret as HMAC uses it: hashed if it is longer than a block, then padded with zeros
+  /// (RFC 2104, section 2).
   private static func padded(_ secret: [UInt8]) -> [UInt8] {
     let block = 64
     let bytes = secret.count > block ? SHA256().hash(secret).bytes : secret
     return bytes + [UInt8](repeating: 0, count: block - bytes.count)
   }
 
-  /// Signs; `nil` if the key can only check.
+  /// Signs a message; `nil` if the key is public.
   func signature(of message: [UInt8]) -> [UInt8]? {
     switch material {
     case .secret(let secret): hmacSHA256(secret, message)
@@ -87,7 +88,8 @@ struct JWTKey: Sendable {
   }
 }
 
-/// HMAC with SHA-256: 32 bytes. Traps if OpenSSL cannot, for nothing is safe without it.
+/// Returns an HMAC with SHA-256, which has 32 bytes. Traps if OpenSSL fails, since no security is
+/// possible without it.
 package func hmacSHA256(_ secret: [UInt8], _ message: [UInt8]) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: 32) { buffer, initializedCount in
     var length: UInt32 = 0

@@ -1,23 +1,23 @@
-/// Why a key cannot be used. Says nothing of the key itself.
+/// The reason why a key cannot be used. Contains nothing of the key.
 public enum JWTKeyError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file cannot be read.
   case unreadable(file: String)
-  /// The file is larger than any file of keys.
+  /// The file exceeds the maximum size of key files.
   case tooLarge(file: String, bytesMax: Int)
-  /// It is no PEM file with a key of the wanted kind.
+  /// The file contains no PEM key of the expected kind.
   case notPEM(file: String, expected: String)
-  /// It is no JSON Web Key Set.
+  /// The file is not a valid JSON Web Key Set.
   case notKeySet(file: String)
-  /// The key's type has no algorithm here.
+  /// The key's type is not supported.
   case unsupported(file: String)
   /// The key is too short to be safe.
   case weak(file: String, expected: String)
-  /// Two issuer profiles have the same key, so that a token could be judged by either.
+  /// Two issuer profiles have the same key, so that it is undefined whose rules apply.
   case shared(file: String, other: String)
-  /// There is no key at all.
+  /// No key is configured.
   case empty
 
-  /// The expectation, what came instead, and what to do.
+  /// The expectation or the problem, and the remedy where there is one.
   public var description: String {
     switch self {
     case .unreadable(let file): "\(file) cannot be read; check the path and its permissions"

@@ -1,12 +1,12 @@
 public import ParleyGatewayPorts
 
-/// Rules for the tokens of one issuer, beside their signature.
+/// The rules for the tokens of one issuer, in addition to their signature.
 public struct JWTPolicy: Sendable, Hashable {
-  /// A claim that a token has to carry, with its value.
+  /// A claim that a token must contain, with its value.
   public struct RequiredClaim: Sendable, Hashable {
     /// The claim's name.
     public var name: String
-    /// Its value, a string.
+    /// The expected value, a string.
     public var value: String
 
     /// Creates a rule.
@@ -16,28 +16,28 @@ public struct JWTPolicy: Sendable, Hashable {
     }
   }
 
-  /// Accepted values of `aud`: a token has to name one of them. Without any, a token that names an
-  /// audience is rejected: it is meant for another service (RFC 7519, section 4.1.3).
+  /// Accepted values of `aud`; a token must contain one of them. If empty, a token with an audience
+  /// is rejected, since it is intended for another service (RFC 7519, section 4.1.3).
   public var audiences: [String]
-  /// Accepted values of `iss`. Without any, the issuer is not checked.
+  /// Accepted values of `iss`. If empty, the issuer is not checked.
   public var issuers: [String]
-  /// Milliseconds by which the clocks of issuer and server may differ.
+  /// The maximum difference between the clocks of issuer and server, in milliseconds.
   public var clockSkewMilliseconds: Int64
-  /// The claim that holds the user's id.
+  /// The claim that contains the user's id.
   public var userClaim = "sub"
-  /// Text before the user's id, so that users of different issuers are never the same person.
+  /// The prefix of the user's id, which keeps users of different issuers apart.
   public var userPrefix = ""
-  /// Claims without which a token is rejected.
+  /// Claims that a token must contain.
   public var requiredClaims: [RequiredClaim] = []
-  /// Rights of tokens that carry none of their own.
+  /// The rights of tokens without the claim `parley`.
   public var rights: [GrantTemplate] = []
-  /// Whether the claim `parley` of a token counts.
+  /// Whether the claim `parley` of a token is used.
   public var honoursClaimedRights = true
   /// Whether tokens without `exp` are rejected.
   public var needsExpiry = false
-  /// Claims to read beside those that the rules name.
+  /// Claims to read in addition to those that the rules name.
   var furtherClaims: [String] = []
-  /// Room tokens that are accepted.
+  /// The rule by which room tokens are accepted.
   public var roomTokens = RoomTokenRule()
 
   /// Creates a policy.
@@ -49,7 +49,7 @@ public struct JWTPolicy: Sendable, Hashable {
     self.clockSkewMilliseconds = clockSkewMilliseconds
   }
 
-  /// Turns claims, whose signature was checked, into an identity.
+  /// Returns the identity in claims whose signature was verified; throws if they violate a rule.
   func identity(_ claims: JWTClaims, now: Timestamp) throws(AuthenticationError) -> Identity {
     let ownID = try user(claims)
     try checkKind(of: claims)
@@ -61,7 +61,7 @@ public struct JWTPolicy: Sendable, Hashable {
     try checkIssuer(of: claims)
     var end: Timestamp?
     if let expiresAt = claims.expiresAt {
-      // The skew is granted once, here, so that all holders of the identity end it alike.
+      // Add the clock skew once, here, so that all users of the identity end it at the same time.
       end = expiresAt + clockSkewMilliseconds
       guard now < expiresAt + clockSkewMilliseconds else { throw .expired }
     } else if needsExpiry {
@@ -71,30 +71,30 @@ public struct JWTPolicy: Sendable, Hashable {
       guard now + clockSkewMilliseconds >= notBefore else { throw .notYetValid }
     }
     if let issuedAt = claims.issuedAt {
-      // Nothing that is issued in the future could be taken back now. A second is for issuers that
-      // round.
+      // A token from the future could not be revoked now. Allow one more second for issuers that
+      // round times.
       guard issuedAt <= now + clockSkewMilliseconds + 1_000 else { throw .notYetValid }
     }
     let user = userPrefix + ownID
-    // Longer ones could not be taken back at all nodes.
+    // Longer ids could not be revoked on all nodes.
     guard user.utf8.count <= Revocation.nameBytesMax,
       claims.tokenID?.utf8.count ?? 0 <= Revocation.nameBytesMax
     else { throw .claims }
     return Identity(
       user: user, name: claims.name, tokenID: claims.tokenID,
-      // An issuer whose clock is ahead may have issued it before it says, and before a user's
-      // tokens were taken back.
+      // If the issuer's clock is ahead, the token may have been issued earlier than it says, and
+      // before the user's tokens were revoked.
       issuedAt: claims.issuedAt.map { max(0, $0 - clockSkewMilliseconds) },
       expiresAt: end, grants: grants(claims, ownID))
   }
 
-  /// Whether claims, whose signature was checked, admit a user to a room.
+  /// Whether claims whose signature was verified admit a user to a room.
   func admits(_ claims: JWTClaims, to room: String, user: String, now: Timestamp) -> Bool {
     guard roomTokens.isAny, roomTokens.accepts(claims, requiredClaims),
       (try? checkIssuer(of: claims)) != nil, let own = try? self.user(claims)
     else { return false }
-    // The deadline is in the claim of the time of issue. A token of the usual kind is issued now,
-    // or a little ahead of this clock: only a time well beyond is a deadline.
+    // A room token has its deadline in `iat`. The `iat` of another token is now, or slightly ahead
+    // of this clock, so only a much later time is a deadline.
     let earliest = now + clockSkewMilliseconds + RoomTokenRule.marginMilliseconds
     guard let deadline = claims.issuedAt, deadline >= earliest,
       (claims.notBefore ?? .min) <= now + clockSkewMilliseconds
@@ -110,9 +110,9 @@ public struct JWTPolicy: Sendable, Hashable {
     return user
   }
 
-  /// Rejects what is signed by the same key for another purpose.
+  /// Rejects tokens that the same key has signed for another purpose.
   private func checkKind(of claims: JWTClaims) throws(AuthenticationError) {
-    // A refresh token lives for weeks, and is for the issuer alone.
+    // A refresh token is valid for weeks, and is intended only for the issuer.
     guard claims.noted(Self.kindClaim)?.text != Self.refreshKind else { throw .claims }
     for claim in requiredClaims {
       guard claims.noted(claim.name)?.text?.utf8.elementsEqual(claim.value.utf8) ?? false else {
@@ -131,39 +131,39 @@ public struct JWTPolicy: Sendable, Hashable {
     return rights.grants(for: ownID, prefix: userPrefix)
   }
 
-  /// Whether the identity of a token lacks some of ``rights``, because the user's id is no plain name.
+  /// Whether an identity lacks some of ``rights`` because the user's id does not form a valid name.
   func omitsRights(of identity: Identity, _ claims: JWTClaims) -> Bool {
     let countsClaim = honoursClaimedRights && claims.grants != nil
     return !countsClaim && identity.grants.count < rights.count
   }
 
-  /// Compared byte by byte; to `String`'s `==`, different bytes can be equal.
+  /// Compares byte by byte: `String`'s `==` treats canonically equivalent texts as equal.
   private func isOne(_ text: String, of known: [String]) -> Bool {
     known.contains { $0.utf8.elementsEqual(text.utf8) }
   }
 
-  /// The claim by which some issuers tell kinds of tokens apart.
+  /// The claim by which some issuers distinguish kinds of tokens.
   static let kindClaim = "type"
   private static let refreshKind = "refresh"
 
-  /// Claims to read beside the registered ones.
+  /// The claims to read in addition to the registered ones.
   var notedClaims: [String] {
     [userClaim, Self.kindClaim] + requiredClaims.map(\.name) + furtherClaims
   }
 }
 
-/// Room tokens of the Twake family that are accepted: `name` is the room, and `iat` the time until
-/// which the token holds.
+/// The rule for room tokens of the Twake family, whose `name` is the room, and whose `iat` is the
+/// time until which the token is valid.
 public struct RoomTokenRule: Sendable, Hashable {
-  /// Values of `aud`, one of which a room token has to name.
+  /// Accepted values of `aud`; a room token must contain one of them.
   public var audiences: [String]
-  /// Whether room tokens without an audience are accepted, as servers of the family make them.
+  /// Whether room tokens without an audience are accepted, as servers of the family create them.
   public var acceptsBare: Bool
 
-  /// Milliseconds by which a deadline has to lie ahead, beside the clock skew.
+  /// The minimum milliseconds until a deadline, in addition to the clock skew.
   static let marginMilliseconds: Int64 = 60_000
 
-  /// Creates a rule; the default accepts none.
+  /// Creates a rule; by default no room token is accepted.
   public init(audiences: [String] = [], acceptsBare: Bool = false) {
     self.audiences = audiences
     self.acceptsBare = acceptsBare
@@ -171,8 +171,8 @@ public struct RoomTokenRule: Sendable, Hashable {
 
   var isAny: Bool { acceptsBare || !audiences.isEmpty }
 
-  /// Whether claims are those of a room token: they have no end, and nothing by which other tokens
-  /// of the issuer are known.
+  /// Whether claims are those of a room token: without an end, and without any claim that
+  /// identifies other tokens of the issuer.
   func accepts(_ claims: JWTClaims, _ required: [JWTPolicy.RequiredClaim]) -> Bool {
     guard claims.expiresAt == nil else { return false }
     if let named = claims.audiences {

@@ -2,19 +2,19 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import ParleyJSON
 
-/// Makes JSON Web Tokens.
+/// Creates JSON Web Tokens.
 public struct JWTSigner: Sendable {
   /// The claims of a new token.
   public struct Claims: Sendable, Hashable {
     /// `sub`: the user's id.
     public var user: String
-    /// `name`: what others see.
+    /// `name`: the display name.
     public var name: String?
-    /// `jti`: the token's own id, for revoking it alone.
+    /// `jti`: the id of the token, by which it can be revoked alone.
     public var tokenID: String?
-    /// `iss`: who makes it.
+    /// `iss`: the issuer of the token.
     public var issuer: String?
-    /// `aud`: the service that the token is for.
+    /// `aud`: the service for which the token is intended.
     public var audience: String?
     /// `iat`, in milliseconds.
     public var issuedAt: Timestamp?
@@ -22,16 +22,16 @@ public struct JWTSigner: Sendable {
     public var notBefore: Timestamp?
     /// `exp`, in milliseconds; written in whole seconds.
     public var expiresAt: Timestamp?
-    /// The rights that the token gives.
+    /// The rights in the claim `parley`.
     public var grants: [Grant]
-    /// The claim that holds the user's id.
+    /// The claim that contains the user's id.
     public var userClaim = "sub"
-    /// Further claims, strings all.
+    /// Additional claims with string values.
     public var further: [JWTPolicy.RequiredClaim] = []
-    /// Whether the token says nothing of rights when ``grants`` is empty, in place of none.
+    /// Whether the claim `parley` is omitted if ``grants`` is empty, instead of granting no rights.
     public var omitsEmptyRights = false
 
-    /// Makes claims.
+    /// Creates claims.
     public init(
       user: String, name: String? = nil, tokenID: String? = nil, issuer: String? = nil,
       audience: String? = nil, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
@@ -51,7 +51,7 @@ public struct JWTSigner: Sendable {
 
   private let key: JWTKey
 
-  /// Signs with a PEM private key; its type decides the algorithm.
+  /// Signs with a PEM private key, whose type determines the algorithm.
   public init(privateKeyFile path: String, keyID: String? = nil) throws(JWTKeyError) {
     let bytes = try KeyFile(.publicKey(id: nil), path: path).read()
     guard let key = EVPKey.privateKey(pem: bytes) else {
@@ -62,7 +62,7 @@ public struct JWTSigner: Sendable {
 
   /// Signs with the secret in a file (HS256).
   ///
-  /// - Parameter bytesMin: a shorter secret is refused; `nil` for 32 bytes.
+  /// - Parameter bytesMin: The minimum length of the secret; `nil` for 32 bytes.
   public init(
     secretFile path: String, keyID: String? = nil, bytesMin: Int? = nil
   ) throws(JWTKeyError) {
@@ -80,14 +80,15 @@ public struct JWTSigner: Sendable {
   /// The algorithm of the key.
   public var algorithm: JWTAlgorithm { key.algorithm }
 
-  /// Makes a token.
+  /// Signs a token with these claims.
   public func token(_ claims: Claims) -> String {
     var payload: [UInt8] = []
     claims.write(into: &payload)
     return token(payload: payload)
   }
 
-  /// Makes a key of 128 bits for a purpose. No token is signed over such a text: it has a blank.
+  /// Derives a key of 128 bits for a purpose. The purpose contains a space, so it is never the
+  /// signed text of a token.
   func key(for purpose: String) -> String {
     guard let signature = key.signature(of: Array(purpose.utf8)) else {
       fatalError("OpenSSL failed to sign; the machine is out of memory")
@@ -95,7 +96,7 @@ public struct JWTSigner: Sendable {
     return Base64.url.encode(Array(signature.prefix(16)))
   }
 
-  /// Makes a token of any payload.
+  /// Signs a token with any payload.
   package func token(payload: [UInt8]) -> String {
     var header: [UInt8] = []
     JSONWriter.object(&header) { object, header in
@@ -145,14 +146,14 @@ extension JWTSigner.Claims {
     }
   }
 
-  /// Writes seconds, with a fraction if there is one: it distinguishes tokens revoked a moment ago
-  /// from those made since.
+  /// Writes seconds, with a fraction unless it is 0. The fraction distinguishes tokens that were
+  /// revoked a moment ago from tokens issued since.
   private static func write(seconds milliseconds: Timestamp, _ buffer: inout [UInt8]) {
     JSONWriter.integer(Int(milliseconds / 1000), &buffer)
     let fraction = milliseconds % 1000
     guard fraction > 0 else { return }
     buffer.append(contentsOf: ".\(1000 + fraction)".utf8)
-    // The one in front keeps the zeros, and goes.
+    // Remove the leading 1, which preserves the zeros of the fraction.
     buffer.remove(at: buffer.count - 4)
   }
 

@@ -1,36 +1,36 @@
 import Glibc
 import ParleyHashing
 
-/// A file with keys, and what they are.
+/// A file with keys, and their kind.
 public struct KeyFile: Sendable, Hashable {
-  /// The content of a key file.
+  /// The kind of the keys in a file.
   public enum Kind: Sendable, Hashable {
-    /// A PEM public key. Its name, if it has one, is the `kid` of the tokens it verifies.
+    /// A PEM public key. The id, if any, is the `kid` of the tokens that the key verifies.
     case publicKey(id: String?)
-    /// A shared secret: the file's bytes without line breaks at the end, or the bytes encoded
-    /// behind `base64url:`.
+    /// A shared secret: the file's bytes without line breaks at the end, or the decoded text that
+    /// follows `base64url:`.
     case secret(id: String?)
     /// A JSON Web Key Set (RFC 7517).
     case keySet
   }
 
-  /// The file's content.
+  /// The kind of the keys.
   public var kind: Kind
   /// The file's path.
   public var path: String
 
-  /// Names a file.
+  /// Describes a file, which is not read yet.
   public init(_ kind: Kind, path: String) {
     self.kind = kind
     self.path = path
   }
 
-  /// The largest file that is read as keys.
+  /// The maximum size of a key file in bytes.
   static let bytesMax = 1 << 20
 
-  /// Reads the keys.
+  /// Reads the keys from the file.
   ///
-  /// - Parameter secretBytesMin: a shorter secret is refused.
+  /// - Parameter secretBytesMin: The minimum length of secrets.
   func keys(secretBytesMin: Int = JWTKey.secretBytesMin) throws(JWTKeyError) -> [JWTKey] {
     let bytes = try read()
     switch kind {

@@ -2,17 +2,17 @@ import CParleyOpenSSL
 import ParleyGatewayPorts
 import ParleyHashing
 
-/// A password as it is kept: hashed by scrypt (RFC 7914) with a salt of its own.
+/// A stored password, hashed by scrypt (RFC 7914) with a random salt.
 ///
-/// Written `scrypt$15$8$1$SALT$HASH`: the cost as a power of two, block size, parallelism, and both
-/// texts in base64url. 32 MiB and some tens of milliseconds make each guess dear.
+/// The text is `scrypt$15$8$1$SALT$HASH`: cost as a power of two, block size, parallelism, salt and
+/// hash in base64url. The default cost makes each guess take 32 MiB and some tens of milliseconds.
 ///
-/// A password is composed (NFC) before it is hashed, as RFC 8265 requires: keyboards write é in one
-/// scalar or in two. Case and blanks count.
+/// A password is normalized to NFC before hashing, as RFC 8265 requires, since keyboards write é as
+/// one scalar or as two. Case and spaces are significant.
 public struct PasswordHash: Sendable, Hashable {
   private static let blockSize = 8
   private static let hashBytes = 32
-  /// Longer passwords are not looked at.
+  /// The maximum length of a password in bytes; longer ones never match.
   public static let passwordBytesMax = 1_024
 
   private let cost: Int
@@ -21,7 +21,7 @@ public struct PasswordHash: Sendable, Hashable {
 
   /// Hashes a password.
   ///
-  /// - Parameter cost: the power of two of work and memory, from 1 for tests to 17.
+  /// - Parameter cost: The exponent of work and memory, from 1 for tests to 17.
   public init(password: String, cost: Int = 15) {
     precondition((1...17).contains(cost), "a cost of \(cost) is out of 1 to 17")
     self.cost = cost
@@ -29,7 +29,7 @@ public struct PasswordHash: Sendable, Hashable {
     hash = Self.derive(password.composed, salt, cost)
   }
 
-  /// Reads a hash; `nil` if it is malformed, or asks for more work than a login may cost.
+  /// Parses a hash; `nil` if it is malformed, or if its cost exceeds the maximum.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0] == "scrypt", let cost = Int(parts[1]),
@@ -42,14 +42,15 @@ public struct PasswordHash: Sendable, Hashable {
     self.hash = hash
   }
 
-  /// The hash in the form in which it is stored.
+  /// The hash in its stored form.
   public var text: String {
     "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64.url.encode(salt))$\(Base64.url.encode(hash))"
   }
 
-  /// Whether the password is the one. The time that it takes does not depend on the hash.
+  /// Whether the password matches. The time does not depend on the hash.
   ///
-  /// Another program may have hashed the password as it was typed, so its own bytes count too.
+  /// Another program may have hashed the password without normalization, so the original bytes are
+  /// tried too.
   public func matches(_ password: String) -> Bool {
     guard password.utf8.count <= Self.passwordBytesMax else { return false }
     let composed = password.composed

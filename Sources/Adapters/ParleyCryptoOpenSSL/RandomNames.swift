@@ -1,9 +1,9 @@
 public import ParleyGatewayPorts
 import ParleyHashing
 
-/// Names of 22 letters and digits: 130 unpredictable bits.
+/// Random names of 22 letters and digits, which contain 130 bits.
 ///
-/// One thread at a time: random bytes are drawn in blocks.
+/// Must be used by one thread at a time, since random bytes are generated in blocks.
 public final class RandomNames: NameSource {
   private static let alphabet = Array(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
@@ -11,15 +11,16 @@ public final class RandomNames: NameSource {
 
   private var pool: [UInt8] = []
 
-  /// Makes a source of names.
+  /// Creates a source of names.
   public init() {}
 
-  /// Returns a new name.
+  /// Returns a new random name.
   public func next() -> String {
     String(unsafeUninitializedCapacity: Self.length) { buffer in
       var filled = 0
       while filled < Self.length {
-        // 248 is the largest multiple of 62 in a byte: the rest would favour some letters.
+        // Reject bytes from 248, the largest multiple of 62, so that all characters are equally
+        // likely.
         guard let byte = draw(), byte < 248 else { continue }
         buffer[filled] = Self.alphabet[Int(byte % 62)]
         filled += 1

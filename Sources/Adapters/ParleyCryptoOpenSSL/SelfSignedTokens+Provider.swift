@@ -1,15 +1,15 @@
 public import ParleyGatewayPorts
 
-/// A user of an identity provider, as the server's own tokens carry them.
+/// An identity provider's user, as contained in tokens that this server signs.
 public struct ProvidedUser: Sendable, Hashable {
-  /// The user's id here.
+  /// The user's id on this server.
   public var id: String
-  /// The name that others see.
+  /// The display name.
   public var name: String
-  /// The groups of the user's that give rights here.
+  /// The user's groups that grant rights on this server.
   public var groups: [String]
 
-  /// Makes a user.
+  /// Creates a user with the name and groups that the identity provider reported.
   public init(id: String, name: String, groups: [String]) {
     self.id = id
     self.name = name
@@ -17,12 +17,13 @@ public struct ProvidedUser: Sendable, Hashable {
   }
 }
 
-/// Tokens of users of an identity provider. They contain groups in place of rights, which are
-/// looked up at each use.
+/// Tokens for users of an identity provider. They contain the user's groups instead of rights. The
+/// rights of the groups are looked up each time a token is used.
 extension SelfSignedTokens {
-  /// The purposes of such tokens.
+  /// The purpose of a provider user's token.
   public enum ProviderPurpose: Sendable {
-    /// Exchanged for tokens once, by the browser that returns from the provider.
+    /// A one-time token that the browser exchanges for tokens after the identity provider has
+    /// redirected it back.
     case ticket
     /// Exchanged for new tokens.
     case refresh
@@ -35,10 +36,10 @@ extension SelfSignedTokens {
     }
   }
 
-  /// The claim with the groups.
+  /// The claim that contains the groups, percent-encoded and separated by spaces.
   static let groupsClaim = "groups"
 
-  /// Makes a token that carries a user.
+  /// Signs a token that contains a user.
   public func token(
     of purpose: ProviderPurpose, for user: ProvidedUser, id: String, turn: Int? = nil,
     issuedAt: Timestamp, expiresAt: Timestamp
@@ -55,20 +56,21 @@ extension SelfSignedTokens {
     return signer.token(claims)
   }
 
-  /// Makes the refresh token that counts in a session, whose turn it says, with the user.
+  /// Creates the valid refresh token of a session. It contains the session's turn and the user.
   public func refreshToken(of session: Session, for user: ProvidedUser) -> String {
     token(
       of: .refresh, for: user, id: session.id, turn: session.turn, issuedAt: session.renewedAt,
       expiresAt: session.expiresAt)
   }
 
-  /// Whether a token says that it is such a refresh token. It is not checked here.
+  /// Whether a token with a valid signature is a provider user's refresh token. Its expiry is not
+  /// checked.
   public func isRefreshTokenOfProvided(_ token: String) -> Bool {
     guard isOwn(token), let claims = try? authenticator.claims(of: token) else { return false }
     return claims.audiences == [Audience.providerRefresh.rawValue]
   }
 
-  /// Returns the user in a refresh token, and the token's contents.
+  /// Verifies a refresh token, and returns its user and its contents.
   public func refreshToken(
     ofProvided token: String, now: Timestamp
   ) throws(AuthenticationError) -> (user: ProvidedUser, token: RefreshToken) {
@@ -76,7 +78,7 @@ extension SelfSignedTokens {
     return (user, RefreshToken(identity: identity, turn: try turn(of: token)))
   }
 
-  /// Returns the user in a token, and the token's identity, which has no rights.
+  /// Verifies a token, and returns its user and its identity, which has no rights.
   public func user(
     in token: String, of purpose: ProviderPurpose, now: Timestamp
   ) throws(AuthenticationError) -> (user: ProvidedUser, identity: Identity) {

@@ -1,33 +1,34 @@
 public import ParleyGatewayPorts
 
-/// The contents of a refresh token whose signature and time were checked.
+/// The contents of a verified refresh token.
 public struct RefreshToken: Sendable {
-  /// The user; the token's id is that of the session.
+  /// The user. The token's id is the session's id.
   public var identity: Identity
-  /// The session's turn that it belongs to.
+  /// The session's turn for which the token was issued.
   public var turn: Int
 }
 
-/// Tokens that this server signs with a secret of its own and checks itself.
+/// Tokens that this server signs with its own secret and verifies itself.
 ///
-/// They are JSON Web Tokens (HS256) with a key id and an issuer that no other key may use, so that
-/// one is never taken for the other. Their audience says what they are for, so that a token for
-/// getting new tokens opens nothing itself.
+/// They are JSON Web Tokens (HS256) with a reserved key id and issuer, so tokens of other keys are
+/// never mistaken for them. The audience is the token's purpose, so a refresh token grants no
+/// access itself.
 public final class SelfSignedTokens: OwnTokens {
   /// The key id, and the issuer, of the server's own tokens.
   public static let keyID = "parley:self"
 
   /// The purpose of a token.
   enum Audience: String, CaseIterable {
-    /// It contains its own rights.
+    /// A token that contains its own rights.
     case bearer = "parley:self"
-    /// Its user's rights are those that the user has now.
+    /// A token of a user, whose current rights apply.
     case user = "parley:user"
-    /// It is exchanged for new tokens.
+    /// A token that is exchanged for new tokens.
     case refresh = "parley:refresh"
-    /// It is taken for tokens by the browser that an identity provider has sent back.
+    /// A one-time token that the browser exchanges for tokens after an identity provider has
+    /// redirected it back.
     case ticket = "parley:ticket"
-    /// It is exchanged for new tokens of an identity provider's user.
+    /// A token of an identity provider's user that is exchanged for new tokens.
     case providerRefresh = "parley:provider-refresh"
   }
 
@@ -36,8 +37,8 @@ public final class SelfSignedTokens: OwnTokens {
   private let users: (any UserSource)?
 
   /// - Parameters:
-  ///   - secret: 32 random bytes that outlive the process, and are used for nothing else.
-  /// - users: The users who may log in; without it no user can.
+  ///   - secret: 32 random bytes that are stored, and used for no other purpose.
+  ///   - users: The users who can log in; with `nil`, no user can.
   public init(secret: [UInt8], users: (any UserSource)? = nil) throws(JWTKeyError) {
     signer = try JWTSigner(secret: secret, keyID: Self.keyID)
     var policy = JWTPolicy()
@@ -46,11 +47,11 @@ public final class SelfSignedTokens: OwnTokens {
     self.users = users
   }
 
-  /// Makes a token that says all of the identity.
+  /// Signs a token that contains the whole identity.
   public func token(for identity: Identity) -> String { token(for: identity, .bearer) }
 
-  /// Makes a token for a user who has logged in. The rights are not in it: they are the user's own,
-  /// whenever it is looked at.
+  /// Signs a token for a user who has logged in. It does not contain the rights: the user's current
+  /// rights are looked up at each use.
   public func accessToken(
     for user: User, id: String, issuedAt: Timestamp, expiresAt: Timestamp
   ) -> String {
@@ -59,7 +60,8 @@ public final class SelfSignedTokens: OwnTokens {
         user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .user)
   }
 
-  /// Makes the refresh token that counts in a session, whose turn it says: the same one, however often it is made.
+  /// Creates the valid refresh token of a session, which contains the session's turn. For the same
+  /// session state, the result is always the same.
   public func refreshToken(of session: Session) -> String {
     var claims = JWTSigner.Claims(
       user: session.user, tokenID: session.id, issuer: Self.keyID,
@@ -72,7 +74,7 @@ public final class SelfSignedTokens: OwnTokens {
   /// Returns the key that opens a link.
   public func key(ofLink id: String) -> String { signer.key(for: "link \(id)") }
 
-  /// Returns the identity of the token's owner; `nil` if the token names another key.
+  /// Returns the identity of the token's owner; `nil` if the token has another key id.
   public func identity(
     of token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity? {
@@ -82,7 +84,7 @@ public final class SelfSignedTokens: OwnTokens {
     case .bearer, .refresh, .ticket, .providerRefresh:
       identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
     case .user:
-      // A user that was removed has no valid token, nor one that was removed and added again.
+      // Tokens of a removed user are invalid, even if a user with the same id is added later.
       guard let user = users?.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
       identity.take(user)
@@ -91,7 +93,7 @@ public final class SelfSignedTokens: OwnTokens {
     return identity
   }
 
-  /// Returns the contents of a refresh token.
+  /// Verifies a refresh token, and returns its contents.
   public func refreshToken(
     _ token: String, now: Timestamp
   ) throws(AuthenticationError) -> RefreshToken {
@@ -100,8 +102,7 @@ public final class SelfSignedTokens: OwnTokens {
     return RefreshToken(identity: identity, turn: try turn(of: token))
   }
 
-  /// Returns the contents of a refresh token, of a user with a password or of a provider's; `nil`
-  /// if the token is invalid.
+  /// Returns the contents of a refresh token of any kind of user; `nil` if the token is invalid.
   public func anyRefreshToken(_ token: String, now: Timestamp) -> RefreshToken? {
     if let known = try? refreshToken(token, now: now) { return known }
     return try? refreshToken(ofProvided: token, now: now).token
@@ -113,13 +114,13 @@ public final class SelfSignedTokens: OwnTokens {
     JWTPolicy.RequiredClaim(turnClaim, "\(turn)")
   }
 
-  /// The turn that a token names; 0, which counts in no session, for a token without one.
+  /// Returns the turn in a token; 0, which is valid in no session, if there is none.
   func turn(of token: String) throws(AuthenticationError) -> Int {
     let text = try authenticator.claims(of: token).noted(Self.turnClaim)?.text
     return text.flatMap { Int32($0) }.map(Int.init) ?? 0
   }
 
-  /// Whether a token names the server's own key.
+  /// Whether a token has the key id of this server's own tokens.
   func isOwn(_ token: String) -> Bool {
     (try? JSONWebToken(token))?.keyID == Self.keyID
   }

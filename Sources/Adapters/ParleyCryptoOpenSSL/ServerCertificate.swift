@@ -1,22 +1,22 @@
 import CParleyOpenSSL
 
-/// A certificate with its private key, read to see whether a server could present it.
+/// A certificate with its private key, read to verify that a server can use them.
 ///
-/// Certificates are replaced while a server runs, often by an unattended program. So the new files
-/// are checked before the old ones are given up.
+/// Certificates are replaced while a server runs, often by a program. So the new files are verified
+/// before the old certificate is discarded.
 public struct ServerCertificate: Sendable, Equatable {
-  /// Why files cannot be used.
+  /// The reason why files cannot be used.
   public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file cannot be read.
     case unreadable(path: String)
-    /// No certificate in PEM form begins in the file.
+    /// The file contains no certificate in PEM form.
     case noCertificate(path: String)
-    /// No private key in PEM form without a passphrase is in the file.
+    /// The file contains no private key in PEM form without a passphrase.
     case noKey(path: String)
     /// The key belongs to another certificate.
     case mismatch(certificate: String, key: String)
 
-    /// The obstacle, and what to do about it.
+    /// The problem and the remedy.
     public var description: String {
       switch self {
       case .unreadable(let path): "\(path) cannot be read; check its path and who may read it"
@@ -30,15 +30,15 @@ public struct ServerCertificate: Sendable, Equatable {
     }
   }
 
-  /// Seconds since 1970 until which the certificate holds.
+  /// The end of the certificate's validity, in seconds since 1970.
   public let expiry: Int64
 
-  /// Reads a certificate and its key.
+  /// Reads a certificate and its key, and verifies that they belong together.
   ///
   /// - Parameters:
-  ///   - certificatePath: PEM: the server's certificate, then those between it and the root.
-  ///   - keyPath: PEM: the private key.
-  /// - Throws: What keeps a server from using them.
+  ///   - certificatePath: A PEM file: the server's certificate, then the intermediate certificates.
+  ///   - keyPath: A PEM file with the private key.
+  /// - Throws: The reason why a server cannot use them.
   public init(certificatePath: String, keyPath: String) throws(Failure) {
     guard let certificateFile = BIO_new_file(certificatePath, "r") else {
       throw .unreadable(path: certificatePath)
@@ -50,7 +50,7 @@ public struct ServerCertificate: Sendable, Equatable {
     defer { X509_free(certificate) }
     guard let keyFile = BIO_new_file(keyPath, "r") else { throw .unreadable(path: keyPath) }
     defer { BIO_free(keyFile) }
-    // An empty passphrase, given rather than asked for at the terminal.
+    // Return an empty passphrase, so that OpenSSL does not prompt at the terminal.
     guard let key = PEM_read_bio_PrivateKey(keyFile, nil, { _, _, _, _ in 0 }, nil) else {
       throw .noKey(path: keyPath)
     }

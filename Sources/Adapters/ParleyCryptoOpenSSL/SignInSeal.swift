@@ -2,19 +2,19 @@ import CParleyOpenSSL
 public import ParleyGatewayPorts
 import ParleyHashing
 
-/// Binds a sign-in at an identity provider to the browser that began it, without storing anything.
+/// Binds a sign-in at an identity provider to the browser that began it. The server stores nothing.
 ///
-/// The browser keeps a secret in a cookie. `state`, `nonce` and the verifier of PKCE (RFC 7636)
-/// come from it, from the sign-in's own random id and from a secret of the server's: a browser that
-/// returns with a `state` and without the cookie that it was made for has not begun it.
+/// The browser stores a secret in a cookie. `state`, `nonce` and the verifier of PKCE (RFC 7636)
+/// are derived from this secret, the sign-in's random id, and a secret of the server. A browser
+/// that returns with a `state` but without its cookie has not begun the sign-in.
 public struct SignInSeal: Sendable {
   /// The values of one sign-in.
   public struct Values: Sendable, Hashable {
-    /// `state`: what the provider gives back.
+    /// `state`: the value that the provider returns.
     public let state: String
-    /// `nonce`: a value that the ID token has to contain.
+    /// `nonce`: the value that the ID token must contain.
     public let nonce: String
-    /// `code_verifier`: the proof that the code was asked for here.
+    /// `code_verifier`: proves that this server has requested the code.
     public let verifier: String
 
     package init(state: String, nonce: String, verifier: String) {
@@ -23,15 +23,15 @@ public struct SignInSeal: Sendable {
       self.verifier = verifier
     }
 
-    /// `code_challenge` for `S256`: the verifier's hash, which the provider receives before.
+    /// `code_challenge` for `S256`: the verifier's hash, which is sent to the provider first.
     public var challenge: String {
       Base64.url.encode(SHA256().hash(Array(verifier.utf8)).bytes)
     }
   }
 
-  /// Milliseconds that a user may take at the provider.
+  /// The maximum milliseconds between the begin of a sign-in and its return.
   public static let lifetimeMilliseconds: Int64 = 600_000
-  /// Milliseconds that the clock of the gateway where a sign-in began may be ahead.
+  /// The maximum milliseconds by which the clock of the gateway that began a sign-in may be ahead.
   public static let leadMilliseconds: Int64 = 1_000
 
   private static let idBytes = 16
@@ -40,21 +40,22 @@ public struct SignInSeal: Sendable {
 
   private let secret: [UInt8]
 
-  /// Seals with this secret: 32 random bytes that all nodes know, and that are used for nothing else.
+  /// Creates a seal. The secret has 32 random bytes that all nodes share, and that have no other
+  /// use.
   public init(secret: [UInt8]) {
     precondition(secret.count >= 16, "a secret of \(secret.count) bytes can be guessed; use 32")
     self.secret = secret
   }
 
-  /// A new secret for a browser.
+  /// Creates a random secret for a browser.
   public static func newBrowser() -> String { Base64.url.encode(randomBytes(count: browserBytes)) }
 
-  /// Whether a text could be a browser's secret.
+  /// Whether a text has the form of a browser's secret.
   public static func isBrowser(_ text: String) -> Bool {
     Base64.url.decode(text.utf8)?.count == browserBytes
   }
 
-  /// Begins a sign-in of the browser with this secret.
+  /// Begins a sign-in of the browser that has this secret.
   public func begin(browser: String, now: Timestamp) -> Values {
     var head = randomBytes(count: Self.idBytes)
     let time = UInt64(bitPattern: now)
@@ -64,8 +65,8 @@ public struct SignInSeal: Sendable {
     return values(head, browser)
   }
 
-  /// The values of the sign-in that a `state` belongs to; `nil` if this browser has not begun it, or too long
-  /// ago.
+  /// Returns the values of the sign-in with this `state`; `nil` if another browser has begun it, or
+  /// if it is expired.
   public func resume(state: String, browser: String, now: Timestamp) -> Values? {
     guard Self.isBrowser(browser), let bytes = Base64.url.decode(state.utf8),
       bytes.count == Self.idBytes + Self.timeBytes + 32
@@ -78,7 +79,7 @@ public struct SignInSeal: Sendable {
     }
     let time = head.suffix(Self.timeBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let age = now - Timestamp(bitPattern: time)
-    // Another gateway may have begun it, whose clock is a little ahead.
+    // Another gateway, whose clock is slightly ahead, may have begun the sign-in.
     return (-Self.leadMilliseconds...Self.lifetimeMilliseconds).contains(age) ? values : nil
   }
 

@@ -1,22 +1,22 @@
 import ParleyHashing
 
-/// Signs calls to services, so that they can tell them from others' calls.
+/// Signs requests to external services, so that they can authenticate the sender.
 ///
-/// The form is that of Standard Webhooks: `v1,` and the HMAC-SHA256, in Base64, of
-/// `id.timestamp.body`; one for each secret, with blanks between them, so that a receiver who has
-/// either the old secret or the new one finds its own.
+/// The format is that of Standard Webhooks: `v1,` and the Base64 of an HMAC-SHA256 of
+/// `id.timestamp.body`. There is one signature for each secret, separated by spaces, so that a
+/// receiver can verify with either the old or the new secret.
 public struct WebhookSigner: Sendable {
   private let secrets: [[UInt8]]
 
-  /// Signs with these, the newest first.
+  /// Signs with these secrets, the newest first.
   public init(secrets: [[UInt8]]) { self.secrets = secrets }
 
   /// Returns the value of the header `webhook-signature`; `nil` without a secret.
   ///
   /// - Parameters:
-  /// - id: The value of `webhook-id`.
-  /// - seconds: The value of `webhook-timestamp`, since 1970.
-  ///   - body: what is sent.
+  ///   - id: The value of `webhook-id`.
+  ///   - seconds: The value of `webhook-timestamp`, in seconds since 1970.
+  ///   - body: The body of the request.
   public func signature(id: String, seconds: Int64, body: [UInt8]) -> String? {
     guard !secrets.isEmpty else { return nil }
     let signed = Array("\(id).\(seconds).".utf8) + body
@@ -25,16 +25,16 @@ public struct WebhookSigner: Sendable {
   }
 }
 
-/// The secrets that calls are signed with: a file with one on each line, the newest first.
+/// The secrets that sign webhooks: a file with one secret on each line, the newest first.
 ///
-/// A line is `whsec_` with Base64 behind it, as services show such secrets, or any text that is a
-/// secret itself. Empty lines and those that begin with `#` are passed over.
+/// A line is `whsec_` followed by Base64, the form in which services show secrets, or any other
+/// text, which is itself the secret. Empty lines and lines that begin with `#` are ignored.
 public enum WebhookSecretFile {
-  /// A shorter secret could be guessed.
+  /// The minimum length of a secret in bytes.
   private static let bytesMin = 24
   private static let prefix = "whsec_"
 
-  /// Reads a file.
+  /// Reads the secrets from a file.
   public static func secrets(path: String) throws(JWTKeyError) -> [[UInt8]] {
     let bytes = try KeyFile(.secret(id: nil), path: path).read()
     var secrets: [[UInt8]] = []

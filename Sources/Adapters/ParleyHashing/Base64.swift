@@ -1,8 +1,9 @@
-/// Bytes as text, four letters for three bytes (RFC 4648).
+/// Base64 encodings: four letters for three bytes (RFC 4648).
 public struct Base64: Sendable {
-  /// With `+` and `/`, and with padding (section 4).
+  /// The standard alphabet with `+` and `/`, with padding (section 4).
   public static let standard = Base64(last: "+/", isPadded: true)
-  /// With `-` and `_`, and without padding, as in tokens (section 5; RFC 7515, section 2).
+  /// The URL-safe alphabet with `-` and `_`, without padding, as in tokens (section 5; RFC 7515,
+  /// section 2).
   public static let url = Base64(last: "-_", isPadded: false)
 
   private let letters: [UInt8]
@@ -14,7 +15,7 @@ public struct Base64: Sendable {
     self.isPadded = isPadded
   }
 
-  /// Returns the text for these bytes.
+  /// Encodes bytes.
   public func encode(_ bytes: some Collection<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -34,10 +35,10 @@ public struct Base64: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Returns the bytes of a text, or `nil` if ``encode(_:)`` could not have returned it: other
-  /// padding, line breaks and bits left over are rejected, so that one value has one text.
+  /// Decodes a text; `nil` if ``encode(_:)`` could not have returned it. Other padding, line breaks
+  /// and unused bits are rejected, so that each value has exactly one text.
   ///
-  /// - Parameter takesBitsLeft: Whether bits may be left over all the same.
+  /// - Parameter takesBitsLeft: Whether unused bits of the last letter may be set.
   public func decode(_ text: some Collection<UInt8>, takesBitsLeft: Bool = false) -> [UInt8]? {
     let digits = text.prefix { $0 != UInt8(ascii: "=") }
     let padding = isPadded ? -digits.count & 3 : 0

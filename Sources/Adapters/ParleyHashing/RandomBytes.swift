@@ -1,9 +1,8 @@
 import CParleyOpenSSL
 
-/// Returns unpredictable bytes.
+/// Returns cryptographically secure random bytes.
 ///
-/// Traps if the machine has no randomness to give: names and secrets made without it could be
-/// guessed.
+/// Traps if OpenSSL cannot generate random bytes: predictable names and secrets could be guessed.
 public func randomBytes(count: Int) -> [UInt8] {
   guard count > 0 else { return [] }
   return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in

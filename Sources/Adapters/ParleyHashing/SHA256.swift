@@ -1,6 +1,6 @@
 import CParleyOpenSSL
 
-/// The 32 bytes that SHA-256 gives, as four big-endian words.
+/// A SHA-256 hash of 32 bytes, as four big-endian words.
 public struct SHA256Digest: Sendable, Hashable {
   /// Bytes 0 to 7.
   public let first: UInt64
@@ -11,7 +11,7 @@ public struct SHA256Digest: Sendable, Hashable {
   /// Bytes 24 to 31.
   public let fourth: UInt64
 
-  /// Makes a digest of its words, such as one that was read from a file.
+  /// Creates a digest from its words, for example after reading it from a file.
   public init(first: UInt64, second: UInt64, third: UInt64, fourth: UInt64) {
     self.first = first
     self.second = second
@@ -32,15 +32,15 @@ public struct SHA256Digest: Sendable, Hashable {
   }
 }
 
-/// SHA-256 with its context kept, for owners that hash many short messages.
+/// SHA-256 with a reusable context, for owners that hash many short messages.
 ///
-/// OpenSSL looks an algorithm up by name each time it is not handed one; keeping algorithm and
-/// context makes a short hash several times cheaper. One thread at a time.
+/// OpenSSL looks up an algorithm by name unless it is passed in. Reusing algorithm and context
+/// makes a short hash several times faster. Must be used by one thread at a time.
 @safe public struct SHA256: ~Copyable {
   private let algorithm: OpaquePointer
   private let context: OpaquePointer
 
-  /// Prepares the algorithm. Traps if OpenSSL cannot, for nothing is safe without it.
+  /// Creates a context. Traps if OpenSSL fails, since no security is possible without SHA-256.
   public init() {
     guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new() else {
       fatalError("OpenSSL offers no SHA-256; check the installation of libssl3")
@@ -54,7 +54,7 @@ public struct SHA256Digest: Sendable, Hashable {
     EVP_MD_free(algorithm)
   }
 
-  /// Returns the digest of the bytes.
+  /// Returns the hash of the bytes.
   ///
   /// - Complexity: O(*n*) bytes.
   public func hash(_ bytes: UnsafeRawBufferPointer) -> SHA256Digest {
@@ -75,7 +75,7 @@ public struct SHA256Digest: Sendable, Hashable {
     }
   }
 
-  /// Returns the digest of the bytes.
+  /// Returns the hash of the bytes.
   public func hash(_ bytes: [UInt8]) -> SHA256Digest {
     bytes.withUnsafeBytes { hash($0) }
   }
