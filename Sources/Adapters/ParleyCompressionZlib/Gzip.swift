@@ -1,17 +1,18 @@
 import CParleyZlib
 
-/// Compresses in the gzip format (RFC 1952).
+/// Compression in the gzip format (RFC 1952).
 public enum Gzip {
-  /// The usual balance of time and size.
+  /// The compression level, zlib's default.
   private static let level: Int32 = 6
-  /// The beginning and the end of a member, and of the blocks between, are below this.
+  /// The maximum bytes of a member's header and trailer, and of the end of the first block.
   private static let overheadMax = 1_024
 
-  /// Returns the compressed bytes, or `nil` if there is no memory for it.
+  /// Compresses bytes; `nil` if memory is exhausted.
   ///
-  /// - Parameter repeatingCount: The number of bytes at the beginning in which repetitions are found. Those that follow
-  ///   are compressed by their letters alone: their compressed length tells how often each letter occurs in them, and
-  ///   not what they have in common with each other, or with the beginning.
+  /// - Parameter repeatingCount: The length of the prefix that is compressed with matches. The
+  ///   remaining bytes are compressed with Huffman codes only: their compressed length depends on
+  ///   the frequency of each byte, but not on strings that they share with each other or with the
+  ///   prefix.
   /// - Complexity: O(*n*): up to 35 ms for a megabyte.
   public static func compressed(_ bytes: [UInt8], repeatingCount: Int) -> [UInt8]? {
     precondition((0...bytes.count).contains(repeatingCount), "\(repeatingCount) of \(bytes.count)")
@@ -27,7 +28,7 @@ public enum Gzip {
         stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.avail_in = UInt32(repeatingCount)
         guard deflate(&stream, Z_NO_FLUSH) == Z_OK || repeatingCount == 0,
-          // Ends the block, so that nothing of it is repeated by what follows.
+          // Ends the block, so that the remaining bytes do not refer to it.
           deflateParams(&stream, level, Z_HUFFMAN_ONLY) == Z_OK
         else { return }
         stream.avail_in = UInt32(input.count - repeatingCount)

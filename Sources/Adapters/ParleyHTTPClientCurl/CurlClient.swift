@@ -1,36 +1,37 @@
 import CParleyCurl
 
-/// Makes HTTP requests, several at once; only waiting blocks.
+/// An HTTP client for concurrent requests; only waiting blocks.
 ///
-/// Of an answer only the status is kept, unless a request asks for its body. Redirects are not
-/// followed: a request is for the named host only. An instance belongs to one thread; only
-/// ``Waker/wake()`` is for any.
+/// The response's status is returned, and its body only if the request asks for it. Redirects are
+/// not followed, so a request reaches only the named host. An instance must be used by one thread;
+/// only ``Waker/wake()`` can be called from any.
 public final class CurlClient {
-  /// A request: a POST of its body, or a GET without one, unless it names another method.
+  /// A request: a POST if it has a body, otherwise a GET, unless `method` is set.
   public struct Request: Sendable {
-    /// `http://` or `https://`.
+    /// The URL, beginning with `http://` or `https://`.
     public var url: String
-    /// Lines of the head, such as `content-type: application/json`.
+    /// Header lines, such as `content-type: application/json`.
     public var headers: [String]
-    /// The body to post; `nil` for a GET.
+    /// The body of a POST; `nil` for a GET.
     public var body: [UInt8]?
-    /// The method in place of POST and GET, in capitals.
+    /// The method instead of POST and GET, in capitals.
     public var method: String?
-    /// A file of certificates in PEM form that are trusted in place of the system's.
+    /// The path of a PEM file with certificates that are trusted instead of the system's.
     public var trustedCertificates: String?
-    /// The limit for the whole request, in milliseconds.
+    /// The maximum duration of the whole request, in milliseconds.
     public var timeoutMilliseconds: Int
-    /// Accept any certificate: for a server on this machine, whose certificate has another name.
+    /// Whether any certificate is accepted: for a server on this machine, whose certificate has
+    /// another name.
     public var acceptsAnyCertificate = false
-    /// Keep the answer's body, of so many bytes at most: an answer with more is a failure. With `nil`,
-    /// no body is kept.
+    /// The maximum size of a returned body in bytes; a longer one is a failure. With `nil`, the
+    /// body is discarded.
     public var keptBytesMax: Int?
-    /// Use HTTP/1.1, for a request with `Upgrade`, which HTTP/2 does not have.
+    /// Whether to use HTTP/1.1, for a request with `Upgrade`, which HTTP/2 does not support.
     public var avoidsHTTP2 = false
-    /// Begin with a header of the PROXY protocol, version 1, as a proxy does.
+    /// Whether to begin with a PROXY protocol header of version 1, as a proxy does.
     public var sendsProxyHeader = false
 
-    /// Makes a request.
+    /// Creates a POST request, or a GET request if `body` is `nil`.
     public init(url: String, headers: [String], body: [UInt8]?, timeoutMilliseconds: Int) {
       self.url = url
       self.headers = headers
@@ -41,18 +42,18 @@ public final class CurlClient {
 
   /// The outcome of a request.
   public enum Outcome: Sendable, Equatable {
-    /// The service answered; `retryAfterSeconds` is its `Retry-After`, if it sent one.
+    /// The service has responded; `retryAfterSeconds` is its `Retry-After`, if any.
     case answered(status: Int, retryAfterSeconds: Int?)
-    /// The request failed for this reason. It may have arrived all the same.
+    /// The request failed for this reason. The service may have received it nevertheless.
     case failed(String)
   }
 
-  /// Ends a wait from another thread.
+  /// Ends a client's wait from another thread.
   public final class Waker: @unchecked Sendable {
-    // Waking is what libcurl allows from any thread; everything else is the client's alone.
+    // libcurl allows waking from any thread; all other calls are made by the client's thread.
     fileprivate let handle: UnsafeMutableRawPointer
 
-    /// Makes the waker of a client to come.
+    /// Creates the waker of one client, which is created later.
     public init() {
       guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
         let handle = curl_multi_init()
@@ -62,25 +63,25 @@ public final class CurlClient {
 
     deinit { curl_multi_cleanup(handle) }
 
-    /// Ends the current wait, or the next one, at once.
+    /// Ends the current wait, or the next one, immediately.
     public func wake() { curl_multi_wakeup(handle) }
   }
 
   private let waker: Waker
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-  /// The bodies of the requests whose outcomes the last wait gave.
+  /// The bodies of the responses whose outcomes the last wait returned.
   private var bodies: [Int: [UInt8]] = [:]
 
-  /// Makes a client without requests.
+  /// Creates a client without requests.
   ///
-  /// - Parameter waker: ends its waits from other threads; of this client alone.
+  /// - Parameter waker: Ends this client's waits from other threads. It must have no other client.
   public init(waker: Waker) { self.waker = waker }
 
   deinit {
     for transfer in transfers.values { curl_multi_remove_handle(waker.handle, transfer.handle) }
   }
 
-  /// Begins a request. Its outcome comes from ``wait(atMostMilliseconds:)`` under the key.
+  /// Starts a request. ``wait(atMostMilliseconds:)`` returns its outcome with the key.
   public func start(_ request: Request, key: Int) {
     let transfer = Transfer(request, key: key)
     transfers[transfer.handle] = transfer
@@ -88,9 +89,10 @@ public final class CurlClient {
     precondition(code == CURLM_OK, "libcurl does not take a request: \(code.rawValue)")
   }
 
-  /// Waits until a request has an outcome, it is woken, or the time is over; with `nil`, for ever.
+  /// Waits until a request has an outcome, the client is woken, or the time is over. With `nil`,
+  /// waits up to an hour.
   ///
-  /// - Returns: The outcomes there are, perhaps none.
+  /// - Returns: The outcomes of ended requests, which may be empty.
   public func wait(atMostMilliseconds limit: Int64?) -> [(key: Int, outcome: Outcome)] {
     var running: Int32 = 0
     bodies = [:]
@@ -103,7 +105,8 @@ public final class CurlClient {
     return takeOutcomes()
   }
 
-  /// The body of an answer whose outcome the last wait gave; `nil` if its request asked for none.
+  /// Returns the body of a response whose outcome the last wait returned; `nil` if it was
+  /// discarded.
   public func body(of key: Int) -> [UInt8]? { bodies[key] }
 
   private func takeOutcomes() -> [(key: Int, outcome: Outcome)] {
@@ -116,23 +119,23 @@ public final class CurlClient {
       outcomes.append((transfer.key, transfer.outcome(message.pointee.data.result)))
       bodies[transfer.key] = transfer.keptBody
       curl_multi_remove_handle(waker.handle, handle)
-      // Its handle is to be freed after it was taken out.
+      // Remove the handle from the client before the transfer frees it.
       withExtendedLifetime(transfer) {}
     }
     return outcomes
   }
 }
 
-/// A request under way.
+/// A request in progress.
 private final class Transfer {
-  /// More of an answer than this is not waited for.
+  /// The maximum bytes of a discarded body; a longer one is not read to its end.
   private static let answerBytesMax = 64 << 10
 
   let handle: UnsafeMutableRawPointer
   let key: Int
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let answerBytesLeft: UnsafeMutablePointer<Int>
-  /// The body as far as it has come, where it is kept.
+  /// The received part of a body that is to be returned.
   private var kept: UnsafeMutablePointer<CCurlBody>?
 
   init(_ request: CurlClient.Request, key: Int) {
@@ -142,13 +145,13 @@ private final class Transfer {
     answerBytesLeft = .allocate(capacity: 1)
     answerBytesLeft.initialize(to: Self.answerBytesMax)
     for line in request.headers { headers = curl_slist_append(headers, line) }
-    // Large bodies are sent without asking first.
+    // Send large bodies without waiting for `100 Continue`.
     headers = curl_slist_append(headers, "expect:")
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
     set(CURLOPT_URL, request.url)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    // Requests to this machine never use a proxy, whatever the environment says.
+    // Never use a proxy for requests to this machine, even if the environment configures one.
     set(CURLOPT_NOPROXY, "localhost,127.0.0.0/8,::1")
     check(CCurl_setPointer(handle, CURLOPT_HTTPHEADER, headers))
     if let body = request.body {
@@ -176,7 +179,7 @@ private final class Transfer {
     check(CCurl_keepBody(handle, kept))
   }
 
-  /// The whole body, where it is kept.
+  /// The received body; `nil` if it is discarded.
   var keptBody: [UInt8]? {
     kept.map { kept in
       let body = kept.pointee
@@ -209,7 +212,7 @@ private final class Transfer {
     var status = 0
     CCurl_getLong(handle, CURLINFO_RESPONSE_CODE, &status)
     if kept != nil, code == CURLE_WRITE_ERROR { return .failed("the answer is too large") }
-    // An answer that was too long was an answer.
+    // A response whose discarded body is too long is still a response.
     guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && status > 0) else {
       return .failed(String(cString: curl_easy_strerror(code)))
     }
