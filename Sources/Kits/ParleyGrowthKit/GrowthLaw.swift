@@ -1,11 +1,11 @@
 import Glibc
 
-/// Work whose cost may grow at most in proportion to its input.
+/// Work whose cost must grow at most linearly with its input.
 ///
-/// The same work is done at a size and at eight times that size, and the thread's own processor
-/// time is compared: linear work costs 8 times as much, quadratic work 64 times. Up to 16 times is
-/// accepted, which leaves room for caches and allocators. Waiting, and other programs on the same
-/// machine, take no processor time of this thread.
+/// The same work is measured at a size and at eight times that size, in processor time of the
+/// thread. Linear work takes 8 times as long, quadratic work 64 times. Up to 16 times is accepted,
+/// which allows for caches and allocators. Waiting and other programs do not count as processor
+/// time of this thread.
 ///
 ///     let law = GrowthLaw("build", size: 4_000) { size in
 ///       size
@@ -16,37 +16,38 @@ import Glibc
 ///     let finding = law.check()
 ///     #expect(finding.holds, "\(finding)")
 ///
-/// The larger size should be one that the work meets in use, such as a limit: below it the part
-/// that grows too fast may hide behind the part that does not. Work that is over sooner than
-/// ``millisecondsMin`` is repeated, at the larger size an eighth as often.
+/// The larger size should occur in use, such as a limit: at smaller sizes, linear parts may hide a
+/// quadratic part. Work that takes less than ``millisecondsMin`` is repeated, at the larger size an
+/// eighth as often.
 public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The ratio of the two input sizes.
   public static let factor = 8
-  /// The largest accepted ratio of processor times, larger input to smaller: 16, and 32 with a sanitizer.
+  /// The maximum accepted ratio of processor times, larger size to smaller: 16, and 32 with a
+  /// sanitizer.
   public static let ratioMax = isInstrumented ? 32.0 : 16.0
-  /// Whether a sanitizer is compiled in, whose shadow of the memory no cache holds at the larger size.
+  /// Whether a sanitizer is enabled, whose shadow memory exceeds the caches at the larger size.
   static let isInstrumented =
     dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
-  /// The least processor time that is measured at the smaller size.
+  /// The minimum processor time of a measurement at the smaller size.
   public static let millisecondsMin: UInt64 = 20
 
-  /// The number of measurements after which a law counts as broken: so many that neighbours on the
-  /// machine, who come and go, cannot spoil all of them.
+  /// The maximum measurements before a law counts as broken. There are many, since other programs
+  /// may disturb most of them.
   public static let attemptsMax = 20
 
   /// The work's name, for tables and failures.
   public let name: String
-  /// The smaller of both sizes.
+  /// The smaller of the two sizes.
   public let size: Int
-  /// Prepares inputs of a size, and returns what does the work on them in turn, so many times, and
-  /// says how many nanoseconds that took.
+  /// Prepares inputs of a size, and returns a function that runs the work on them in turn for a
+  /// number of repetitions and returns the nanoseconds.
   private let begin: @Sendable (_ size: Int, _ inputs: Int) -> (_ repetitions: Int) -> UInt64
 
-  /// Work that leaves its input as it was, so that one input serves all repetitions.
+  /// Creates a law for work that does not change its input, so that inputs are reused.
   ///
   /// - Parameters:
-  ///   - size: The smaller of both sizes, in a unit of the caller's choice.
-  ///   - prepare: Makes an input of a size. Not measured.
+  ///   - size: The smaller of the two sizes, in any unit.
+  ///   - prepare: Creates an input of a size. Not measured.
   ///   - run: The work.
   public init<Input>(
     _ name: String, size: Int, prepare: @escaping @Sendable (Int) -> Input,
@@ -64,11 +65,11 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Work that changes its input: each repetition gets one of its own.
+  /// Creates a law for work that changes its input, so that each repetition needs a new one.
   ///
   /// - Parameters:
-  ///   - size: The smaller of both sizes, in a unit of the caller's choice.
-  ///   - prepare: Makes an input of a size. Not measured.
+  ///   - size: The smaller of the two sizes, in any unit.
+  ///   - prepare: Creates an input of a size. Not measured.
   ///   - change: The work.
   public init<Input>(
     _ name: String, size: Int, prepareEach prepare: @escaping @Sendable (Int) -> Input,
@@ -93,10 +94,10 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The work's name.
   public var description: String { name }
 
-  /// Measures at both sizes, and again while the growth is too large, up to ``attemptsMax`` times.
+  /// Measures both sizes; repeats this while the growth is too large, up to ``attemptsMax`` times.
   ///
-  /// Programs beside this one empty the caches that the smaller input fits in and the larger does
-  /// not. Growth beyond the law shows in every attempt.
+  /// Other programs empty the caches, which only the smaller input fits. Growth that really
+  /// violates the law occurs in every attempt.
   public func check() -> GrowthFinding {
     var best = measured()
     for _ in 1..<Self.attemptsMax where !best.holds {
@@ -107,9 +108,10 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   }
 
   private func measured() -> GrowthFinding {
-    // As many small inputs as are as large as the large one: both fill the caches alike.
+    // Use as many small inputs as have the size of the large one, so that both fill the caches
+    // equally.
     let measureSmall = begin(size, Self.factor)
-    // Warms up what is made once, and finds how often to repeat.
+    // Initialize caches, and find the number of repetitions.
     var repetitions = Self.factor
     var small = measureSmall(repetitions)
     let wanted = Self.millisecondsMin * 1_000_000
@@ -119,7 +121,7 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
         min(repetitions * 8, Int(wanted * 5 / 4 / max(1, small / UInt64(repetitions)))))
       small = measureSmall(repetitions)
     }
-    // A repetition takes longer at the larger size: fewer of them are as exact.
+    // A repetition takes longer at the larger size, so fewer are needed for the same precision.
     let fewer = max(1, repetitions / Self.factor)
     let measureLarge = begin(size * Self.factor, 1)
     let large = measureLarge(fewer) * UInt64(repetitions) / UInt64(fewer)
@@ -132,13 +134,13 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
 public struct GrowthFinding: Sendable, CustomStringConvertible {
   /// The work's name.
   public let name: String
-  /// The smaller of both sizes.
+  /// The smaller of the two sizes.
   public let size: Int
-  /// Repetitions of the work that both times are for.
+  /// The number of repetitions in both times.
   public let repetitions: Int
-  /// Nanoseconds at the smaller size, all repetitions together.
+  /// Nanoseconds of all repetitions at the smaller size.
   public let small: UInt64
-  /// Nanoseconds at the larger size, reckoned for as many repetitions.
+  /// Nanoseconds at the larger size, scaled to the same number of repetitions.
   public let large: UInt64
 
   /// The ratio of processor times, larger size to smaller.
@@ -147,7 +149,7 @@ public struct GrowthFinding: Sendable, CustomStringConvertible {
   /// Whether the cost grew at most in proportion to the size, within the accepted margin.
   public var holds: Bool { ratio <= GrowthLaw.ratioMax }
 
-  /// The measurement in one line.
+  /// The measurement as one line of text.
   public var description: String {
     let times = Double(Int(ratio * 10)) / 10
     return "\(name): \(GrowthLaw.factor) times \(size) takes \(times) times the processor time, "

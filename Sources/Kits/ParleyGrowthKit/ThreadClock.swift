@@ -2,9 +2,9 @@ import Glibc
 
 /// The processor time of the calling thread.
 ///
-/// Time in which the thread waits, or in which others run, does not count.
+/// Waiting and other threads do not count.
 public enum ThreadClock {
-  /// Nanoseconds that the thread has run so far.
+  /// The nanoseconds that the thread has run so far.
   public static var nanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

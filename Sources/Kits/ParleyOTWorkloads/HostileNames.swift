@@ -1,7 +1,8 @@
-/// Names from tokens, providers, files and requests that have a meaning elsewhere: in patterns, paths, queries, headers
-/// and lines.
+/// Names from tokens, providers, files and requests that have a special meaning elsewhere: in
+/// patterns, paths, queries, headers and lines.
 package enum HostileNames {
-  /// Names that could be read as a pattern, a path or nothing. No right is made with them.
+  /// Names that could be mistaken for a pattern, a path or an empty value. No right may be created
+  /// with them.
   package static let meaningful: [String] =
     [
       "", "*", "**", "*/*", "a*", "*a", ".", "..", "/", "//", "\\", "../..", "..\\..", "./a",
@@ -13,7 +14,8 @@ package enum HostileNames {
     " ", "ann ", " ann", "an n", "\t", "a\tb", "\u{A0}", "ann\u{3000}", "\u{2003}",
   ]
 
-  /// Controls, line separators, zero-width characters, marks of direction, tags, byte order marks, fillers.
+  /// Control characters, line separators, zero-width characters, direction marks, tags, byte order
+  /// marks and fillers.
   private static let invisible = [
     "\u{0}", "\u{1}", "\u{7}", "\u{8}", "\n", "\r", "\r\n", "\u{B}", "\u{C}", "\u{1B}", "\u{7F}",
     "\u{85}",
@@ -25,8 +27,8 @@ package enum HostileNames {
     "\u{E0041}",
   ]
 
-  /// Names that are signs of some language, and stand for themselves in every one: SQL, FTS5, tsquery, JSON paths,
-  /// HTTP, HTML, shells, lines of the file of users, subjects of a broker.
+  /// Names with syntax of other languages that must be treated literally: SQL, FTS5, tsquery, JSON
+  /// paths, HTTP, HTML, shells, the file of users, and broker subjects.
   package static let plain: [String] = [
     "%", "_", "a%", "%2A", "%2F", "%2e%2e", "%0d%0a", "'", "''", "';--", "\"", "\"\"", "`", "$1",
     "$2", "$$", "?", "#",
@@ -42,6 +44,6 @@ package enum HostileNames {
     "\u{301}", "ß", "ſ", "ı", "İ", "Ⅳ", "\u{212A}", "👩", "山田", "نام",
   ]
 
-  /// Both kinds.
+  /// The names of both lists.
   package static let all = meaningful + plain
 }

@@ -1,14 +1,14 @@
 package import OTCore
 
-/// A test case for every function of the algebra, drawn from a seed, with the reference's results.
+/// A random test case for every function of OTCore, with the results of the reference.
 ///
-/// The same seed gives the same case on every machine, so a disagreement is reported by its seed.
+/// The same seed gives the same case on every machine, so a failure only reports its seed.
 package struct OracleCase {
   /// A difference between OTCore and the reference.
   package struct Disagreement: Error, CustomStringConvertible {
     package let seed: UInt64
     package let function: String
-    /// Lengths only: the seed gives the rest.
+    /// The length of the text in scalars; the seed determines the rest.
     package let size: Int
 
     package var description: String {
@@ -21,9 +21,9 @@ package struct OracleCase {
   private let string: String
   private let a: TextOperation
   private let b: TextOperation
-  /// On the text that `a` leaves.
+  /// An operation on the text after `a`.
   private let next: TextOperation
-  /// On the text, each on what the one before leaves.
+  /// Consecutive operations, the first on the text.
   private let history: [TextOperation]
   private let cursors: [Int]
 
@@ -50,14 +50,14 @@ package struct OracleCase {
     cursors = (0..<random.between(1, 20)).map { _ in random.below(count + 1) }
   }
 
-  /// A case from another source; `seed` has no meaning then.
+  /// Creates a case from another source, without a seed.
   ///
   /// - Parameters:
   ///   - a: An operation on the text.
-  ///   - b: Another one.
-  ///   - next: One on the text that `a` leaves.
-  ///   - history: Operations that follow on one another, from the text on.
-  ///   - cursors: Places in the text.
+  ///   - b: Another operation on the text.
+  ///   - next: An operation on the text after `a`.
+  ///   - history: Consecutive operations, the first on the text.
+  ///   - cursors: Positions in the text.
   package init(
     text: String, a: TextOperation, b: TextOperation, next: TextOperation,
     history: [TextOperation], cursors: [Int]
@@ -72,9 +72,9 @@ package struct OracleCase {
     self.cursors = cursors
   }
 
-  /// Asks OTCore and the reference the same.
+  /// Compares the results of OTCore with those of the reference.
   ///
-  /// - Throws: `Disagreement`, or what OTCore throws.
+  /// - Throws: `Disagreement`, or an error of OTCore.
   package func check() throws {
     try checkApply()
     try checkCompose()
@@ -112,7 +112,7 @@ package struct OracleCase {
       try composer.append(operation)
       try document.apply(operation)
     }
-    // A composer may order insert and delete at one place otherwise.
+    // A composer may order an insert and a delete at one position differently.
     var whole = Document(string)
     try whole.apply(composer.finished())
     try require(whole == document, "OperationComposer")

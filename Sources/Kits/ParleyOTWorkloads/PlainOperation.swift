@@ -1,9 +1,9 @@
 package import OTCore
 
-/// An operation as a list of parts, written for generating workloads: an implementation of its own,
-/// so that the results in the files are not OTCore's opinion of itself.
+/// An operation as a list of parts, for generating workloads. It is a separate implementation, so
+/// that the expected results in the files do not come from OTCore.
 ///
-/// An insert and a deletion at one place are in this order: the insert comes first.
+/// An insert precedes a deletion at the same position.
 package struct PlainOperation {
   package enum Part {
     case keep(Int)
@@ -23,7 +23,7 @@ package struct PlainOperation {
     case (.remove(let more), .remove(let count)?): parts[parts.count - 1] = .remove(count + more)
     case (.add(let more), .add(let text)?): parts[parts.count - 1] = .add(text + more)
     case (.add(let more), .remove?):
-      // Before the deletion, where an insert may be already.
+      // Insert before the deletion, and merge with an insert that precedes it.
       if parts.count > 1, case .add(let text) = parts[parts.count - 2] {
         parts[parts.count - 2] = .add(text + more)
       } else {
@@ -33,12 +33,12 @@ package struct PlainOperation {
     }
   }
 
-  /// The length that it applies to, in scalars.
+  /// The length of the text before the operation, in scalars.
   package var baseLength: Int {
     parts.reduce(0) { if case .add = $1 { $0 } else { $0 + $1.length } }
   }
 
-  /// The same, packed.
+  /// The same operation as a `TextOperation`.
   package var packed: TextOperation {
     var operation = TextOperation()
     for part in parts {
@@ -51,7 +51,8 @@ package struct PlainOperation {
     return operation
   }
 
-  /// Changes a text from its end to its beginning, so that places stay what they are.
+  /// Applies the operation from the end of a text to its beginning, so that earlier positions
+  /// remain valid.
   package func apply(to text: inout [Unicode.Scalar]) {
     var place = baseLength
     precondition(place == text.count, "an operation on \(place) scalars meets \(text.count)")
@@ -66,7 +67,7 @@ package struct PlainOperation {
     }
   }
 
-  /// Both past each other; at one place what `a` adds goes first.
+  /// Transforms both operations. At one position, the insert of `a` precedes the insert of `b`.
   package static func transform(
     _ a: PlainOperation, _ b: PlainOperation
   ) -> (aAfterB: PlainOperation, bAfterA: PlainOperation) {
@@ -104,8 +105,7 @@ package struct PlainOperation {
     return (aAfterB, bAfterA)
   }
 
-  /// Returns a cursor's new place: before the scalar that it was before, or the next one that is
-  /// left.
+  /// Returns a cursor's new position: before the same scalar, or before the next one that remains.
   package func moved(_ cursor: Int, insertMovesIt: Bool) -> Int {
     var before = cursor
     var result = 0

@@ -1,10 +1,11 @@
 package import OTCore
 
-/// Operations drawn from a seed.
+/// Random operations from a seed.
 extension TextOperation {
-  /// An operation on a text of this length. Insert and delete come in both orders.
+  /// Returns an operation on a text of this length. Inserts and deletes at one position occur in
+  /// both orders.
   ///
-  /// - Parameter edits: About how many places it changes.
+  /// - Parameter edits: The approximate number of edited positions.
   package static func random(
     length: Int, edits: Int = 3, wide: Bool = true, using random: inout SplitMix64
   ) -> TextOperation {
@@ -12,7 +13,7 @@ extension TextOperation {
     var left = length
     let stride = max(1, 2 * length / max(1, edits))
     while true {
-      // Zero often, so that neighbours touch and positions meet.
+      // Often zero, so that edits are adjacent and positions coincide.
       let kept = min(left, random.chance(25) ? 0 : random.below(stride + 1))
       operation.retain(kept)
       left -= kept
@@ -34,7 +35,7 @@ extension TextOperation {
   }
 
   private static func insertion(_ wide: Bool, _ random: inout SplitMix64) -> String {
-    // Mostly short; now and then longer than what an operation holds without a block of its own.
+    // Mostly short; sometimes too long to be stored inline in an operation.
     RandomTexts.text(
       scalars: random.chance(10) ? random.between(10, 40) : random.between(1, 4), wide: wide,
       using: &random)
@@ -46,7 +47,7 @@ extension TextOperation {
     return count
   }
 
-  /// Builds an operation from `=3 +text -2`; a text ends at the next space.
+  /// Parses an operation such as `=3 +text -2`. A text ends at the next space.
   package init(notation: String) {
     self.init()
     for part in notation.split(separator: " ") {
@@ -59,7 +60,7 @@ extension TextOperation {
     }
   }
 
-  /// The operation as ``init(notation:)`` reads it.
+  /// The operation in the form that ``init(notation:)`` parses.
   package var notation: String {
     var parts: [String] = []
     for component in components {

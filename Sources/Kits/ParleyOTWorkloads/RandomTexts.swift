@@ -1,13 +1,13 @@
-/// Texts to edit, drawn from a seed.
+/// Random texts from a seed.
 package enum RandomTexts {
-  /// Pieces that are hard for code that counts anything but scalars.
+  /// Texts that break code which counts anything but scalars.
   private static let pieces: [String] = [
     "a", "b", "c", " ", "\n", "\r\n", "é", "e\u{301}", "ß", "Ж", "中", "語", "한", "\u{1112}\u{1161}",
     "😀", "👍🏽", "👨‍👩‍👧‍👦", "🇩🇪", "𝄞", "\u{200d}", "\u{fe0f}", "\u{0}", "\u{feff}", "\u{10ffff}",
     "\"", "\\", "\u{1f}", "\u{7f}", "\u{2028}",
   ]
 
-  /// About so many scalars; plain letters unless `wide`.
+  /// Returns a text of about `scalars` scalars; only lowercase letters unless `wide`.
   package static func text(
     scalars: Int, wide: Bool = true, using random: inout SplitMix64
   ) -> String {

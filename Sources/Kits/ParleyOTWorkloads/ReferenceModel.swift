@@ -1,11 +1,13 @@
 package import OTCore
 
-/// The algebra once more, as plainly as it can be said: arrays of scalars, one step at a time.
+/// A second implementation of the algebra, as simple as possible: arrays of scalars, one step at a
+/// time.
 ///
-/// It exists to be obviously right, so that the fast one can be compared with it. An operation is a
-/// list of steps, each about one scalar; nothing is merged, nothing is counted in bytes.
+/// It is the reference with which the fast implementation is compared, so it must be obviously
+/// correct. An operation is a list of steps of one scalar each. Steps are not merged, and nothing
+/// is counted in bytes.
 package struct ReferenceOperation: Equatable {
-  /// A step of an operation, at or before one scalar of the text.
+  /// A step of an operation: for one scalar of the text, or for one added scalar.
   package enum Step: Equatable {
     case keep
     case remove
@@ -16,7 +18,7 @@ package struct ReferenceOperation: Equatable {
 
   package init(steps: [Step]) { self.steps = steps }
 
-  /// The same operation, step by step.
+  /// Converts an operation to steps.
   package init(_ operation: TextOperation) {
     steps = []
     for component in operation.components {
@@ -28,7 +30,7 @@ package struct ReferenceOperation: Equatable {
     }
   }
 
-  /// The same operation, packed.
+  /// The same operation as a `TextOperation`.
   package var packed: TextOperation {
     var operation = TextOperation()
     for step in steps {
@@ -47,7 +49,7 @@ package struct ReferenceOperation: Equatable {
 
   package var targetLength: Int { steps.count { $0 != .remove } }
 
-  /// Applying: keep copies a scalar, remove skips it, add adds one.
+  /// Applies the operation: `keep` copies a scalar, `remove` skips one, `add` adds one.
   package func applied(to text: [Unicode.Scalar]) -> [Unicode.Scalar] {
     var rest = text[...]
     var result: [Unicode.Scalar] = []
@@ -62,8 +64,9 @@ package struct ReferenceOperation: Equatable {
     return result
   }
 
-  /// Composing: what the first removes, the second never sees; what the second adds, the first never
-  /// saw; else the two steps are about one scalar, in the text between them.
+  /// Composes two operations. A scalar that the first removes does not exist for the second, and a
+  /// scalar that the second adds does not exist for the first. All other steps form pairs for the
+  /// same scalar of the text between them.
   package func composed(with next: ReferenceOperation) -> ReferenceOperation {
     var first = steps[...]
     var second = next.steps[...]
@@ -94,8 +97,9 @@ package struct ReferenceOperation: Equatable {
     return ReferenceOperation(steps: result)
   }
 
-  /// Transforming: the left one's additions first, then the right one's; else both steps are about
-  /// one scalar of the common text, which is gone after either removes it.
+  /// Transforms two operations. Scalars that `a` adds precede those that `b` adds. All other steps
+  /// form pairs for the same scalar of the common text, which is removed if either operation
+  /// removes it.
   package static func transform(
     _ a: ReferenceOperation, _ b: ReferenceOperation
   ) -> (aAfterB: ReferenceOperation, bAfterA: ReferenceOperation) {
@@ -133,7 +137,7 @@ package struct ReferenceOperation: Equatable {
     return (ReferenceOperation(steps: aAfterB), ReferenceOperation(steps: bAfterA))
   }
 
-  /// Inverting: added text goes, removed text returns, in the same places.
+  /// Inverts the operation: removes added scalars, and adds removed scalars at the same positions.
   package func inverted(on text: [Unicode.Scalar]) -> ReferenceOperation {
     var rest = text[...]
     var result: [Step] = []
@@ -149,8 +153,8 @@ package struct ReferenceOperation: Equatable {
     return ReferenceOperation(steps: result)
   }
 
-  /// Moving a cursor: it is before one scalar, and moves to the next one when that is removed.
-  /// Another's additions there go after it, the own ones before it.
+  /// Moves a cursor. It remains before its scalar, or moves to the next one if that is removed. Own
+  /// additions at its position move it; those of other users do not.
   package func moved(_ cursor: Int, own: Bool) -> Int {
     var cursor = cursor
     var position = 0

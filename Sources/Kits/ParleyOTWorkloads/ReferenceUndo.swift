@@ -1,6 +1,7 @@
-/// Undo once more, as plainly as it can be said: nothing is ever taken out of the text, only hidden.
+/// A second implementation of undo, as simple as possible: scalars are never removed from the text,
+/// only hidden.
 ///
-/// A step is the scalars that an edit showed and those that it hid. Undoing hides the former and
+/// A step contains the scalars that an edit has shown and hidden. Undoing hides the former and
 /// shows the latter, unless another user has hidden them meanwhile.
 package struct ReferenceUndo {
   private struct Cell {
@@ -30,12 +31,12 @@ package struct ReferenceUndo {
     return Cell(scalar: scalar, number: count, isVisible: true)
   }
 
-  /// An own edit, joined to the step before if `joins`.
+  /// Records an own edit, joined to the previous step if `joins`.
   package mutating func record(_ edit: ReferenceOperation, joins: Bool) {
     redos = []
     var step = change(edit)
     if joins, let last = undos.popLast() {
-      // What the step itself had shown before hiding it was never there.
+      // Scalars that the joined step has both shown and hidden are in neither list.
       let again = Set(step.hidden).intersection(last.shown)
       step.shown = (last.shown + step.shown).filter { !again.contains($0) }
       step.hidden = (last.hidden + step.hidden).filter { !again.contains($0) }
@@ -43,18 +44,19 @@ package struct ReferenceUndo {
     undos.append(step)
   }
 
-  /// Applies another author's edit.
+  /// Applies an edit of another user.
   package mutating func receive(_ edit: ReferenceOperation) { _ = change(edit) }
 
   package mutating func undo() { Self.take(from: &undos, to: &redos, &cells) }
 
   package mutating func redo() { Self.take(from: &redos, to: &undos, &cells) }
 
-  /// Applies an edit: added text goes right after the visible scalar before it.
+  /// Applies an edit. Added scalars are placed directly after the preceding visible scalar.
   private mutating func change(_ edit: ReferenceOperation) -> Step {
     var step = Step()
     var index = 0
-    // An edit counts what is visible before it, so what it adds and hides itself is stepped over.
+    // Positions count the scalars that were visible before the edit, so those that it adds or hides
+    // are skipped.
     for action in edit.steps {
       if case .add(let scalar) = action {
         let cell = newCell(scalar)
@@ -73,7 +75,7 @@ package struct ReferenceUndo {
     return step
   }
 
-  /// Takes back the newest step that still changes something.
+  /// Reverts the newest step that still has an effect.
   private static func take(from source: inout [Step], to other: inout [Step], _ cells: inout [Cell])
   {
     while let step = source.popLast() {

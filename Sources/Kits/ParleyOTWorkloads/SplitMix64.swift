@@ -1,4 +1,4 @@
-/// A small generator with a seed, the same on every machine (Steele, Lea, Flood, 2014).
+/// A small seeded random generator, the same on every machine (Steele, Lea, Flood, 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -12,14 +12,14 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number below `bound`: the upper half of a draw times the bound.
+  /// Returns a number below `bound`: the upper half of a random word times the bound.
   package mutating func below(_ bound: Int) -> Int {
     Int(UInt64(bound).multipliedFullWidth(by: next()).high)
   }
 
-  /// A number from `low` to `high`, both included.
+  /// Returns a number from `low` to `high`, inclusive.
   package mutating func between(_ low: Int, _ high: Int) -> Int { low + below(high - low + 1) }
 
-  /// Whether something of this chance happens.
+  /// Returns true with a probability of `percent` %.
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

@@ -1,11 +1,11 @@
-/// Text and typing that look like people's, drawn from a seed.
+/// Random text and edits that resemble human typing.
 package struct TypedText {
   private static let vowels = Array("eaiou".unicodeScalars)
   private static let consonants = Array("tnshrdlcmfwgypbvk".unicodeScalars)
   private static let wide = Array("äöüéñçøžДжиюλπΩ中文字漢日本語한국어😀🎉👍🚀𝄞".unicodeScalars)
 
   private var random: SplitMix64
-  /// Whether half of the letters are outside of ASCII.
+  /// Whether half of the letters are not ASCII.
   private let isWide: Bool
   private var lettersLeft = 4
 
@@ -18,7 +18,7 @@ package struct TypedText {
   package mutating func between(_ low: Int, _ high: Int) -> Int { random.between(low, high) }
   package mutating func chance(_ percent: Int) -> Bool { random.chance(percent) }
 
-  /// The next letter, space or line's end.
+  /// Returns the next letter, comma, space or newline.
   package mutating func next() -> Unicode.Scalar {
     if lettersLeft == 0 {
       lettersLeft = random.between(1, 9)
@@ -33,8 +33,8 @@ package struct TypedText {
 
   package mutating func text(_ count: Int) -> [Unicode.Scalar] { (0..<count).map { _ in next() } }
 
-  /// An operation that changes so many places: sixty in a hundred insert, twenty-five delete, the rest
-  /// replace, each one to ten scalars. With `near`, half of the places lie within three of those.
+  /// Returns an operation with `edits` edits: 60 % insert, 25 % delete, 15 % replace, each 1 to 10
+  /// scalars. With `near`, half of the edits are within three scalars of those positions.
   package mutating func operation(
     on length: Int, edits: Int, near: [Int] = []
   ) -> (operation: PlainOperation, places: [Int]) {
@@ -68,7 +68,7 @@ package struct TypedText {
     return (operation, used)
   }
 
-  /// An edit: a number of scalars deleted at a place, and a text inserted there.
+  /// An edit: a number of scalars deleted at a position, and a text inserted there.
   package struct Patch {
     package var position: Int
     package var deleted: Int
@@ -80,7 +80,7 @@ package struct TypedText {
       self.inserted = inserted
     }
 
-    /// On a text of this length.
+    /// Returns the edit as an operation on a text of this length.
     package func operation(on length: Int) -> PlainOperation {
       var operation = PlainOperation()
       operation.append(.keep(position))
@@ -91,8 +91,8 @@ package struct TypedText {
     }
   }
 
-  /// Draws an author's next edit at the caret: mostly a typed letter, sometimes a deleted one,
-  /// rarely a paste, a cut or a jump elsewhere.
+  /// Returns an author's next edit at the caret: mostly a typed letter, sometimes a deleted letter,
+  /// rarely a paste, a cut or a jump.
   package mutating func patch(caret: inout Int, length: Int) -> Patch {
     if random.chance(2) { caret = random.below(length + 1) }
     let kind = random.below(100)
@@ -109,7 +109,7 @@ package struct TypedText {
     return patch
   }
 
-  /// Draws the edits of several people in turn, each on the text that the one before left.
+  /// Returns edits of several people in turn, each on the text after the previous edit.
   package mutating func typing(on length: Int, count: Int, people: Int) -> [Patch] {
     var carets = (0..<people).map { _ in random.below(length + 1) }
     var length = length
