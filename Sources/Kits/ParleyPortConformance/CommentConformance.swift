@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import OTCore
 import ParleyOTWorkloads
 
-/// Requirements on the comments of notes.
+/// Requirements for comments of notes.
 extension DocumentStoreConformance {
   static let comments: [ConformanceCheck] = [
     ConformanceCheck("a comment is there after a restart, for its note alone") { rig in
@@ -50,7 +50,7 @@ extension DocumentStoreConformance {
       try rig.append("n", entry(1, op("one two three")))
       let first = remark("a", on: anchor(1, 4, 7), "two")
       _ = try rig.comment("n", .add(first, countMax: 9))
-      // Before it, at its start, within it, at its end.
+      // Before the range, at its start, within it, and at its end.
       try rig.append("n", entry(2, op("AA", 13)), entry(3, op(6, "B", 9)))
       try rig.append("n", entry(4, op(8, "C", 8)), entry(5, op(11, "D", 6)))
       try expect(rig.comments("n").comments[0].anchor, anchor(5, 7, 11), "the range")
@@ -114,7 +114,7 @@ extension DocumentStoreConformance {
       try expect(rig.comment("n", .add(more, countMax: 2)), .full(count: 2), "one too many")
       let lost = Comment(id: "d", thread: "b", author: "", person: nil, text: "x", createdAt: 52)
       try expect(rig.comment("n", .add(lost, countMax: 9)), .unknownComment, "an answer's answer")
-      // With answers it stays without its words, until the last of them is gone.
+      // A comment with replies remains without its text until the last reply is deleted.
       _ = try rig.comment("n", .remove("a", by: ann))
       try rig.restart()
       let left = try rig.comments("n").comments
@@ -149,7 +149,8 @@ extension DocumentStoreConformance {
     },
   ]
 
-  /// Makes random edits of a note with comments, and moves their ranges by hand.
+  /// Makes random edits to a note with comments, and compares their ranges with ranges that are
+  /// moved like carets.
   private static func follow(_ rig: StoreRig, _ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let id: DocumentID = "seed-\(seed)"
@@ -211,7 +212,7 @@ private func remark(_ id: CommentID, on range: CommentAnchor, _ quote: String) -
 }
 
 extension CommentAnchor {
-  /// Moves the range as two carets: the start as an own one, the end as another's.
+  /// Moves the range like two carets: the start over own edits, the end over edits of another user.
   fileprivate mutating func passByHand(_ operation: TextOperation) {
     revision += 1
     guard !isGone else { return }

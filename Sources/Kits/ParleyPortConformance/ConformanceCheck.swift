@@ -1,8 +1,8 @@
 public import ParleyGatewayPorts
 
-/// Something that every store of documents must do, as a function over any of them.
+/// A requirement for every document store, which can be run against any of them.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
-  /// The requirement that is checked.
+  /// The checked requirement.
   public let description: String
 
   private let body: @Sendable (StoreRig) throws -> Void
@@ -14,17 +14,18 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
   /// Runs the check.
   ///
-  /// - Parameter open: Opens the store that is checked, empty the first time. It is called again
-  ///   for a restart, after the earlier instance was released; then what was committed is there.
-  /// - Throws: `ConformanceFailure`, or what `open` throws.
+  /// - Parameter open: Opens the store under test, which is empty the first time. Called again for
+  ///   a restart, after the previous instance was released; it must then contain everything that
+  ///   was committed.
+  /// - Throws: `ConformanceFailure`, or an error of `open`.
   public func run(opening open: @escaping () throws -> any DocumentStore) throws {
     try body(try StoreRig(open))
   }
 }
 
-/// A requirement that a store does not meet.
+/// A violated requirement.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-  /// The expectation, and what came instead.
+  /// The expected value and the actual value.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on deleted notes that can be restored.
+/// Requirements for deleted notes that can be restored.
 extension DocumentStoreConformance {
   static let deletions: [ConformanceCheck] = [
     ConformanceCheck("a deleted note that is kept is out of sight, and listed among the deleted") {
@@ -117,7 +117,7 @@ extension DocumentStoreConformance {
       }
       try rig.bringBack("c")
       try expect(text: rig.load("c").text, "text", "the text of the one that is left")
-      // Their logs are gone with them.
+      // Their logs are deleted with them.
       try rig.create("a")
       try expect(text: rig.load("a").text, "", "the text of a new note of an old name")
     },

@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import ParleyJSON
 import OTCore
 
-/// Requirements of every store of documents, whatever it is made of.
+/// The requirements for every document store.
 public enum DocumentStoreConformance {
-  /// All checks, each for a store of its own.
+  /// All checks. Each needs a new store.
   public static let checks: [ConformanceCheck] =
     notes + deletions + folders + logs + history + compaction + batches + restarts + rooms + outbox
     + once + files + comments + sessions + names + [.randomHistories]

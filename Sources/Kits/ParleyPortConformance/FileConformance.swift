@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on the files of notes.
+/// Requirements for files of notes.
 extension DocumentStoreConformance {
   static let files: [ConformanceCheck] = [
     ConformanceCheck("a file that was kept is there after a restart, for its note alone") { rig in
@@ -103,7 +103,7 @@ extension DocumentStoreConformance {
       let erased = try rig.put("erased", [3], in: "n", at: 10).file
       let unused = try rig.put("unused", [4], in: "n", at: 10).file
       let young = try rig.put("young", [5], in: "n", at: 20).file
-      // One is pasted, one is typed in two pieces, one is pasted and erased.
+      // One is pasted, one is typed in two parts, and one is pasted and deleted.
       try rig.append("n", entry(1, op(.text("[a](files/\(named.hash)/a) "))))
       let length = 10 + 64 + 4
       let digits = typed.hash.description
@@ -127,7 +127,7 @@ extension DocumentStoreConformance {
       try expect(
         rig.file(.read(id: "n", unused.hash, withBytes: true)), .unknownFile, "the one removed")
       try expect(rig.unsettled(before: 20), [], "notes whose files are looked for again")
-      // A compacted log no longer names the file; a version's text does.
+      // The compacted log no longer contains the file's hash, but the version's text does.
       try rig.save(NamedVersion(revision: 4, name: "V", author: "Ann", time: 5), in: "n")
       try rig.compact("n", through: 5)
       rig.maintain()

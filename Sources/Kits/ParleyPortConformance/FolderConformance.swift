@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import ParleyOTWorkloads
 
-/// Requirements on the folders of notes.
+/// Requirements for folders of notes.
 extension DocumentStoreConformance {
   private static let everything = FolderCounting(notes: [NamePattern("*")], folders: [])
 
-  /// Rights to read and change the notes of one folder and of those below it.
+  /// Returns rights to read and change the notes in a folder and its subfolders.
   private static func rights(in folder: String) throws -> FolderRights {
     let identity = Identity(
       user: "ann", grants: [try Grant(.folders, text: folder + "/*=read,write")])
@@ -114,13 +114,13 @@ extension DocumentStoreConformance {
       var expected: [String: Int] = [:]
       for index in 0..<40 {
         let folder = ["", "a", "a/b", "b", "c/d/e"][index * index % 5]
-        // Several of one time, which names tell apart.
+        // Several notes have the same time, and are ordered by id.
         try rig.create("n\(index)", time: Timestamp(index / 7))
         try rig.move("n\(index)", to: folder)
         if index % 3 == 0 { expected[folder, default: 0] += 1 }
       }
       let third = (0..<40).filter { $0 % 3 == 0 }.map { NamePattern(exactly: "n\($0)") }
-      // A pattern beside the names has all notes looked at.
+      // With a pattern besides the names, every note is examined.
       let countings = [
         everything, FolderCounting(notes: third + [NamePattern("x*")], folders: []),
         FolderCounting(notes: [], folders: [NamePattern("a/*"), NamePattern("c/d/e")]),
@@ -189,7 +189,7 @@ extension DocumentStoreConformance {
       try expect(
         move("a", "", limit: 9), ["n0:b", "n1:", "n2:b/b", "n3:c", "n4:z", "n5:bb"],
         "the notes of the one above")
-      // Two of them come to places within the folder, and one more to a place within that.
+      // Two of them move into the folder itself, and one into its subfolder.
       for (id, folder) in [("late", "b/b/x"), ("last", "b/b/b"), ("other", "b/b!x"), ("z", "b/a")] {
         try rig.create(DocumentID(id))
         try rig.move(DocumentID(id), to: folder)

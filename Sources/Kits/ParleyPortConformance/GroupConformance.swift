@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// The conformance of a store that keeps groups, likes, and what people have read.
+/// Requirements for groups, reactions and read marks.
 package enum GroupConformance {
   private static let ann = ChangeActor(person: "ann", name: "Ann", manages: false)
   private static let ben = ChangeActor(person: "ben", name: "Ben", manages: false)

@@ -1,10 +1,10 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// Requirements on histories and texts of the past.
+/// Requirements for histories and earlier texts.
 extension DocumentStoreConformance {
-  /// A note of six entries: Ann, Ann, Ben, Ben, Ann, Ben; a second apart, but a minute before the
-  /// fourth.
+  /// Creates a note with six entries: Ann, Ann, Ben, Ben, Ann, Ben. Their times differ by a second,
+  /// but by a minute before the fourth.
   private static func makeHistory(_ rig: StoreRig) throws {
     try rig.create("n", time: 500)
     let steps: [(TextOperation, String, Timestamp)] = [

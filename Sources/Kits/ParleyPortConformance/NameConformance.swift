@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on names of published notes.
+/// Requirements for names of published notes.
 extension DocumentStoreConformance {
   private static let rest = PublicName.restMilliseconds
 
@@ -71,7 +71,7 @@ extension DocumentStoreConformance {
       try rig.bringBack("n")
       try expect(rig.open("one"), .note(first, title: "A note"), "when the note is back")
       try rig.delete("n", at: 30)
-      // Another note of the same id is another note.
+      // Another note with the same id does not have the name.
       try rig.create("n", time: 40)
       try expect(rig.open("one"), .unknown, "by another note of the same id")
       try expect(rig.name(.of(note: "n")), .name(nil, in: FolderPath.none), "that note's name")

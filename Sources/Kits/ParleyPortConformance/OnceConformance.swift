@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on requests that are done once.
+/// Requirements for requests that are performed once.
 extension DocumentStoreConformance {
   static let once: [ConformanceCheck] = [
     ConformanceCheck("an answer is kept with the work, and told apart by owner, key and content") {
@@ -87,7 +87,7 @@ extension DocumentStoreConformance {
       try expect(isKept("k1", "ben", at: 100_010), true, "another's")
       try expect(isKept("k4", at: 101_003), true, "just young enough")
       try expect(isKept("k4", at: 101_004), false, "too old")
-      // A key whose answer is too old is as good as new.
+      // A key is new if its answer is expired.
       _ = try rig.keeping(
         .rename(id: "n", title: "again", time: 300_000),
         request("ann", "k4", body: "other", time: 300_000), memory)
@@ -105,7 +105,7 @@ extension DocumentStoreConformance {
       try expect(rig.make("Two"), .taken, "another title")
       try expect(rig.make("One", "ben"), .taken, "another owner")
       try rig.restart()
-      // It has changed since: it is its maker's all the same.
+      // The note belongs to its creator even after a change.
       let renamed = try rig.rename("n", title: "Three", time: 100_002)
       try expect(rig.make("One"), .found(renamed), "the same after a change")
       try rig.delete("n")
@@ -128,7 +128,7 @@ extension DocumentStoreConformance {
       _ = try rig.make(time: 100_000)
       try rig.delete("n")
       rig.maintain()
-      // Long after the last request that said a time.
+      // Long after the last request that contained a time.
       try expect(rig.make(time: 500_000), .deleted, "the first request after the deletion")
       rig.maintain()
       try expect(rig.make(time: 500_999), .deleted, "one within the rest")
@@ -145,7 +145,7 @@ extension DocumentStoreConformance {
 }
 
 extension StoreRig {
-  /// Makes the note `n`, whose id rests for a second.
+  /// Creates the note `n`, whose id rests for a second.
   func make(
     _ title: String = "One", _ owner: String = "ann", time: Timestamp = 100_000
   ) throws -> OnceReply {
@@ -160,7 +160,7 @@ extension StoreRig {
     return reply
   }
 
-  /// Does work and keeps the note's id as the answer.
+  /// Performs a request, and stores the note's id as the answer.
   func keeping(
     _ work: StoreRequest, _ asked: KeyedRequest, _ memory: AnswerMemory = .standard
   ) throws -> StoreReply {

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on stores that keep an outbox.
+/// Requirements for stores that contain an outbox.
 extension DocumentStoreConformance {
   static let outbox: [ConformanceCheck] = [
     ConformanceCheck("an event is there exactly if its change is") { rig in
@@ -47,7 +47,7 @@ extension DocumentStoreConformance {
       try rig.add([rig.news("7")])
       let both = try rig.take()
       try rig.settle(delivered: Array(both.prefix(1)), adding: [rig.news("8")])
-      // Another gateway has sent them, too, and was faster with the first.
+      // Another gateway has sent both events, and has settled the first one earlier.
       try rig.settle(delivered: both, adding: [rig.news("8")])
       try expect(rig.take().map(\.type), ["7", "8"], "what follows is added once")
     },
@@ -125,7 +125,7 @@ extension DocumentStoreConformance {
   ]
 }
 
-/// Records events of notes made and renamed.
+/// Records events when notes are created and renamed.
 private struct PlainRecorder: OutboxRecorder {
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
@@ -148,7 +148,7 @@ extension StoreRig {
     return outbox
   }
 
-  /// Makes the store record events.
+  /// Enables recording of events.
   func tell(queuedMax: Int, deadLettersMax: Int = 9) throws {
     try outbox().outboxRules = OutboxRules(
       recorder: PlainRecorder(), queuedMax: queuedMax, deadLettersMax: deadLettersMax)

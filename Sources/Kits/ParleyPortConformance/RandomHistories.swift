@@ -3,7 +3,7 @@ import OTCore
 import ParleyOTWorkloads
 
 extension ConformanceCheck {
-  /// Random batches against a plain model of a store, with restarts and housekeeping in between.
+  /// Compares a store with a simple model over random batches, restarts and housekeeping.
   static let randomHistories = ConformanceCheck("random histories agree with a plain model") {
     rig in
     for seed in 1...8 {
@@ -107,7 +107,7 @@ extension ConformanceCheck {
   }
 }
 
-/// A document as a list of entries and a text of scalars.
+/// A simple model of a document: a list of entries, and a text of scalars.
 private struct ModelDocument {
   var title: String
   var entries: [LogEntry] = []
@@ -124,7 +124,7 @@ private struct ModelDocument {
 
   init(title: String) { self.title = title }
 
-  /// Makes a random edit and returns its entry.
+  /// Makes a random edit, and returns its entry.
   mutating func edit(_ random: inout SplitMix64) -> LogEntry {
     let start = Int.random(in: 0...scalars.count, using: &random)
     let end = Int.random(in: start...min(scalars.count, start + 4), using: &random)

@@ -1,7 +1,8 @@
 package import ParleyGatewayPorts
 import ParleyJSON
 
-/// Requests about a room that leave nothing in it, by the names of tests: a store keeps no record of the room for them.
+/// Requests for a room that have no effect on it, with the names of their tests. A store must not
+/// retain a row of the room for them.
 package enum RefusedRoomRequests {
   package static let room: RoomName = "refused"
 
@@ -34,7 +35,7 @@ package enum RefusedRoomRequests {
     return changes
   }
 
-  /// Any rights by folders: the note is not there.
+  /// Rights that depend on the folder; the note does not exist.
   private static var rights: FolderRights {
     let identity = Identity(
       user: "ann", grants: [Grant(.folders, NamePattern("f/*"), .all)])

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Requirements on rooms.
+/// Requirements for rooms.
 extension DocumentStoreConformance {
   static let rooms: [ConformanceCheck] = [
     ConformanceCheck("publications are numbered from 1, and read as they were written") { rig in
@@ -13,7 +13,7 @@ extension DocumentStoreConformance {
       let page = try rig.page("r", .since(0))
       let expected = [
         Publication(offset: 1, time: 5, data: JSONValue(trusted: Array("1".utf8))),
-        // Never earlier than the one before.
+        // The time is at least that of the previous publication.
         Publication(
           offset: 2, time: 5, personID: "ann",
           data: JSONValue(trusted: Array("[\"\u{1f426}\",1.5]".utf8))),
@@ -45,7 +45,7 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.publish("r", "1", key: "k", time: 14), 1, "after a restart")
       try expect(rig.page("r", .newest).publications.count, 2, "the history")
-      // Keys are kept for 1,000 milliseconds here.
+      // In this check, keys expire after 1,000 milliseconds.
       try expect(rig.publish("r", "1", key: "k", time: 2_000), 3, "long after")
     },
     ConformanceCheck("a subscriber gets all that it missed, or the answer that it cannot") { rig in
@@ -246,7 +246,7 @@ extension StoreRig {
         memory: memory, keyAge: 1_000))
   }
 
-  /// Publishes and returns the offset.
+  /// Publishes, and returns the publication's offset.
   func publish(
     _ room: RoomName, _ json: String, key: String? = nil, person: PersonID? = nil,
     time: Timestamp = 1, _ memory: RoomMemory = .standard

@@ -1,11 +1,11 @@
 public import ParleyGatewayPorts
 import ParleyOTWorkloads
 
-/// Requirements on every index of words.
+/// Requirements for every index of words.
 public enum SearchIndexConformance {
-  /// A requirement, as a function over an empty index.
+  /// A requirement, which can be run against an empty index.
   public struct Check: Sendable, CustomStringConvertible {
-    /// The requirement.
+    /// The checked requirement.
     public let description: String
 
     private let body: @Sendable (Rig) throws -> Void
@@ -17,15 +17,15 @@ public enum SearchIndexConformance {
 
     /// Runs the check.
     ///
-    /// - Parameter index: An empty one.
+    /// - Parameter index: An empty index.
     public func run(_ index: any SearchIndex) throws { try body(Rig(index: index)) }
   }
 
-  /// An index with short words for what is done to it.
+  /// An index with convenience functions.
   fileprivate struct Rig {
     let index: any SearchIndex
 
-    /// Puts a note into the index, and returns whether its tags are others.
+    /// Adds a note to the index, and returns whether its tags have changed.
     @discardableResult
     func put(
       _ id: DocumentID, _ title: String, _ text: String, revision: Int = 1, created: Timestamp = 1
@@ -41,13 +41,13 @@ public enum SearchIndexConformance {
       try index.find(SearchQuery(words), skipping: count, limit: limit)
     }
 
-    /// Checks what is found, in whatever order.
+    /// Verifies which notes a query finds, in any order.
     func expect(_ words: String, _ ids: DocumentID...) throws {
       try ParleyPortConformance.expect(find(words).sorted(), ids.sorted(), "what “\(words)” finds")
     }
   }
 
-  /// The requirements.
+  /// All checks. Each needs an empty index.
   public static let checks: [Check] = [
     Check("notes are found by all words of a query, in title and text") { rig in
       try rig.put("a", "Shopping list", "Eggs, bread and Crème brûlée")
@@ -143,7 +143,7 @@ public enum SearchIndexConformance {
       try rig.expect("first")
       try rig.expect("new second", "a")
       try expect(rig.index.text(of: "a"), "second words", "its text")
-      // Another note under the id of one that was deleted.
+      // Another note with the id of a deleted note.
       try rig.put("a", "Third", "begins anew", revision: 0, created: 5)
       try rig.expect("second")
       try rig.expect("anew", "a")

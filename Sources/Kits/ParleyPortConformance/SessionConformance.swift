@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Requirements on sessions of users who have signed in, and on links to notes.
+/// Requirements for sessions of signed-in users, and for links to notes.
 extension DocumentStoreConformance {
   private static let rule = SessionRule(idleMilliseconds: 1_000, graceMilliseconds: 100)
 
@@ -112,7 +112,7 @@ extension DocumentStoreConformance {
     ConformanceCheck("a link counts until its time is over, and ends with its note's name") { rig in
       try rig.create("n")
       try rig.create("m")
-      // More than are removed at a time.
+      // More links than one request deletes.
       for number in 1...200 {
         let link = noteLink("m\(number)", to: "m", at: 1)
         try expect(rig.link(.make(link, key: link.id, countMax: 999)), .made, "another note's")

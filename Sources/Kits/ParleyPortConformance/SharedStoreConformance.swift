@@ -1,9 +1,9 @@
 public import ParleyGatewayPorts
 import OTCore
 
-/// Requirements of every store whose logs several nodes append to, each through a handle of its own.
+/// Requirements for every store whose logs several nodes append to, each through its own handle.
 public enum SharedStoreConformance {
-  /// All checks, each for a store of its own.
+  /// All checks. Each needs a new store.
   public static let checks: [SharedStoreCheck] = [
     SharedStoreCheck("both handles say that the store is shared") { rig in
       try require(rig.a.isShared && rig.b.isShared, "both shared")
@@ -118,7 +118,7 @@ public enum SharedStoreConformance {
               .create(id: id, epoch: "e", title: "M", time: 1), keeping: [draft], .standard))
         ])[0]
       }
-      // Neither has found an answer.
+      // Neither node has found a stored answer.
       try require(make(rig.a, "first").isDone, "the first is done")
       try expect(rig.error(make(rig.b, "second")), .answeredElsewhere([0]), "the second")
       guard case .notes(let notes) = rig.b.perform([.list])[0] else {
@@ -271,11 +271,11 @@ public enum SharedStoreConformance {
   ]
 }
 
-/// Something that every shared store must do.
+/// A requirement for every shared store.
 public struct SharedStoreCheck: Sendable, CustomStringConvertible {
-  /// The requirement that is checked.
+  /// The checked requirement.
   public let description: String
-  /// Whether the answer to a batch has to be lost for it.
+  /// Whether the check needs a lost reply to a batch.
   public let needsLostAnswers: Bool
 
   private let body: @Sendable (SharedStoreRig) throws -> Void
@@ -292,9 +292,9 @@ public struct SharedStoreCheck: Sendable, CustomStringConvertible {
   /// Runs the check.
   ///
   /// - Parameters:
-  ///   - open: Opens a handle on the store, which is empty at first; called twice.
-  ///   - loseAnswer: Has the next batch of a handle be done and its answer be lost.
-  /// - Throws: `ConformanceFailure`, or what `open` throws.
+  ///   - open: Opens a handle on the store, which is empty at first. Called twice.
+  ///   - loseAnswer: Makes the next batch of a handle succeed, but its reply be lost.
+  /// - Throws: `ConformanceFailure`, or an error of `open`.
   public func run<Store: DocumentStore>(
     opening open: () throws -> Store,
     losingAnswerOf loseAnswer: @escaping (Store) -> Void = { _ in }
@@ -306,7 +306,7 @@ public struct SharedStoreCheck: Sendable, CustomStringConvertible {
   }
 }
 
-/// Two handles on one store under check, which has a note `n`.
+/// Two handles on one store under test, which contains a note `n`.
 final class SharedStoreRig: ReplyReader {
   let a: any DocumentStore
   let b: any DocumentStore
@@ -328,7 +328,7 @@ final class SharedStoreRig: ReplyReader {
     store.perform([request(entries, after: chain, sessions: sessions)])[0]
   }
 
-  /// A request to append if the log is still the one of a chain.
+  /// Returns a request to append entries if the log still has a chain.
   func request(
     to id: DocumentID = "n", _ entries: [LogEntry], after chain: LogChain,
     sessions: [String: Int] = [:]
@@ -338,7 +338,7 @@ final class SharedStoreRig: ReplyReader {
       condition: AppendCondition(chain: chain, sessions: sessions))
   }
 
-  /// Appends, and returns the new chain.
+  /// Appends entries, and returns the new chain.
   func append(
     _ store: any DocumentStore, _ entries: [LogEntry], after chain: LogChain,
     sessions: [String: Int] = [:]

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// A store under check, with requests as short as their meaning.
+/// A store under test, with convenience functions for requests.
 final class StoreRig: ReplyReader {
   static let epoch = "first-epoch"
 
@@ -65,7 +65,7 @@ final class StoreRig: ReplyReader {
     return notes.map(\.id)
   }
 
-  /// All folders with their notes, as `folder:notes`, gathered step by step.
+  /// Returns all folders as `folder:notes`, read in steps of bounded work.
   func counts(_ counting: FolderCounting, limit: Int, work: Int) throws -> [String] {
     var all: [String] = []
     var place: FolderPlace?
@@ -164,7 +164,7 @@ final class StoreRig: ReplyReader {
     try done(Self.saving(version, in: id))
   }
 
-  /// The request to name a revision.
+  /// Returns the request to name a revision.
   static func saving(
     _ version: NamedVersion, in id: DocumentID, epoch: String = epoch
   ) -> StoreRequest {
@@ -198,7 +198,7 @@ final class StoreRig: ReplyReader {
   }
 }
 
-/// Expectations of a store's replies, for every rig.
+/// Extracts the expected contents of replies, for every rig.
 protocol ReplyReader {}
 
 extension ReplyReader {
@@ -212,24 +212,24 @@ extension ReplyReader {
   }
 }
 
-/// A failure that names a reply of another kind than the one expected.
+/// Returns a failure for a reply of an unexpected kind.
 func unexpected(_ reply: some Any, _ expected: String) -> ConformanceFailure {
   ConformanceFailure("expected \(expected), but the reply was \(reply)")
 }
 
-/// Throws unless the condition holds.
+/// Throws if the condition is false.
 func require(_ condition: Bool, _ expected: @autoclosure () -> String) throws {
   guard condition else { throw ConformanceFailure("expected \(expected())") }
 }
 
-/// Throws unless both are equal.
+/// Throws if the values differ.
 func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
   guard found == expected else {
     throw ConformanceFailure("\(what): expected \(expected), found \(found)")
   }
 }
 
-/// Throws unless both are the same document, its text byte by byte.
+/// Throws if the documents differ. Texts are compared byte by byte.
 func expect(_ found: StoredDocument, _ expected: StoredDocument) throws {
   try expect(text: found.text, expected.text, "the text")
   try expect(found.content.kind, expected.content.kind, "the kind")
@@ -239,7 +239,7 @@ func expect(_ found: StoredDocument, _ expected: StoredDocument) throws {
   try expect(found.marks, expected.marks, "the marks")
 }
 
-/// Throws unless both texts have the same bytes, which `==` of strings does not tell.
+/// Throws if the texts differ byte by byte; `==` treats canonically equivalent texts as equal.
 func expect(text found: String, _ expected: String, _ what: String) throws {
   guard found.utf8.elementsEqual(expected.utf8) else {
     throw ConformanceFailure(
@@ -247,7 +247,7 @@ func expect(text found: String, _ expected: String, _ what: String) throws {
   }
 }
 
-/// An operation in a notation short enough to see: numbers retain, negative ones delete.
+/// Creates an operation in a short notation: positive numbers retain, negative numbers delete.
 func op(_ components: OperationPiece...) -> TextOperation {
   var operation = TextOperation()
   for component in components {
@@ -260,7 +260,7 @@ func op(_ components: OperationPiece...) -> TextOperation {
   return operation
 }
 
-/// A component, written as a literal.
+/// A component of an operation, written as a literal.
 enum OperationPiece: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
   case number(Int)
   case text(String)
@@ -269,7 +269,7 @@ enum OperationPiece: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
   init(stringLiteral value: String) { self = .text(value) }
 }
 
-/// An entry whose digest and time follow from its revision.
+/// Creates an entry whose digest and time depend only on its revision.
 func entry(
   _ revision: Int, _ operation: TextOperation, client: String = "ann", sequence: Int? = nil
 ) -> LogEntry {
