@@ -1,18 +1,18 @@
 import OTCore
 
-/// A scalar of its own in almost every insertion, so that typed text can be found again: in the
-/// log, in the text, or nowhere.
+/// Unique scalars in almost every insertion, by which typed text can be identified in a log or in a
+/// text.
 struct Marks {
-  /// Private-use scalars of plane 15; far more than a run types.
+  /// Private-use scalars of plane 15, many more than a run needs.
   private static let first: UInt32 = 0xf0000
   private static let countMax = 0xfffe
 
-  /// Marks that a user has deleted, each on a screen that showed it.
+  /// Marks that a user has deleted while they were visible.
   private(set) var deleted: Set<Int> = []
-  /// The author of each mark.
+  /// The number of each mark's author.
   private(set) var seats: [Int] = []
 
-  /// An unused mark.
+  /// Returns an unused mark; an empty string if all are used.
   mutating func next(for seat: Int) -> String {
     guard seats.count < Self.countMax, let scalar = Unicode.Scalar(Self.first + UInt32(seats.count))
     else { return "" }
@@ -20,10 +20,10 @@ struct Marks {
     return String(Character(scalar))
   }
 
-  /// Unmakes the newest marks, which were not typed after all.
+  /// Discards the newest marks, whose edit was not applied.
   mutating func takeBack(to count: Int) { seats.removeSubrange(count...) }
 
-  /// Notes an edit that an author applies to this text.
+  /// Records the marks that an edit deletes from a text.
   mutating func note(_ operation: TextOperation, on document: Document) {
     var position = 0
     for component in operation.components {
@@ -37,7 +37,7 @@ struct Marks {
     }
   }
 
-  /// The marks in a text, in their order.
+  /// Returns the marks in a text, in order.
   static func marks(in text: String) -> [Int] {
     text.unicodeScalars.compactMap { scalar in
       (first..<(first + UInt32(countMax))).contains(scalar.value)
@@ -45,7 +45,7 @@ struct Marks {
     }
   }
 
-  /// The marks that an operation inserts.
+  /// Returns the marks that an operation inserts.
   static func marks(in operation: TextOperation) -> [Int] {
     operation.components.flatMap { component in
       if case .insert(let text) = component { marks(in: text) } else { [Int]() }

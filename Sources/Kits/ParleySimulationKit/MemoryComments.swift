@@ -1,7 +1,8 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// The comments of a note in memory: a copy of its log and rows, of which the rows are put back.
+/// The comments of a note in memory: a copy of its log and comments. The caller stores the changed
+/// comments.
 final class MemoryComments: CommentLedger {
   let epoch: String
   let base: Int
@@ -52,7 +53,7 @@ final class MemoryComments: CommentLedger {
 }
 
 extension Document {
-  /// Applies an entry of the log that the text is the fold of.
+  /// Applies an entry of the document's own log.
   mutating func apply(logged entry: LogEntry) {
     do throws(OperationError) {
       try apply(entry.operation)

@@ -1,8 +1,8 @@
 import ParleyGatewayPorts
 
-/// The files of a note in memory.
+/// The files of a note, in memory.
 ///
-/// Contents are named by a hash of their own making, which only has to tell apart what tests put there.
+/// File hashes are not cryptographic here: they only distinguish the contents in tests.
 struct MemoryFiles {
   private struct Kept {
     var file: NoteFile
@@ -61,7 +61,7 @@ struct MemoryFiles {
     return .settled(removed: removed)
   }
 
-  /// Four hashes from four starts.
+  /// Returns four FNV-1a hashes with different starts.
   private static func hash(_ bytes: [UInt8]) -> FileHash {
     var all: [UInt8] = []
     for start in UInt64(0)..<4 {

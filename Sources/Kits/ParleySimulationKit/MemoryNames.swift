@@ -1,18 +1,18 @@
 import ParleyGatewayPorts
 
-/// Names of published notes in memory.
+/// Names of published notes, in memory.
 struct MemoryNames {
-  /// A name, and its note; `nil` for a note that is removed.
+  /// A name and its note; `owner` is `nil` for a permanently deleted note.
   private struct Entry {
     var published: PublicName
     var owner: ObjectIdentifier?
-    /// `nil` while the note is published; 0 until the time is known since which the name rests.
+    /// `nil` while the note is published; 0 while the start of the rest is unknown.
     var rests: Timestamp?
   }
 
   private var entries: [Entry] = []
 
-  /// - Parameter note: A note, and its summary; `nil` for one that is not there.
+  /// - Parameter note: Returns a note and its summary; `nil` if the note does not exist.
   mutating func reply(
     to request: NameRequest,
     note: (DocumentID) -> (owner: ObjectIdentifier, summary: NoteSummary)?
@@ -69,7 +69,7 @@ struct MemoryNames {
     return .published(published)
   }
 
-  /// Has the names of a note rest that is removed for good.
+  /// Starts the rest of the names of a permanently deleted note.
   mutating func remove(_ owner: ObjectIdentifier) {
     rest(owner, until: 0)
     for place in entries.indices where entries[place].owner == owner { entries[place].owner = nil }
@@ -82,7 +82,7 @@ struct MemoryNames {
     }
   }
 
-  /// Has the names of removed notes rest from now on.
+  /// Sets the end of the rest of deleted notes' names.
   private mutating func date(_ now: Timestamp) {
     for place in entries.indices where entries[place].rests == 0 {
       entries[place].rests = now + PublicName.restMilliseconds

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Keyed requests in memory: answers, and notes under ids that their makers chose.
+/// Requests with keys, in memory: stored answers, and notes with ids that their creators chose.
 struct MemoryOnce {
   private struct Answer {
     var request: KeyedRequest
@@ -13,14 +13,14 @@ struct MemoryOnce {
     var restMax: Timestamp
     /// Whether the note was deleted.
     var isDeleted = false
-    /// The time from which the id may be used again; `nil` until it was looked up after the
+    /// The time from which the id may be used again; `nil` until the first request for it after the
     /// deletion.
     var expires: Timestamp?
   }
 
-  /// In the order in which they were kept.
+  /// The answers in the order in which they were stored.
   private var answers: [Answer] = []
-  /// The origins of notes, by their ids.
+  /// The origins of notes by id.
   private var origins: [DocumentID: Origin] = [:]
 
   mutating func answer(to asked: KeyedRequest) -> OnceReply {
@@ -29,9 +29,9 @@ struct MemoryOnce {
     return found.request.asksForSame(as: asked) ? .answered(found.bytes) : .keyReused
   }
 
-  /// Keeps an answer.
+  /// Stores an answer.
   ///
-  /// - Returns: Whether there was none that is still valid.
+  /// - Returns: Whether no valid answer was stored before.
   mutating func keep(
     _ bytes: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
   ) -> Bool {

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// An outbox in memory: a value, so that a commit is undone by restoring the former one.
+/// An outbox in memory. This is a value, so restoring a copy rolls a commit back.
 struct MemoryOutbox: Sendable {
   private struct Held {
     var draft: OutboxDraft

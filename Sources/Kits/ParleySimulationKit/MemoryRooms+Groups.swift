@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Groups, likes, and what people have read, in memory.
+/// Groups, reactions and read marks, in memory.
 extension MemoryRooms {
   /// A group and its members.
   struct Group: Sendable {
@@ -8,7 +8,7 @@ extension MemoryRooms {
     var members: [ExactName: GroupMember] = [:]
   }
 
-  /// The groups, and what people have done with them.
+  /// The groups, reactions and read marks.
   struct Groups: Sendable {
     var groups: [ExactName: Group] = [:]
     var likes: [ExactName: [Int: [ExactName: PublicationLike]]] = [:]
@@ -200,7 +200,7 @@ extension MemoryRooms {
     return .likes(found, hasMore: false)
   }
 
-  /// Notes that a person has read a publication, or written it: theirs are no news to them.
+  /// Marks publications as read by a person who has read or published one.
   mutating func noteRead(_ room: RoomName, by person: PersonID, through offset: Int) {
     let (name, who) = (ExactName(room), ExactName(person))
     guard let known = groups.marks[who]?[name], known.offset < offset else { return }

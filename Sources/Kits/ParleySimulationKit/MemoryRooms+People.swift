@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Receipts, membership, blocks and presence times of people, in memory.
+/// Receipts, flags, membership, blocks and presence times of people, in memory.
 extension MemoryRooms {
   mutating func reply(to request: PeopleRequest) -> PeopleReply {
     switch request {
@@ -73,17 +73,17 @@ extension MemoryRooms {
     return .some(found.personID)
   }
 
-  /// All that people have done.
+  /// Records of people's actions and of their presence.
   struct People: Sendable {
     var receipts: [Mark: ReceiptStage] = [:]
     var flags: [Mark: PublicationFlag] = [:]
     var members: [ExactName: Set<ExactName>] = [:]
-    /// Pairs of a blocking and a blocked person.
+    /// Pairs of a person who blocks and a blocked person.
     var blocks: Set<[ExactName]> = []
     var lastOnline: [ExactName: Timestamp] = [:]
   }
 
-  /// A person and a publication, as a key.
+  /// A publication and a person, as a key.
   struct Mark: Hashable, Sendable {
     let room: ExactName
     let offset: Int

@@ -1,11 +1,11 @@
 package import ParleyGatewayPorts
 import ParleyJSON
 
-/// Rooms' histories in memory: a value, so that a batch is taken back by putting it back.
+/// The histories of rooms, in memory. This is a value, so restoring a copy rolls a batch back.
 package struct MemoryRooms: Sendable {
   struct Room: Sendable {
     var position: RoomPosition
-    /// All that was ever published: a simulation checks it all.
+    /// Every publication, including expired ones: simulations check them all.
     var publications: [Publication] = []
     var keys: [ExactName: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
   }
@@ -17,7 +17,7 @@ package struct MemoryRooms: Sendable {
 
   package init(firstEpoch: String) { self.firstEpoch = firstEpoch }
 
-  /// Everything that was published in a room, forgotten or not.
+  /// Returns every publication of a room, including those that have expired.
   package func publications(of name: RoomName) -> [Publication] {
     rooms[ExactName(name)]?.publications ?? []
   }

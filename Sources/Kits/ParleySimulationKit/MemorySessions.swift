@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Sessions and links in memory.
+/// Sessions and links, in memory.
 struct MemorySessions {
   private var sessions: [Session] = []
   private var links: [(link: NoteLink, key: String)] = []
@@ -41,7 +41,7 @@ struct MemorySessions {
     return removed
   }
 
-  /// - Parameter summary: The summary of a note; `nil` for a note that is not there.
+  /// - Parameter summary: Returns the summary of a note; `nil` if the note does not exist.
   mutating func reply(
     to request: LinkRequest, summary: (DocumentID) -> NoteSummary?
   ) throws(StoreError) -> LinkReply {
@@ -69,7 +69,7 @@ struct MemorySessions {
     }
   }
 
-  /// Ends the links of an earlier note of this id.
+  /// Deletes the links of an earlier note with this id.
   mutating func endLinks(of note: DocumentID) {
     links.removeAll { $0.link.note == note }
   }

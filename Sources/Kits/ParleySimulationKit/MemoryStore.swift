@@ -1,68 +1,68 @@
 public import ParleyGatewayPorts
 public import OTCore
 
-/// A store of documents in memory, which fails when told to.
+/// A document store in memory, which can simulate failures.
 ///
-/// It keeps how to take back each of its newest commits, so that a simulation can lose a tail at a
-/// restart, as a disk does that lied about a sync.
+/// It stores undo steps of its newest commits, so that a simulation can lose them at a restart,
+/// like a disk that has reported a sync without writing.
 public final class MemoryStore: DocumentStore, Outbox {
-  /// The number of coming commits that fail. Their requests never happen.
+  /// The number of next commits that fail. Their requests have no effect.
   public var commitsToFail = 0
 
-  /// Whether every commit fails, until set to `false` again.
+  /// Whether every commit fails, until this is reset to `false`.
   public var isDiskFull = false
 
-  /// The number of coming commits that fail at their sync: they are on the disk all the same, and a
-  /// restart may find the last of them, until another commit has taken its place.
+  /// The number of next commits that fail at their sync. The data of the first one is on the disk
+  /// nevertheless, and a restart may replay it until another commit replaces it.
   public var syncsToFail = 0
 
-  /// Documents whose logs cannot be read.
+  /// Documents whose logs are damaged, so that reads fail.
   public var damagedDocuments: Set<DocumentID> = []
-  /// Documents whose entries cannot be read for now.
+  /// Documents whose logs are temporarily unreadable.
   public var unreadableDocuments: Set<DocumentID> = []
 
-  /// The number of commits that succeeded, including those lost again.
+  /// The number of successful commits, including those that were lost later.
   public private(set) var commitCount = 0
 
-  /// The number of commits that are kept.
+  /// The number of successful commits that are not lost.
   public private(set) var keptCommitCount = 0
 
-  /// Whether several nodes may append to its logs: then these have chains.
+  /// Whether several nodes may append to its logs, which then have chains.
   public let isShared: Bool
 
-  /// The number of standbys that have taken its place.
+  /// The number of failovers, which distinguishes timelines.
   private var life = 0
 
-  /// Rooms' histories.
+  /// The histories of rooms.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
 
-  /// Answers that are kept, and notes under their makers' ids.
+  /// Stored answers, and notes with ids that their creators chose.
   private var once = MemoryOnce()
   private var logins = MemorySessions()
   private var names = MemoryNames()
 
-  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
+  /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   public var outboxRules: OutboxRules?
   private var outbox = MemoryOutbox()
 
-  /// Entries that restarts have lost, by document, in the order in which they were lost.
+  /// Entries that restarts have lost, by document, in the order of their loss.
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
 
   private var records: [DocumentID: Record] = [:] { didSet { placesInOrder = nil } }
-  /// The notes in the order of their places, from when they are asked for until there is another one.
+  /// All notes in the order of their creation, cached until a note is added or removed.
   private var placesInOrder: [Record]?
-  /// Deleted notes that can be restored, by their names; of each name the newest deletion first.
+  /// Deleted notes that can be restored, by id; of each id the newest deletion first.
   private var deletedNotes: [DocumentID: [DeletedRecord]] = [:]
-  /// The writes of a commit whose sync failed, until another write takes their place.
+  /// The writes of a commit whose sync failed, until another commit replaces them.
   private var unsynced: [StoreRequest] = []
-  /// The steps that undo the newest commits, each in the order in which it was done.
+  /// The undo steps of the newest commits, each in the order of its changes.
   private var history: [[Undo]] = []
   private let historyMax: Int
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   ///
   /// - Parameters:
-  ///   - losableCommitsMax: How many commits a restart can lose at most.
+  ///   - losableCommitsMax: The maximum commits that a restart can lose.
   ///   - isShared: Whether several nodes may append to its logs, through handles.
   public init(losableCommitsMax: Int = 64, isShared: Bool = false) {
     self.isShared = isShared
@@ -71,12 +71,13 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Continues as after a restart, without the newest commits.
   ///
-  /// Faults that were ordered are over.
+  /// Simulated failures end.
   ///
   /// - Parameters:
-  ///   - count: At most `losableCommitsMax`; more are not lost.
-  ///   - findsUnsynced: Whether a commit whose sync failed turns up, if one may.
-  /// - Returns: Whether one did.
+  ///   - count: The number of commits to lose, at most `losableCommitsMax`.
+  ///   - findsUnsynced: Whether to replay a commit whose sync failed. Has no effect if commits are
+  ///     lost.
+  /// - Returns: Whether a commit was replayed.
   @discardableResult
   public func restart(losingCommits count: Int = 0, findsUnsynced: Bool = false) -> Bool {
     commitsToFail = 0
@@ -101,19 +102,19 @@ public final class MemoryStore: DocumentStore, Outbox {
     return true
   }
 
-  /// Continues as a standby that takes its place, without the newest commits.
+  /// Continues as a promoted standby, without the newest commits.
   public func failOver(losingCommits count: Int = 0) {
     life += 1
     restart(losingCommits: count)
   }
 
-  /// All entries of a document's log, or `nil` if there is no such document.
+  /// Returns all entries of a document's log; `nil` if there is no such document.
   public func log(of id: DocumentID) -> [LogEntry]? { records[id]?.entries }
 
-  /// The fold of a document's log, or `nil` if there is no such document.
+  /// Returns the fold of a document's log; `nil` if there is no such document.
   public func document(_ id: DocumentID) -> Document? { records[id]?.head() }
 
-  /// Does a batch of work: all of its writes are committed, or none.
+  /// Performs a batch of requests. Either all of its writes are committed, or none.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     var undo: [Undo] = []
     let replies = batch.map { request in
@@ -131,7 +132,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         .unavailable("the disk is full; free space on it, then send again"))
       if !isDiskFull, commitsToFail == 0 {
         syncsToFail -= 1
-        // Nothing is begun before what was left is gone.
+        // A later commit fails until the data of the failed commit are wiped.
         if unsynced.isEmpty {
           unsynced = batch.filter(\.isWriting)
           failure = .undecided(.unavailable("the disk could not be synced"))
@@ -140,7 +141,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       commitsToFail = max(0, commitsToFail - 1)
       takeBack(undo)
       return batch.map { request in
-        // What a read saw may have been taken back: read again.
+        // Reads may have seen writes that were rolled back: read again.
         request.isWriting ? failure : perform([request])[0]
       }
     }
@@ -161,7 +162,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     for draft in drafts { outbox.add(draft, outboxRules) }
   }
 
-  /// Does a piece of work on recorded events, as a commit of its own.
+  /// Performs an outbox request as a separate commit.
   public func perform(_ request: OutboxRequest) -> OutboxReply {
     if isDiskFull { return .failed(.unavailable("the disk is full; free space on it")) }
     history.append([.outbox(outbox)])
@@ -244,7 +245,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .entries(let id, let after, let through, let bytesMax):
       let entries = try readable(id).entries(after: after, through: through)
       var bytes = 0
-      // The first does not count.
+      // The first entry is returned regardless of its size, which is not counted.
       let last = entries.dropFirst().firstIndex {
         bytes += 1 + $0.operation.insertedBytes + 2 * $0.operation.componentCount
         return bytes > bytesMax
@@ -495,7 +496,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
   }
 
-  /// A step through the notes, folder by folder.
+  /// Counts the notes of folders, in one step of bounded work.
   private func folders(
     after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
   ) -> FolderReply {
@@ -573,7 +574,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
   }
 
-  /// Has the names of a note rest that is removed for good.
+  /// Starts the rest of the names of a permanently deleted note.
   private func removeNames(of record: Record, _ undo: inout [Undo]) {
     undo.append(.names(names))
     names.remove(ObjectIdentifier(record))
@@ -583,7 +584,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     deletedNotes.values.flatMap(\.self).sorted { $1.place.isAfter($0.place) }
   }
 
-  /// Removes the newest deletion of a name.
+  /// Deletes the newest deleted note with an id.
   private func removeDeleted(_ key: DocumentID, _ undo: inout [Undo]) {
     undo.append(.deletedNotes(key, deletedNotes[key]))
     deletedNotes[key]?.removeFirst()
@@ -698,10 +699,10 @@ public final class MemoryStore: DocumentStore, Outbox {
     return begun
   }
 
-  /// Drops the sessions of clients that have changed nothing in a document, as a store does after a while.
+  /// Deletes the sessions of clients without changes in a document, as a store does after a while.
   public func dropIdleSessions(of id: DocumentID) { records[id]?.dropIdleSessions() }
 
-  /// A snapshot is not needed here, so it is checked instead.
+  /// Verifies a snapshot, which this store does not need to store.
   private func check(
     _ text: String, at revision: Int, epoch: String, of record: Record
   ) throws(StoreError) {
@@ -757,28 +758,28 @@ private struct DeletedRecord {
 }
 
 private final class Record {
-  /// All but the log and the marks.
+  /// The state of a document except for its log and marks.
   struct State {
     var summary: NoteSummary
     var epoch: String
     var versions: [Int: NamedVersion] = [:]
     /// Entries up to this revision can no longer be read.
     var base = 0
-    /// Revisions before the base whose texts can.
+    /// Revisions before the base whose texts can be read.
     var kept: Set<Int> = [0]
     var files = MemoryFiles()
     var comments: [CommentID: Comment] = [:]
   }
 
   var state: State
-  /// The whole log, what has been compacted away included: a simulation checks it all.
+  /// The whole log, including compacted entries: simulations check it all.
   var entries: [LogEntry] = []
   var marks: [String: ClientMark] = [:]
   /// The newest session of each client that has begun one.
   var sessions: [String: Int] = [:]
-  /// The newest of the sessions that were dropped.
+  /// The newest of the deleted sessions.
   private(set) var sessionFloor = 0
-  /// The chain at each revision, as far as it was asked for.
+  /// The chains of revisions, computed when first requested.
   private var chains = [LogChain(high: 0, low: 0)]
 
   var summary: NoteSummary {
@@ -786,7 +787,7 @@ private final class Record {
     set { state.summary = newValue }
   }
 
-  /// Folds at some revisions, ascending, starting with the empty text.
+  /// Cached folds at some revisions, ascending, starting with the empty text.
   private var folds: [(revision: Int, document: Document)] = [(0, Document())]
   private static let foldSpacing = 256
 
@@ -794,7 +795,7 @@ private final class Record {
     state = State(summary: summary, epoch: epoch)
   }
 
-  /// The newest session of a client.
+  /// Returns the newest session of a client.
   func session(of client: String) -> Int {
     sessions[client] ?? (marks[client] == nil ? sessionFloor : 0)
   }
@@ -871,7 +872,7 @@ private final class Record {
 
   func head() -> Document {
     let document = document(at: entries.count)
-    // The newest fold moves along with the head; one in every few hundred stays.
+    // Replace the newest fold, but retain one every few hundred revisions.
     if folds.count > 1, let last = folds.last,
       last.revision / Self.foldSpacing == entries.count / Self.foldSpacing
     {
@@ -913,7 +914,7 @@ private final class Record {
 }
 
 extension LogChain {
-  /// The chain behind one more entry.
+  /// Returns the chain after one more entry.
   fileprivate func following(_ entry: LogEntry) -> LogChain {
     var high = FNV1a(continuing: high)
     var low = FNV1a(continuing: low)

@@ -1,21 +1,21 @@
 public import ParleyGatewayPorts
 
-/// A node's handle on a store in memory that several nodes share.
+/// A node's handle on a memory store that several nodes share.
 public final class MemoryStoreHandle: DocumentStore {
-  /// The store, which all handles have in common.
+  /// The store, which all handles share.
   public let store: MemoryStore
-  /// The number of coming batches that are done, and whose answers are lost.
+  /// The number of next batches that succeed, but whose replies are lost.
   public var answersToLose = 0
-  /// Whether the node has no line to the store: nothing that it asks for is done.
+  /// Whether the node is disconnected from the store, so that every request fails.
   public var isCut = false
 
-  /// Whether its store is shared.
+  /// Whether the store is shared.
   public var isShared: Bool { store.isShared }
 
-  /// Makes a handle.
+  /// Creates a connected handle.
   public init(_ store: MemoryStore) { self.store = store }
 
-  /// Does a batch of work, and may lose the answer.
+  /// Performs a batch of requests. The reply may be lost.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     if isCut {
       return batch.map { _ in .failed(.unavailable("the store cannot be reached; try again")) }

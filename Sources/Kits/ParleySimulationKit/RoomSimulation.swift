@@ -4,36 +4,37 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Gateways with one room and its subscribers, from one seed: clients publish, drop, resume;
-/// processes die, commits fail; of several nodes on one store, some are cut off or stopped, and
-/// hints between them are lost. Then everything heals, and the invariants are checked.
+/// Gateways with one room and its subscribers, from one seed. Clients publish, disconnect and
+/// resume; processes die, and commits fail. Nodes on one store are disconnected from it or paused,
+/// and hints between them are lost. At the end all faults are repaired, and the invariants are
+/// checked.
 package struct RoomSimulation {
-  /// A broken requirement, with the seed that shows it again.
+  /// A violated requirement, with the seed that reproduces it.
   package typealias Violation = Simulation.Violation
 
   /// The plan of a run.
   package struct Plan: Sendable {
-    /// Subscribers, who come to any node.
+    /// The number of subscribers, which connect to any node.
     package var clients = 2
-    /// Steps before everything heals.
+    /// The number of steps before all faults are repaired.
     package var steps = 400
-    /// Gateways on one store.
+    /// The number of gateways on one store.
     package var nodes = 1
-    /// Of a hundred hints between nodes, those that are lost.
+    /// The percentage of hints between nodes that are lost.
     package var hintsLostPercent = 20
-    /// Whether a standby may take the store's place that lacks the newest commits.
+    /// Whether a standby that lacks the newest commits may replace the store.
     package var losesTails = false
-    /// The gateways' settings.
+    /// The settings of the gateways.
     package var settings = GatewaySettings()
 
     package init() {}
 
-    /// A plan drawn from the seed: other crowds, windows, and losses for each.
+    /// Returns a plan that depends on the seed: number of clients, limits and losses.
     package static func everything(seed: UInt64, nodes: Int) -> Self {
       var plan = Self()
       plan.nodes = nodes
       plan.clients = 2 + Int(seed % 4)
-      // Some windows are so small that gaps come all the time.
+      // Some limits are so small that gaps occur all the time.
       plan.settings.roomMemory = RoomMemory(
         publicationsMax: [4, 20, 1_000, 0][Int(seed % (nodes > 1 ? 4 : 3))], ageMax: 86_400_000)
       plan.settings.recoveryMax = seed % 2 == 0 ? 6 : 1_000
@@ -49,7 +50,7 @@ package struct RoomSimulation {
     var link: SimulatedLink?
   }
 
-  /// A gateway, its line to the store, and the hints that come to it.
+  /// A gateway, its connection to the store, and its hints.
   private struct Node {
     var gateway: Gateway
     var presence: CountedPresence
@@ -59,10 +60,10 @@ package struct RoomSimulation {
     var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
     var topics: Set<String> = []
     var isFrozen = false
-    /// Connections whose end it notices when it continues.
+    /// Connections that ended while the node was paused.
     var ended: [ConnectionID] = []
 
-    /// Whether nothing is under way but a look at the heads.
+    /// Whether no work is pending except for reading heads and blocks.
     var isAtRest: Bool {
       completions.isEmpty && gateway.isSettled
         && storeQueue.allSatisfy {
@@ -92,15 +93,15 @@ package struct RoomSimulation {
   private var nodes: [Node] = []
   private var generation = 0
   private var hints: [Hint] = []
-  /// Of a hundred hints between nodes, those that are lost now.
+  /// The current percentage of hints that are lost.
   private var hintsLostPercent: Int
-  /// The longest time that a hint has taken.
+  /// The maximum delay of a received hint so far.
   private var hintDelayMax: Int64 = 0
   private var lateStatements: [[StoreRequest]] = []
   private var nextConnection: UInt64 = 1
   /// The time at which each client without a connection lost its last one.
   private var goneAt: [String: Int64] = [:]
-  /// Publications that a failover has lost.
+  /// Publications that failovers have lost.
   private var lost: [Publication] = []
   private var lostTails = 0
   /// The counts of events.
@@ -141,7 +142,7 @@ package struct RoomSimulation {
 
   private var now: Int64 { nodes[0].clock.uptime }
 
-  /// Runs, heals, and checks.
+  /// Runs the plan, repairs all faults, and checks the invariants.
   package mutating func run() throws(Violation) {
     do {
       for _ in 0..<plan.steps { try step() }
@@ -331,7 +332,7 @@ package struct RoomSimulation {
       let hint = Hint(node: node, topic: topic, bytes: bytes, sent: now)
       hints.append(hint)
       if random.chance(10) { hints.append(hint) }
-      // Of another cluster, or a part of a hint.
+      // A hint of another cluster, or an incomplete hint.
       if random.chance(2) {
         hints.append(
           Hint(
@@ -397,7 +398,7 @@ package struct RoomSimulation {
     }
   }
 
-  /// A standby takes the store's place that lacks the newest commits.
+  /// Replaces the store by a standby that lacks the newest commits.
   private mutating func failOver() {
     for node in nodes.indices { breakLine(of: node) }
     lateStatements = []
@@ -412,7 +413,7 @@ package struct RoomSimulation {
 
   private mutating func heal() throws {
     store.commitsToFail = 0
-    // A person that is not confirmed three times in a row is hidden for a moment.
+    // A person is hidden temporarily if three confirmations in a row are lost.
     if hintsLostPercent < 100 { hintsLostPercent = min(hintsLostPercent, 10) }
     for node in nodes.indices {
       if nodes[node].isFrozen { thaw(node) }
@@ -420,7 +421,7 @@ package struct RoomSimulation {
       nodes[node].store.answersToLose = 0
     }
     while !lateStatements.isEmpty { doLateStatement() }
-    // What was lost is found by looking at the heads: nothing else happens in these rounds.
+    // Losses are detected by reading heads. Nothing else happens in these rounds.
     var quietRoundsLeft = nodes.count > 1 ? 25 : 0
     for _ in 0..<2_000 {
       for seat in seats.indices {
@@ -451,7 +452,7 @@ package struct RoomSimulation {
         + "and clients \(blind) do not see all people")
   }
 
-  /// Whether nothing is under way, and each client sees all people and no others.
+  /// Whether no work is pending, and each client sees exactly the connected people.
   private var isAtRest: Bool {
     nodes.allSatisfy(\.isAtRest)
       && seats.allSatisfy { seat in
@@ -461,7 +462,7 @@ package struct RoomSimulation {
       }
   }
 
-  /// The people that clients of a node are to see.
+  /// Returns the people that clients of a node must see.
   private func everybody(at node: Int) -> Set<String> {
     Set(
       seats.filter { plan.hintsLostPercent < 100 || $0.link?.node == node }
@@ -470,8 +471,8 @@ package struct RoomSimulation {
 
   // MARK: What must hold
 
-  /// Checks that a person without a connection is not shown at a node for longer than six seconds
-  /// and the grace.
+  /// Verifies that a node shows a person without a connection for at most six seconds, in addition
+  /// to the grace period.
   private func checkGhosts(at node: Int) throws {
     let connected = Set(seats.filter { $0.link != nil }.compactMap(\.client.clientID))
     let boundary =
@@ -479,9 +480,9 @@ package struct RoomSimulation {
       - hintDelayMax - 400
     for person in nodes[node].presence.present(in: Self.room)
     where !connected.contains(person.personID) {
-      // A connection without a recorded end is gone from the start.
+      // Without a recorded end, the person's connection has never ended.
       guard let gone = goneAt[person.personID] else { continue }
-      // A node that was stopped learns of ended connections in a turn of its own.
+      // A paused node handles ended connections in a separate turn.
       guard gone > boundary else {
         throw violation(
           "node \(node) shows \(person.personID), who is gone since \(gone), at \(now)")
@@ -515,7 +516,7 @@ package struct RoomSimulation {
           lost.contains(where: { $0.offset == sighting.offset && $0.data.utf8 == sighting.data })
         else { throw violation("client \(index) saw another publication at \(sighting.offset)") }
       }
-      // A tail that was lost shows in another epoch, in which numbers come again.
+      // After lost commits there is a new epoch, in which offsets repeat.
       guard lostTails == 0 else { continue }
       let seen = client.sightings.map(\.offset)
       guard zip(seen, seen.dropFirst()).allSatisfy({ $0 < $1 }) else {

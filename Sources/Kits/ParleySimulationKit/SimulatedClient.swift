@@ -2,58 +2,58 @@ package import OTCore
 import ParleyClientCore
 import SocketMessages
 
-/// A `parley.v1` client in a simulation: the client that ships, ``ClientMachine``, with a socket, a
-/// disk and a clock that do what the simulation likes.
+/// A `parley.v1` client in a simulation: the released client, ``ClientMachine``, with a socket, a
+/// disk and a clock that the simulation controls.
 ///
-/// What it adds is a record of what it was shown, and how often what happened.
+/// It also records the revisions that it received, and counts events.
 package final class SimulatedClient {
-  /// A revision as this client was shown it.
+  /// A revision that this client has received.
   package struct Sighting: Sendable {
     package let revision: Int
     package let client: String
     package let sequence: Int
-    /// The entry's operation; `nil` for an acknowledgement, which names the number alone.
+    /// The entry's operation; `nil` for an acknowledgement, which contains only the revision.
     package let operation: TextOperation?
   }
 
-  /// Every revision that was shown or acknowledged to it.
+  /// Every revision that was received or acknowledged.
   package private(set) var sightings: [Sighting] = []
-  /// The twin's counts of events.
+  /// The counts of events.
   package private(set) var tally = Tally()
-  /// The time at which it wants to be woken; in milliseconds of the simulation's uptime.
+  /// The time at which the machine wants to be woken, in milliseconds of the simulation's uptime.
   package private(set) var wakeAt: Int64?
-  /// Whether it wants a token.
+  /// Whether the machine waits for a token.
   package private(set) var wantsToken = false
-  /// Whether it has hung up.
+  /// Whether the client has closed the connection.
   package private(set) var hasHungUp = false
-  /// Whether its process has died in the middle of what it was doing.
+  /// Whether the process has died in the middle of its actions.
   package private(set) var isDead = false
-  /// Whether its disk takes nothing.
+  /// Whether the disk is full, so that it stores nothing.
   package var isDiskFull = false
-  /// After how many further actions its process dies.
+  /// The number of actions after which the process dies.
   package var actionsToDeath: Int?
 
   private var machine: ClientMachine
-  /// The note's state, as the machine has told it last.
+  /// The last status of the note that the machine has reported.
   private var status: NoteStatus?
-  /// The note's revision, as it was after the last message.
+  /// The note's revision after the last message.
   private var place: (epoch: String, revision: Int64)?
   private let settings: ClientSettings
   private let documentID: String
-  /// The contents of its disk.
+  /// The note on the disk.
   private var disk: KeptNote?
   private var claim: ClientClaim?
   private var wantsConnection = false
   private var generation: UInt64 = 0
-  /// A note that it asks for with each connection, over and over.
+  /// The id of a note that the client asks to create on each connection.
   package let ownNote: String?
-  /// Counts of answers that its note was made now, and that it was there already.
+  /// Counts of replies that its note was created, and that it existed already.
   package private(set) var notesMade = (created: 0, again: 0)
-  /// The authors of the numbers that it received, by a count of its own.
+  /// The authors of the received numbers, recorded independently of the machine.
   private var authors: [Int: String] = [:]
   /// Messages to be sent.
   private var outgoing: [[UInt8]] = []
-  /// The first mistake, which must not have happened.
+  /// The first error, which must never occur.
   private var mistake: SimulatedClientError?
 
   package init(
@@ -72,16 +72,16 @@ package final class SimulatedClient {
     outgoing = []
   }
 
-  /// The client's id, once the server has given one.
+  /// The client's id, after the server has assigned one.
   package var clientID: String? { machine.claim?.id }
 
   /// The local text; `nil` before the first join.
   package var document: Document? { machine.document(of: documentID) }
 
-  /// The newest revision it was shown or promised.
+  /// The newest received or acknowledged revision.
   package var revision: Int { Int(place?.revision ?? 0) }
 
-  /// Whether it is joined and nothing waits for the server.
+  /// Whether the note is joined, and all changes are acknowledged.
   package var isSettled: Bool {
     guard let status else { return false }
     return status.phase == .live && status.unconfirmed == 0
@@ -89,10 +89,10 @@ package final class SimulatedClient {
 
   // MARK: The line
 
-  /// It may connect now, whatever it is waiting for.
+  /// Allows the client to connect now, without waiting for its delay.
   ///
-  /// - Parameter token: Gives a token if it asks for one.
-  /// - Returns: whether it opens a connection.
+  /// - Parameter token: Returns a token if the client needs one.
+  /// - Returns: Whether the client opens a connection.
   package func connects(now: Int64, token: () -> String) -> Bool {
     switch machine.state {
     case .stopped: handle(.start, now: now)
@@ -104,7 +104,7 @@ package final class SimulatedClient {
     return wantsConnection
   }
 
-  /// A connection has opened: what to send first.
+  /// Handles an opened connection, and returns the first messages.
   package func connected(now: Int64) -> [[UInt8]] {
     hasHungUp = false
     handle(.opened, now: now)
@@ -113,7 +113,7 @@ package final class SimulatedClient {
 
   private static let nameOfCreate = "own note"
 
-  /// A message of its own, beside those of the machine: a note under an id of its choice.
+  /// Returns a message that is independent of the machine: it creates a note with a chosen id.
   private static func create(_ id: String) -> [UInt8] {
     var bytes: [UInt8] = []
     ClientMessage.create(.init(documentID: id, title: id))
@@ -121,7 +121,7 @@ package final class SimulatedClient {
     return bytes
   }
 
-  /// Takes the answer to what it has sent itself.
+  /// Handles the reply to the message that creates the note.
   private func takeAnswerAboutOwnNote(_ message: ServerMessage) throws {
     switch message {
     case .created(let made):
@@ -131,13 +131,13 @@ package final class SimulatedClient {
       if made.isRepeated { notesMade.again += 1 } else { notesMade.created += 1 }
       tally[made.isRepeated ? .notesMadeAgain : .notesMade] += 1
     case .error(let error) where error.retryable || error.code == .notAllowed:
-      // Not now; or its hello was refused, and what came behind it.
+      // The request can be retried, or the preceding hello was rejected.
       tally[.notesRefused] += 1
     default: throw SimulatedClientError.error("no answer to create: \(message)")
     }
   }
 
-  /// The connection is gone.
+  /// Handles the end of the connection.
   package func disconnected(_ code: UInt16 = 1006, now: Int64) {
     hasHungUp = false
     if code == CloseReason.tokenExpired.rawValue { tally[.tokensExpired] += 1 }
@@ -145,13 +145,13 @@ package final class SimulatedClient {
     outgoing = []
   }
 
-  /// The answer to its wish for a token.
+  /// Passes a token, or its absence, to the machine.
   package func answer(_ token: String?, now: Int64) {
     wantsToken = false
     handle(.token(token), now: now)
   }
 
-  /// Its time has come.
+  /// Wakes the machine at the time it has asked for.
   package func wake(now: Int64) throws -> [[UInt8]] {
     wakeAt = nil
     handle(.wake, now: now)
@@ -160,16 +160,17 @@ package final class SimulatedClient {
 
   // MARK: Its process
 
-  /// Its process ends, and another restores what is on disk.
+  /// Ends the process, and starts another one from the contents of the disk.
   ///
   /// - Parameters:
-  ///   - keepsFirst: Whether it can keep what is unconfirmed before.
-  ///   - forgetsClaim: Whether it does not know who it was.
-  /// - Returns: the unconfirmed edits that it may have lost, and the server's text under them.
+  ///   - keepsFirst: Whether the process can first store the unconfirmed edits.
+  ///   - forgetsClaim: Whether the new process does not know its client id.
+  /// - Returns: The unconfirmed edits that may be lost, and the server's text on which they are
+  ///   based.
   package func restart(
     keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
   ) -> (lost: TextOperation, text: Document)? {
-    // Nothing is lost where all of it can be kept.
+    // If everything can be stored, nothing is lost.
     let keepsAll = keepsFirst && !isDead && !isDiskFull && actionsToDeath == nil
     let unconfirmed = keepsAll ? nil : unconfirmedText
     if keepsFirst { handle(.suspending, now: now) }
@@ -181,7 +182,7 @@ package final class SimulatedClient {
     wantsConnection = false
     outgoing = []
     if forgetsClaim { claim = nil }
-    // The coded form is what a disk has.
+    // A real disk contains the encoded form.
     let kept = disk.flatMap { try? KeptNote(edits: $0.encodedEdits(), text: $0.encodedText()) }
     if disk != nil, kept == nil { mistake = .unreadable }
     machine = ClientMachine(settings: settings, claim: claim, seed: generation)
@@ -195,7 +196,8 @@ package final class SimulatedClient {
   /// The unconfirmed edits as one operation on the server's text; `nil` if there are none.
   private var unconfirmedText: (lost: TextOperation, text: Document)? {
     guard machine.status(of: documentID)?.unconfirmed ?? 0 > 0 else { return nil }
-    // On a copy, since this one continues: what it would keep has both texts.
+    // Suspend a copy of the machine, since the original continues. The stored note contains both
+    // texts.
     var probe = machine
     for action in probe.handle(.suspending, now: .min) {
       guard case .note(_, .keep(let kept, _)) = action else { continue }
@@ -206,7 +208,7 @@ package final class SimulatedClient {
 
   // MARK: Its person
 
-  /// Types: changes the text at once, and returns a message if none is in flight.
+  /// Edits the text at once. Returns a message if no change is in flight.
   package func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
     tally[.edits] += 1
     if status?.phase != .live { tally[.editsWhileAway] += 1 }
@@ -214,7 +216,7 @@ package final class SimulatedClient {
     return try finish()
   }
 
-  /// Has waited too long for an answer, and sends its change again as it was.
+  /// Resends the change in flight, as after a timeout.
   package func sendAgain(now: Int64) throws -> [[UInt8]] {
     handle(.note(documentID, .sendAgain), now: now)
     let messages = try finish()
@@ -224,7 +226,7 @@ package final class SimulatedClient {
 
   // MARK: Messages
 
-  /// Takes a message, and returns what to send.
+  /// Handles a message, and returns the messages to be sent.
   package func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
     let (name, message) = try ServerMessage.decode(bytes)
     if name == Self.nameOfCreate {
@@ -233,13 +235,13 @@ package final class SimulatedClient {
     }
     let before = place
     let statusBefore = status
-    // As its bytes would be taken, which are read once here.
+    // Pass the decoded message to the machine, as it would decode the bytes itself.
     guard !isDead else { return try finish() }
     take(machine.receive(message, named: name, now: now), now: now)
     let after = machine.revision(of: documentID)
     place = after
     if let before, let after, before.epoch == after.epoch, after.revision < before.revision {
-      // Within an epoch revisions never go back.
+      // Within an epoch, revisions must never descend.
       throw SimulatedClientError.wentBack(from: Int(before.revision), to: Int(after.revision))
     }
     let from = Int(before?.revision ?? 0)
@@ -285,7 +287,7 @@ package final class SimulatedClient {
     }
   }
 
-  /// Notes the changes that a message brings.
+  /// Records the changes in a message.
   private func note(_ message: ServerMessage, _ step: Step) {
     let (from, through) = (step.from, step.through)
     switch message {
@@ -316,7 +318,7 @@ package final class SimulatedClient {
     }
   }
 
-  /// Counts a message that brings no changes.
+  /// Counts a message without changes.
   private func count(_ message: ServerMessage, _ step: Step) throws {
     switch message {
     case .behind: tally[.joinsBehind] += 1
@@ -384,7 +386,7 @@ package final class SimulatedClient {
 
   // MARK: What the machine asks for
 
-  /// Returns the messages to be sent; throws what must not have happened.
+  /// Returns the messages to be sent; throws the first error.
   package func finish() throws -> [[UInt8]] {
     if let mistake { throw mistake }
     return takeOutgoing()
@@ -405,7 +407,7 @@ package final class SimulatedClient {
     for action in actions {
       if let left = actionsToDeath {
         guard left > 0 else {
-          // What it has sent is on its way.
+          // Messages that were already sent arrive nevertheless.
           isDead = true
           return
         }
@@ -454,16 +456,16 @@ package final class SimulatedClient {
   }
 }
 
-/// An event that a simulated client never expects.
+/// An event that must never occur in a simulated client.
 package enum SimulatedClientError: Error {
   case refusedForGood(String)
   case error(String)
-  /// An older revision, and no other epoch.
+  /// An older revision of the same epoch.
   case wentBack(from: Int, to: Int)
-  /// The server's messages do not fit to what the client has.
+  /// The server's messages do not match the client's state.
   case outOfStep
-  /// The typed text does not fit to what the client has.
+  /// An edit does not match the client's text.
   case misfit
-  /// The note that was kept cannot be read.
+  /// The stored note is unreadable.
   case unreadable
 }

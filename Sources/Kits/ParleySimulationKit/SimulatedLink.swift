@@ -1,10 +1,10 @@
 package import ParleyGatewayPorts
 package import ParleyWebSocketFrames
 
-/// A connection between a simulated client and the gateway: two queues in order, as TCP gives them,
-/// each as slow as the simulation likes.
+/// A connection between a simulated client and the gateway: two ordered queues, as in TCP. The
+/// simulation decides when each message arrives.
 package struct SimulatedLink {
-  /// An event on its way to the client.
+  /// A frame or a close on its way to the client.
   package enum Downstream {
     case frame(Frame)
     case close(CloseCode)
@@ -13,20 +13,20 @@ package struct SimulatedLink {
   /// An event that reaches the client.
   package enum Arrival {
     case message(ArraySlice<UInt8>)
-    /// A fragment; the message's end is still to come.
+    /// A fragment that does not end its message.
     case fragment
     case close(CloseCode)
   }
 
   package let id: ConnectionID
-  /// The index of the node that it leads to.
+  /// The index of the node at the other end.
   package let node: Int
   package var upstream: [[UInt8]] = []
   package private(set) var downstream: [Downstream] = []
   package private(set) var downstreamBytes = 0
-  /// The fragments of a message whose end is still to come.
+  /// The received fragments of an incomplete message.
   private var beginning: [UInt8] = []
-  /// Whether the client reads nothing for now.
+  /// Whether the client currently reads nothing.
   package var isStalled = false
 
   package init(id: ConnectionID, node: Int = 0) {
@@ -34,7 +34,7 @@ package struct SimulatedLink {
     self.node = node
   }
 
-  /// The number of messages under way, in both directions.
+  /// The number of messages in transit, in both directions.
   package var messageCount: Int { upstream.count + downstream.count }
 
   package mutating func push(_ item: Downstream) {
@@ -46,7 +46,7 @@ package struct SimulatedLink {
     upstream.isEmpty ? nil : upstream.removeFirst()
   }
 
-  /// - Returns: `nil` if nothing is on its way, or nothing is read.
+  /// - Returns: `nil` if nothing is in transit, or if the client reads nothing.
   package mutating func popDownstream() -> Arrival? {
     guard !isStalled, !downstream.isEmpty else { return nil }
     switch downstream.removeFirst() {

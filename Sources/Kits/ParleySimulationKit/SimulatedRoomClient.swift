@@ -2,10 +2,10 @@ import ParleyJSON
 import ParleyClientCore
 package import SocketMessages
 
-/// A client of one room in a simulation: the client that ships, ``ClientMachine``, which subscribes
-/// with presence and publishes under keys. It adds a record of what it was shown.
+/// A client of one room in a simulation: the released client, ``ClientMachine``. It subscribes with
+/// presence and publishes with keys. It also records the publications that it received.
 package struct SimulatedRoomClient {
-  /// A publication as this client was shown it.
+  /// A publication that this client has received.
   package struct Sighting: Hashable, Sendable {
     package let epoch: String
     package let offset: Int
@@ -13,9 +13,9 @@ package struct SimulatedRoomClient {
   }
 
   package private(set) var sightings: [Sighting] = []
-  /// Offsets that were announced as lost: after the first, through the second.
+  /// Ranges of offsets that were reported as lost, inclusive.
   package private(set) var gaps: [ClosedRange<Int>] = []
-  /// Keys of its publications that were answered.
+  /// The keys of its publications that were acknowledged.
   package private(set) var published: Set<String> = []
 
   private var machine: ClientMachine
@@ -26,9 +26,9 @@ package struct SimulatedRoomClient {
   private var outgoing: [[UInt8]] = []
   private var wantsConnection = false
   private var mistake: SimulatedClientError?
-  /// The time at which it wants to be woken.
+  /// The time at which the machine wants to be woken.
   package private(set) var wakeAt: Int64?
-  /// Whether it has hung up.
+  /// Whether the client has closed the connection.
   package private(set) var hasHungUp = false
 
   package init(name: String, room: String) {
@@ -41,7 +41,7 @@ package struct SimulatedRoomClient {
   package var clientID: String? { machine.claim?.id }
   /// The position in the room; `nil` before the first subscription.
   package var position: RoomPosition? { machine.position(inRoom: room) }
-  /// The people present, as far as it was notified.
+  /// The people present, according to the received notifications.
   package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
 
   package var isSettled: Bool {
@@ -49,7 +49,7 @@ package struct SimulatedRoomClient {
     return status.phase == .live && status.waiting == 0
   }
 
-  /// A connection has opened: what to send first.
+  /// Handles an opened connection, and returns the first messages.
   package mutating func connected(now: Int64) throws -> [[UInt8]] {
     hasHungUp = false
     switch machine.state {
@@ -60,14 +60,14 @@ package struct SimulatedRoomClient {
     return try finish()
   }
 
-  /// The connection is gone.
+  /// Handles the end of the connection.
   package mutating func disconnected(now: Int64) {
     handle(.closed(code: 1006), now: now)
     hasHungUp = false
     outgoing = []
   }
 
-  /// Publishes, now or with the next connection.
+  /// Publishes now, or on the next connection.
   package mutating func publish(now: Int64) throws -> [[UInt8]] {
     keysMade += 1
     let key = "\(name)-\(keysMade)"
@@ -77,14 +77,14 @@ package struct SimulatedRoomClient {
     return try finish()
   }
 
-  /// Its time has come.
+  /// Wakes the machine at the time it has asked for.
   package mutating func wake(now: Int64) throws -> [[UInt8]] {
     wakeAt = nil
     handle(.wake, now: now)
     return try finish()
   }
 
-  /// Takes a frame, and returns what to send.
+  /// Handles a message, and returns the messages to be sent.
   package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
     handle(.received(Array(bytes)), now: now)
     return try finish()

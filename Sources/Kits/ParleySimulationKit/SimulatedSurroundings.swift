@@ -1,28 +1,28 @@
 package import ParleyGatewayPorts
 
-/// A clock that stops until it is moved.
+/// A clock that advances only when it is told to.
 package final class VirtualClock: Clock {
   package private(set) var uptime: Int64 = 0
-  /// The wall clock begins at 2026-01-01T00:00:00Z.
+  /// The wall clock, which begins at 2026-01-01T00:00:00Z.
   package var now: Timestamp { 1_767_225_600_000 + uptime + offset }
-  /// Milliseconds by which it was set ahead, or back.
+  /// Milliseconds by which the wall clock is ahead; negative if it is behind.
   private var offset: Timestamp = 0
 
   package init() {}
 
-  /// Moves time on.
+  /// Advances the uptime.
   package func advance(milliseconds: Int64) { uptime += milliseconds }
 
-  /// Sets the wall clock ahead or back, within ten hours of what is right.
+  /// Sets the wall clock ahead or back, by at most ten hours in total.
   package func set(aheadBy milliseconds: Int64) {
     offset = min(max(milliseconds, -Self.offsetMax), Self.offsetMax)
   }
 
-  /// Less than half of what publications' keys are remembered for: those are kept by the wall clock.
+  /// Less than half the lifetime of publications' keys, which expire by the wall clock.
   package static let offsetMax: Int64 = 10 * 3_600_000
 }
 
-/// Names drawn from the simulation's own seed, so that a run can be repeated.
+/// Names that depend only on the prefix, so that runs are reproducible.
 package final class SeededNames: NameSource {
   private var count = 0
   private let prefix: String
@@ -35,7 +35,7 @@ package final class SeededNames: NameSource {
   }
 }
 
-/// Tokens that anyone could forge, and that no client of a simulation does.
+/// Tokens without protection against forgery, which no simulated client attempts.
 package struct PlainTokens: ResumeTokens {
   package init() {}
 
@@ -46,7 +46,7 @@ package struct PlainTokens: ResumeTokens {
   }
 }
 
-/// A log that keeps nothing.
+/// A log that discards every line.
 package struct NoLog: LogSink {
   package let level = LogLevel.error
 
@@ -57,14 +57,14 @@ package struct NoLog: LogSink {
   ) {}
 }
 
-/// Tokens that say whose they are and when they end.
+/// Tokens that consist of a user and an expiry.
 package struct TimedTokens: Authenticator {
-  /// A token without an end.
+  /// A token that does not expire.
   package static let endless = "whaler 0"
 
   package init() {}
 
-  /// A token for one native client.
+  /// Returns a token for a native client.
   package static func token(for user: String, until end: Timestamp) -> String { "\(user) \(end)" }
 
   package func authenticate(

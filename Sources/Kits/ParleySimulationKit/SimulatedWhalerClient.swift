@@ -1,19 +1,20 @@
 package import OTCore
 import SocketMessages
 
-/// A client of the Whaler family, written from the published facts of its behaviour: one change in
-/// flight, later edits composed into a buffer, the server's operation always on the left.
+/// A client of the Whaler family, written from published facts about its behaviour: one change is
+/// in flight, later edits are composed into a buffer, and the server's operation is always on the
+/// left.
 ///
-/// It counts frames, for the wire carries no revision back.
+/// It counts received operations, since the server does not send revisions.
 package final class SimulatedWhalerClient {
-  /// The twin's copy of its one document; `nil` before the first state has come.
+  /// The copy of its only document; `nil` before the first state was received.
   package private(set) var document: Document?
-  /// The number of operations seen, by the twin's own count.
+  /// The number of received operations since the last state, plus its revision.
   package private(set) var revision = 0
-  /// The number of new states after the first.
+  /// The number of received states after the first.
   package private(set) var resyncs = 0
 
-  /// Its changes that were acknowledged with their own message ids.
+  /// Its changes that were acknowledged with their message ids.
   package private(set) var acknowledged: [TextOperation] = []
 
   private let resourceID: String
@@ -27,22 +28,22 @@ package final class SimulatedWhalerClient {
     self.resourceID = resourceID
   }
 
-  /// Whether nothing waits for the server.
+  /// Whether all changes are acknowledged.
   package var isSettled: Bool { inFlight == nil && buffer == nil }
 
-  /// The message that opens the resource.
+  /// Returns the message that opens the resource.
   package func connect() -> [UInt8] {
     encode(.resourceConnection(.init(resourceID: resourceID))).bytes
   }
 
-  /// The connection is gone, and with it whatever was not acknowledged.
+  /// Handles the end of the connection. Changes that are not acknowledged are lost.
   package func disconnected() {
     document = nil
     inFlight = nil
     buffer = nil
   }
 
-  /// Types: changes the text at once, and returns a message if none is in flight.
+  /// Edits the text at once. Returns a message if no change is in flight.
   package func edit(_ operation: TextOperation) throws -> [UInt8]? {
     try document?.apply(operation)
     guard inFlight == nil else {
@@ -52,7 +53,7 @@ package final class SimulatedWhalerClient {
     return send(operation)
   }
 
-  /// Takes a frame, and returns a message if the buffer can now go.
+  /// Handles a message. Returns a message if the buffer can be sent now.
   package func receive(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8]? {
     let (messageID, message) = try WhalerServerMessage.decode(bytes)
     switch message {

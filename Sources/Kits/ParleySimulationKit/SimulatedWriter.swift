@@ -3,28 +3,29 @@ import ParleyGatewayPorts
 import ParleyJSON
 import OTCore
 
-/// A program that adds to a note over HTTP in a simulation.
+/// A program that adds text to a note over HTTP in a simulation.
 ///
-/// It reads the note, asks for a change under a key of its own, and asks again, at any node, until it is
-/// answered: after a while without an answer too, so that one change is asked for twice at once.
+/// It reads the note, and requests a change with an idempotency key. It repeats the request, to any
+/// node, until it receives a response; sometimes before a response arrives, so that one change is
+/// requested twice at once.
 package final class SimulatedWriter {
-  /// A request without an answer.
+  /// A request without a response.
   struct Asked: Hashable {
     let id: RequestID
     let node: Int
-    /// The key of the change that it asks for; `nil` if it asks for the text.
+    /// The key of the requested change; `nil` for a request that reads the text.
     fileprivate let key: String?
   }
 
   private enum State {
     case idle
-    /// It wants to add this, and has to read first.
+    /// It wants to add this text, and must first read the note.
     case reading(String)
-    /// It wants to have this done.
+    /// It requests this change.
     case asking(Change)
   }
 
-  /// A change as it is asked for, however often.
+  /// A change, which is the same in each repeated request.
   private struct Change {
     let text: String
     let key: String
@@ -32,11 +33,12 @@ package final class SimulatedWriter {
   }
 
   let documentID: DocumentID
-  /// The texts that were acknowledged as written.
+  /// The texts that were acknowledged.
   private(set) var acknowledged: [String] = []
-  /// The texts that it has given up, as what they were based on is gone: they may be written, once.
+  /// The texts that it has given up because their base revision is gone. They may be in the note,
+  /// at most once.
   private(set) var givenUp: [String] = []
-  /// Its requests on their way.
+  /// Its requests without a response.
   private(set) var asked: [Asked] = []
   private(set) var tally = Tally()
 
@@ -51,18 +53,18 @@ package final class SimulatedWriter {
     self.token = token
   }
 
-  /// Whether it has nothing left to write.
+  /// Whether it has no change to make.
   var isSettled: Bool {
     if case .idle = state { true } else { false }
   }
 
-  /// Whether no request is on its way either.
+  /// Whether it has no change to make, and no request without a response.
   var isAtRest: Bool { isSettled && asked.isEmpty }
 
-  /// It has something to add.
+  /// Begins to add a text.
   func add(_ text: String) { state = .reading(text) }
 
-  /// The next request, under this id at this node; `nil` if it wants nothing.
+  /// Returns the next request, with this id, to this node; `nil` if there is no change to make.
   func ask(_ id: RequestID, at node: Int) -> (head: RequestHead, body: [UInt8])? {
     switch state {
     case .idle: return nil
@@ -86,13 +88,13 @@ package final class SimulatedWriter {
       method: method, path: "/api/notes/\(documentID)/\(part)", headers: headers)
   }
 
-  /// The line of a request breaks, or its node dies.
+  /// Removes a request whose connection broke or whose node died.
   func forget(_ request: Asked) { asked.removeAll { $0 == request } }
 
-  /// Takes an answer, if it is to a request of its own that it still waits for.
+  /// Handles a response, if it belongs to a request of this writer.
   ///
-  /// - Parameter place: Where to add to a text of so many scalars.
-  /// - Throws: For an answer that must not be.
+  /// - Parameter place: Returns the position to add to, in a text of a number of scalars.
+  /// - Throws: The error of a response that must never occur.
   func take(
     _ answer: Response, to id: RequestID, place: (_ scalars: Int) -> Int
   ) throws(SimulatedClientError) {
@@ -114,7 +116,7 @@ package final class SimulatedWriter {
         state = .idle
       case 409 where Self.isBusy(answer), 429, 503: tally[.httpRefusals] += 1
       case 409, 410:
-        // The same request may be under way at another node: whether it is done is not known.
+        // The same request may be in progress on another node, so the outcome is unknown.
         tally[.httpBasesGone] += 1
         givenUp.append(change.text)
         state = .idle

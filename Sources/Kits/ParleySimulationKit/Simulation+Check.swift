@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// Requirements that hold once everything has healed.
+/// Requirements that must hold after all faults are repaired.
 extension Simulation {
   func check() throws(Violation) {
     for id in Set(seats.map(\.documentID)).sorted() {
@@ -20,14 +20,14 @@ extension Simulation {
       try checkTyped(log, text, of: id)
     }
     try checkOwnNotes()
-    // A client that has seen more at another node knows of no lost tail.
+    // A client that has seen more on another node does not prove lost commits.
     if nodes.count > 1, lostTails == 0, tally[.epochRenewals] > 0 {
       throw violation("a history was given up of which nothing was lost")
     }
   }
 
-  /// Notes that were made over the socket are there, and were made once; what a lying disk forgot
-  /// may be made again.
+  /// Verifies that notes created over the socket exist and were created once, unless the disk has
+  /// lost commits.
   private func checkOwnNotes() throws(Violation) {
     let mayForget = plan.faults.contains(.loseTail)
     for case .native(let client) in seats.map(\.client) {
@@ -37,8 +37,8 @@ extension Simulation {
     }
   }
 
-  /// Revisions without a gap; of each client that numbers its changes, each number once, in order,
-  /// from 1.
+  /// Verifies that revisions have no gaps, and that the changes of each numbering client are
+  /// numbered in order from 1.
   private func checkLog(_ log: [LogEntry], of id: DocumentID) throws(Violation) {
     var last: [String: Int] = [:]
     for (index, entry) in log.enumerated() {
@@ -66,8 +66,8 @@ extension Simulation {
     return document
   }
 
-  /// Checks that all a client was shown or promised is in the log, at that revision: a prefix
-  /// of the log. Only what a lying disk forgot may have been seen and not be there.
+  /// Verifies that everything a client has received or was acknowledged is in the log at the same
+  /// revision. The only exceptions are entries that the disk has lost.
   private func checkSightings(
     of client: Client, _ index: Int, in log: [LogEntry], losses: [LogEntry]
   ) throws(Violation) {
@@ -88,11 +88,10 @@ extension Simulation {
       && (sighting.operation ?? entry.operation) == entry.operation
   }
 
-  /// Checks that typed text is in the log once, and in the text until it is deleted.
+  /// Verifies that typed text is in the log once, and in the text until it is deleted.
   ///
-  /// A native client's text is never dropped, whatever happens to it on the way: a failed commit, a
-  /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it was
-  /// acknowledged.
+  /// A native client's text must never be lost, even after failed commits, refusals and merges. A
+  /// Whaler client's text may be lost with its connection, but not after it was acknowledged.
   private func checkTyped(
     _ log: [LogEntry], _ text: Document, of id: DocumentID
   ) throws(Violation) {
@@ -117,8 +116,8 @@ extension Simulation {
     for (mark, seat) in marks.seats.enumerated() where documentID(ofAuthor: seat) == id {
       let count = inserted[mark, default: 0]
       guard count <= 1 else { throw violation("what client \(seat) typed is in the log twice") }
-      // Deleted by its author before it was sent, forgotten by the server's disk, or typed so
-      // shortly before its author's process ended that it was not kept.
+      // The text was deleted by its author before it was sent, lost by the server's disk, or typed
+      // too shortly before its author's process ended to be stored.
       let mayBeMissing =
         marks.deleted.contains(mark) || lost.contains(mark) || unkept.contains(mark)
       if count == 0, !mayBeMissing {

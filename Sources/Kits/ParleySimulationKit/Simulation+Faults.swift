@@ -2,14 +2,14 @@ import Gateway
 import ParleyGatewayPorts
 import OTCore
 
-/// The store's work, what goes wrong, and how all of it ends.
+/// The work of the store, the faults, and their repair.
 extension Simulation {
   // MARK: The store
 
   mutating func storeWorks(for node: Int) {
     let queue = nodes[node].storeQueue
     guard !queue.isEmpty else { return }
-    // A batch takes what has come so far, or less.
+    // A batch contains some or all of the pending requests.
     let batch = queue[..<(1 + random.below(queue.count))]
     let requests = batch.map(\.request)
     let commits = store.commitCount
@@ -107,7 +107,7 @@ extension Simulation {
     case .killClient:
       guard case .native(let client) = seats[seat].client else { return }
       if random.chance(50) {
-        // In the middle of whatever it does next.
+        // The process dies during its next actions.
         client.actionsToDeath = random.below(4)
       } else {
         revive(seat)
@@ -122,7 +122,7 @@ extension Simulation {
     }
   }
 
-  /// A client's process ends, and another restores what is on its disk.
+  /// Ends a client's process, and starts another one from the contents of its disk.
   mutating func revive(_ seat: Int, forgettingClaim: Bool = false) {
     guard case .native = seats[seat].client else { return }
     trace?("client \(seat) dies")
@@ -138,7 +138,7 @@ extension Simulation {
     let unconfirmed = client.restart(
       keepsFirst: keepsFirst, forgetsClaim: forgettingClaim, now: clock.uptime)
     guard let unconfirmed else { return }
-    // What was typed in the last moment may be gone with the process, and so may what it deleted.
+    // The newest edits may be lost with the process, including their deletions.
     let before = Set(Marks.marks(in: unconfirmed.text.text))
     var after = Set(Marks.marks(in: client.document?.text ?? ""))
     let typed = Set(Marks.marks(in: unconfirmed.lost))
@@ -148,7 +148,7 @@ extension Simulation {
     unkept.formUnion(gone.subtracting(before))
   }
 
-  /// A token for a client: some end soon.
+  /// Returns a token for a client, which often expires soon.
   mutating func makeToken(for seat: Int) -> String {
     let lasts = random.chance(70) ? Int64(random.below(4_000)) : 3_600_000
     return TimedTokens.token(for: "user-\(seat)", until: clock.now + lasts)
@@ -156,7 +156,7 @@ extension Simulation {
 
   private mutating func compact(_ id: DocumentID) {
     guard !store.isDiskFull, let head = store.log(of: id)?.count, head > 1 else { return }
-    // Mostly a good part stays, as with retention; the newest entry names the head.
+    // Mostly retain half of the log; otherwise retain only the newest entry.
     let through = random.chance(70) ? head / 2 : head - 1
     tally[.compactions] += 1
     _ = store.perform([.compact(id: id, through: through)])
@@ -182,7 +182,7 @@ extension Simulation {
     } else if store.restart(findsUnsynced: random.chance(50)) {
       tally[.failedSyncsFoundAtRestart] += 1
     }
-    // No process starts within the millisecond in which another ends.
+    // A process never starts within the millisecond in which another one ends.
     advance(milliseconds: 1)
     nodes[node].gateway = makeGateway(clock: nodes[node].clock, network: nodes[node].network)
   }
@@ -208,12 +208,12 @@ extension Simulation {
     }
   }
 
-  /// The newest revision of each seat's document.
+  /// The head revision of each seat's document.
   private var heads: [Int] { seats.map { store.log(of: $0.documentID)?.count ?? 0 } }
 
   // MARK: Healing
 
-  /// Ends all faults and lets everything come to rest.
+  /// Ends all faults, and runs until no work is pending.
   mutating func heal() throws {
     trace?("everything heals")
     healNodes()
@@ -231,9 +231,9 @@ extension Simulation {
       client.isDiskFull = false
       client.actionsToDeath = nil
     }
-    // What was lost is found by looking at the heads: nothing else happens in these rounds.
+    // Losses are detected by reading heads. Nothing else happens in these rounds.
     var quietRoundsLeft = nodes.count > 1 ? 25 : 0
-    // Far more rounds than any backlog of such a run can need.
+    // This maximum is far more than any backlog needs.
     for _ in 0..<5_000 {
       for seat in seats.indices {
         if seats[seat].link == nil { connect(seat) }

@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Lines between clients and the gateway.
+/// Connections between clients and gateways.
 extension Simulation {
   mutating func connect(_ seat: Int) {
     guard let node = nodeToConnect() else { return }
@@ -30,13 +30,13 @@ extension Simulation {
     perform(node)
   }
 
-  /// The fate of a connection that a client has lost.
+  /// The way in which the gateway learns that a client has lost its connection.
   enum ConnectionFate {
-    /// The gateway is notified at once.
+    /// The gateway is notified immediately.
     case noticed
-    /// The gateway does not notice, and continues to believe in it.
+    /// The gateway does not notice, and treats the connection as open.
     case haunting
-    /// There is no gateway that could be notified.
+    /// The gateway has died, too.
     case nobody
   }
 
@@ -53,7 +53,7 @@ extension Simulation {
     case .whaler(let client):
       client.disconnected()
     }
-    // A frozen node does not notice.
+    // A paused node does not notice the end.
     switch nodes[link.node].isFrozen && fate == .noticed ? .haunting : fate {
     case .haunting: ghosts.append(link)
     case .noticed:
@@ -83,8 +83,8 @@ extension Simulation {
     perform(node)
   }
 
-  /// Something happens on a line that only the gateway believes in: a message still arrives, or the
-  /// gateway learns that the client is gone.
+  /// Continues a connection that only the gateway treats as open: a message arrives, or the gateway
+  /// detects the end.
   mutating func haunt() {
     guard !ghosts.isEmpty else { return }
     let index = random.below(ghosts.count)
@@ -125,7 +125,7 @@ extension Simulation {
         let answer = try payload.withUnsafeBytes { try client.receive($0) }
         if let answer { seats[seat].link?.upstream.append(answer) }
       }
-      // It may have hung up, or died.
+      // The client may have closed the connection, or died.
       guard let bytes = seats[seat].link?.downstreamBytes else { return }
       nodes[node].network.queuedBytes[id] = bytes
       if bytes == 0, !nodes[node].isFrozen {
@@ -147,14 +147,14 @@ extension Simulation {
         let messages = try client.wake(now: now)
         settle(seat, client, sending: messages)
       }
-      // A token takes its time, and sometimes there is none.
+      // A token arrives with a delay, and sometimes not at all.
       guard client.wantsToken, random.chance(30) else { continue }
       client.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
       settle(seat, client, sending: try client.finish())
     }
   }
 
-  /// A native client has done something: what it sends is on its way. It may have hung up, or died.
+  /// Sends messages of a native client, which may also have closed the connection or died.
   mutating func settle(_ seat: Int, _ client: SimulatedClient, sending messages: [[UInt8]]) {
     if !messages.isEmpty { seats[seat].link?.upstream += messages }
     if client.isDead {
@@ -181,9 +181,9 @@ extension Simulation {
     }
   }
 
-  /// Does what a node's gateway asks for.
+  /// Performs the actions that a node's gateway has requested.
   ///
-  /// - Returns: how many frames it has sent.
+  /// - Returns: The number of sent frames.
   @discardableResult
   mutating func perform(_ node: Int) -> Int {
     let actions = nodes[node].gateway.takeActions()
@@ -220,7 +220,7 @@ extension Simulation {
     return frames
   }
 
-  /// The seat whose connection this is.
+  /// Returns the seat that has a connection.
   private func seat(behind id: ConnectionID) -> Int? {
     for seat in seats.indices where seats[seat].link?.id == id { return seat }
     return nil

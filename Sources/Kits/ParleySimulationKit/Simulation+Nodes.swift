@@ -1,9 +1,9 @@
 import Gateway
 import ParleyGatewayPorts
 
-/// Several nodes on one log, and what goes wrong between them.
+/// Several nodes on one log, and the faults between them.
 extension Simulation {
-  /// A node: its gateway, its clock, and its line to the store.
+  /// A node: its gateway, its clock, and its connection to the store.
   final class Node {
     var gateway: Gateway
     let clock: VirtualClock
@@ -11,11 +11,11 @@ extension Simulation {
     let store: MemoryStoreHandle
     var storeQueue: [(ticket: StoreTicket, request: StoreRequest)] = []
     var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
-    /// Steps until a draining process dies.
+    /// The number of steps until a draining process dies.
     var stepsToDeath: Int?
-    /// Whether its process is stopped.
+    /// Whether the process is paused.
     var isFrozen = false
-    /// The topics whose hints come to it.
+    /// The topics whose hints the node receives.
     var topics: Set<String> = []
 
     init(gateway: Gateway, clock: VirtualClock, network: Network, store: MemoryStoreHandle) {
@@ -25,13 +25,13 @@ extension Simulation {
       self.store = store
     }
 
-    /// Whether nothing is under way but a look at the heads.
+    /// Whether no work is pending except for reading heads.
     var isAtRest: Bool {
       completions.isEmpty && gateway.isSettled
         && storeQueue.allSatisfy { if case .heads = $0.request { true } else { false } }
     }
 
-    /// Its memory is gone.
+    /// Discards the state that a process loses when it dies.
     func forget() {
       storeQueue = []
       completions = []
@@ -50,24 +50,25 @@ extension Simulation {
         store: MemoryStoreHandle(store)))
   }
 
-  /// A node picked by chance.
+  /// Returns a random node.
   mutating func anyNode() -> Int { nodes.count > 1 ? random.below(nodes.count) : 0 }
 
-  /// The node that a client connects to; `nil` if all are stopped.
+  /// Returns a random node that is not paused, to which a client connects; `nil` if all are paused.
   mutating func nodeToConnect() -> Int? {
     guard nodes.count > 1 else { return 0 }
     let moving = nodes.indices.filter { !nodes[$0].isFrozen }
     return moving.isEmpty ? nil : moving[random.below(moving.count)]
   }
 
-  /// Time passes, everywhere alike. (Mutating, or all of this would be copied for it.)
+  /// Advances the clocks of all nodes. (Mutating, since `self` would be copied otherwise.)
   mutating func advance(milliseconds: Int64) {
     for node in nodes { node.clock.advance(milliseconds: milliseconds) }
   }
 
   // MARK: Hints
 
-  /// A node publishes: each other node that follows may hear of it, once, twice, late, or never.
+  /// Publishes a hint. Each other node that follows the topic may receive it once, twice, late, or
+  /// never.
   mutating func publish(_ bytes: [UInt8], under topic: String, from sender: Int) {
     for node in nodes.indices where node != sender && nodes[node].topics.contains(topic) {
       guard !random.chance(plan.hintsLostPercent) else {
@@ -76,12 +77,12 @@ extension Simulation {
       }
       hints.append((node, topic, bytes))
       if random.chance(10) { hints.append((node, topic, bytes)) }
-      // Of another cluster, or of another time.
+      // A malformed hint, as of another cluster or version.
       if random.chance(2) { hints.append((node, topic, Array(String(random.below(999)).utf8))) }
     }
   }
 
-  /// A hint arrives, any of those under way; the store does a late statement.
+  /// Delivers a random hint, performs a late statement, and lets nodes work.
   mutating func stepAmongNodes() {
     if !hints.isEmpty, random.chance(30) {
       let hint = hints.remove(at: random.below(hints.count))
@@ -95,7 +96,7 @@ extension Simulation {
       }
     }
     if !lateStatements.isEmpty, random.chance(3) { doLateStatement() }
-    // More nodes have more to do.
+    // Several nodes have more work.
     if random.chance(20) { storeWorks(for: anyNode()) }
     if random.chance(20) { storeReports(to: anyNode()) }
     if !writers.isEmpty, random.chance(15) { stepWriter() }
@@ -129,7 +130,8 @@ extension Simulation {
     }
   }
 
-  /// Breaks a node's line to the store: its requests have no known outcome, and some are done later.
+  /// Breaks a node's connection to the store. The outcome of its requests is unknown, and some are
+  /// performed later.
   private mutating func breakLine(of node: Int) {
     let queue = nodes[node].storeQueue
     nodes[node].storeQueue = []
@@ -141,7 +143,7 @@ extension Simulation {
     }
   }
 
-  /// A node's process has died, and another has its place. The store may do yet what it was asked.
+  /// Restarts the process of a node. The store may perform its pending requests later.
   mutating func restart(_ node: Int) {
     let asked = nodes[node].storeQueue.map(\.request)
     if !asked.isEmpty, random.chance(50) { lateStatements.append(asked) }
@@ -153,10 +155,10 @@ extension Simulation {
     nodes[node].gateway = makeGateway(clock: nodes[node].clock, network: nodes[node].network)
   }
 
-  /// A standby takes the store's place that did not have the newest commits. The nodes continue.
+  /// Replaces the store by a standby that lacks the newest commits. The nodes continue.
   mutating func failOver(losingCommits wanted: Int) {
     tally[.failovers] += 1
-    // What was under way to the former store is never done.
+    // Requests in transit to the former store are never performed.
     lateStatements = []
     for node in nodes.indices {
       breakLine(of: node)
@@ -166,7 +168,7 @@ extension Simulation {
     if lost > 0 { lose(lost) } else { store.failOver() }
   }
 
-  /// All lines work again, and no node is stopped.
+  /// Repairs all connections, and resumes all nodes.
   mutating func healNodes() {
     guard nodes.count > 1 else { return }
     for node in nodes.indices {
@@ -179,7 +181,7 @@ extension Simulation {
 }
 
 extension StoreReply {
-  /// Whether it is the answer to a commit that was made.
+  /// Whether this is the reply to a successful commit.
   var isCommit: Bool {
     switch self {
     case .done, .appended: true
@@ -189,7 +191,7 @@ extension StoreReply {
 }
 
 extension Tally {
-  /// Adds what a gateway has counted about other nodes.
+  /// Adds a gateway's counts of events between nodes.
   mutating func add(_ metrics: GatewayMetrics) {
     self[.racesLost] += metrics.racesLost
     self[.entriesAdopted] += metrics.entriesAdopted

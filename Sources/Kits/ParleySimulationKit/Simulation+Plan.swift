@@ -4,84 +4,85 @@ import SocketMessages
 extension Simulation {
   /// The plan of a run.
   package struct Plan: Sendable {
-    /// Clients that speak `parley.v1`.
+    /// The number of clients that use `parley.v1`.
     package var natives = 2
-    /// Clients of the Whaler family.
+    /// The number of clients of the Whaler family.
     package var whalers = 2
-    /// Documents; the clients are dealt out among them.
+    /// The number of documents, among which the clients are distributed.
     package var documents = 1
-    /// Steps before everything heals.
+    /// The number of steps before all faults are repaired.
     package var steps = 300
-    /// Of a thousand steps, those in which one of `faults` happens.
+    /// The permille of steps in which one of `faults` occurs.
     package var faultPermille = 0
     /// The faults that may occur. A fault listed twice occurs twice as often.
     package var faults: [Fault] = []
-    /// Programs that write over HTTP; at several nodes alone.
+    /// The number of programs that write over HTTP; only with several nodes.
     package var writers = 0
-    /// Gateways, which share a log if there are several.
+    /// The number of gateways, which share a log if there are several.
     package var nodes = 1
-    /// Of a hundred hints, those that are lost.
+    /// The percentage of hints that are lost.
     package var hintsLostPercent = 20
-    /// Whether native clients need tokens, which end soon.
+    /// Whether native clients need tokens, many of which expire soon.
     package var usesTokens = false
-    /// Whether some native clients make a note of their own over the socket, with each connection.
+    /// Whether some native clients create another note over the socket on each connection.
     package var makesNotes = false
-    /// The gateway's settings; small windows make rare paths common.
+    /// The settings of the gateways. Small limits make rare paths common.
     package var settings = GatewaySettings()
 
     package init() {}
   }
 
-  /// A fault.
+  /// A fault that a simulation injects.
   package enum Fault: Sendable, Hashable, CaseIterable {
-    /// A line breaks; what was under way on it is lost.
+    /// A connection breaks, and its messages in transit are lost.
     case disconnect
-    /// A line breaks for the client alone: to the gateway it looks open, and some of what was under
-    /// way may still arrive.
+    /// A connection breaks only for the client. To the gateway it appears open, and some messages
+    /// in transit may still arrive.
     case halfOpen
-    /// A reader takes nothing for a while.
+    /// A client stops reading for a while.
     case stall
-    /// The process dies: its memory is gone, the store is as it was last synced.
+    /// The process dies. Its memory is lost, and the store has the synced commits.
     case kill
-    /// The process is asked to go down: it refuses changes, says goodbye, and dies a little later.
+    /// The process is asked to stop: it rejects changes, says goodbye, and dies a little later.
     case drain
-    /// A commit fails before anything is written.
+    /// A commit fails before any write.
     case failCommit
-    /// A commit is written, and its sync fails.
+    /// A commit is written, but its sync fails.
     case failSync
-    /// Commits fail until space returns.
+    /// Commits fail until the disk has space again.
     case fillDisk
-    /// The log forgets its oldest part, as retention asks.
+    /// The oldest part of the log is compacted.
     case compact
-    /// The process dies, and the disk had lied: the newest commits are gone.
+    /// The process dies, and the disk has lost the newest commits although it reported them as
+    /// synced.
     case loseTail
     /// The wall clock is set ahead or back by hours.
     case setClock
-    /// A client's process dies, perhaps in the middle of its work; another restores what is on its
-    /// disk.
+    /// A client's process dies, possibly during its work. Another one starts from the contents of
+    /// its disk.
     case killClient
-    /// A client's disk takes nothing, or takes it again.
+    /// A client's disk becomes full, or has space again.
     case fillClientDisk
-    /// A client's process dies, and the next one does not know who it was.
+    /// A client's process dies, and the next one does not know its client id.
     case forgetClaim
-    // Of several nodes alone.
-    /// A node stops, or continues; the store does what it was asked all the same.
+    // The following faults need several nodes.
+    /// A node is paused or resumed. The store still performs its requests.
     case freeze
-    /// A node loses its line to the store, or regains it.
+    /// A node loses its connection to the store, or regains it.
     case cut
-    /// The store does a batch of a node's, and the answer is lost.
+    /// The store performs a batch of a node, but the reply is lost.
     case loseAnswer
-    /// A node's line to the store breaks: what is under way on it has no known outcome, and may be done
-    /// later.
+    /// A node's connection to the store breaks: the outcome of its requests is unknown, and they
+    /// may be performed later.
     case breakLine
   }
 }
 
 extension Simulation.Plan {
-  /// A plan with everything that can go wrong, drawn from the seed: other crowds, windows, and
-  /// mixtures of faults for each.
+  /// Returns a plan with all kinds of faults, which depends on the seed: number of clients, limits
+  /// and mixture of faults.
   package static func everything(seed: UInt64) -> Self {
-    // Not the run's own generator, so that a plan can grow without changing all runs.
+    // A separate generator, so that a changed plan does not change the random choices of all runs.
     var random = SimulationRandom(seed: seed ^ 0x7061_726c_6579_0001)
     var plan = Self()
     plan.natives = 2 + random.below(3)
@@ -89,15 +90,14 @@ extension Simulation.Plan {
     plan.documents = 1 + random.below(2)
     plan.steps = 300 + random.below(900)
     plan.faultPermille = 5 + random.below(35)
-    // Faults of every run, of a long life with slow readers, and of a short one.
+    // Faults of all runs, of long runs with slow clients, and of short runs.
     let common: [Simulation.Fault] = [.failCommit, .failSync, .fillDisk, .halfOpen, .stall]
     let long: [Simulation.Fault] = [.stall, .stall, .stall, .compact, .compact]
     let short: [Simulation.Fault] = [.disconnect, .disconnect, .kill, .drain, .compact]
     let life = random.below(3)
     let possible = common + (life < 2 ? long : []) + (life > 0 ? short : [])
     plan.faults = possible.filter { _ in random.chance(70) } + [.halfOpen]
-    // Where tails are lost, less can be checked: most runs check the promises that no honest disk
-    // breaks.
+    // Fewer requirements can be checked if commits are lost, so most runs do without this fault.
     if life > 0, random.chance(35) { plan.faults += [.loseTail, .loseTail] }
     if random.chance(40) { plan.faults += [.setClock, .setClock] }
     if random.chance(50) { plan.faults += [.killClient, .killClient, .fillClientDisk] }
@@ -110,36 +110,36 @@ extension Simulation.Plan {
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
     if random.chance(20) { plan.settings.waitingMax = 1 }
-    // What was typed offline soon has more places than one change may.
+    // Text typed offline soon has more components than one change may contain.
     if random.chance(25) { plan.settings.limits.operationComponentsMax = 3 + random.below(6) }
-    // Just enough at once to say hello and to join.
+    // The minimum burst: a hello and a join.
     if random.chance(20) {
       plan.settings.limits.messagesPerSecondMax = 1 + random.below(3)
       plan.settings.limits.burstSeconds = 2
       plan.makesNotes = false
     }
-    // A turn's work is done after a few components.
+    // The work of a turn ends after a few components.
     if random.chance(50) { plan.settings.turnWorkMax = 1 + random.below(200) }
     return plan
   }
 }
 
 extension Simulation.Plan {
-  /// A plan with everything that can go wrong, for several nodes on one log, whose clients come to any
-  /// of them.
+  /// Returns a plan with all kinds of faults for several nodes on one log, to any of which clients
+  /// connect.
   package static func everything(seed: UInt64, nodes: Int) -> Self {
     var plan = everything(seed: seed)
     guard nodes > 1 else { return plan }
     var random = SimulationRandom(seed: seed ^ 0x7061_726c_6579_0002)
     plan.nodes = nodes
     plan.natives += random.below(2)
-    // What a disk of one's own does; a server of a log says what it did, or nothing.
+    // This fault only affects a local disk: a database server reports the outcome, or nothing.
     plan.faults.removeAll { $0 == .failSync }
     let ofNodes: [Simulation.Fault] = [
       .freeze, .freeze, .cut, .loseAnswer, .loseAnswer, .breakLine,
     ]
     plan.faults += ofNodes.filter { _ in random.chance(75) }
-    // They come to another node mostly.
+    // More disconnects, after which clients mostly connect to another node.
     plan.faults += [.disconnect, .halfOpen]
     if random.chance(30) { plan.faultPermille *= 3 }
     plan.hintsLostPercent = [0, 20, 20, 100][random.below(4)]
@@ -149,7 +149,7 @@ extension Simulation.Plan {
 }
 
 extension GatewaySettings {
-  /// Small windows and queues, so that catching up, trimming and resyncing happen all the time.
+  /// Small limits, so that catching up, trimming and resyncing occur all the time.
   package static var tight: Self {
     var settings = Self()
     settings.windowEntries = 8

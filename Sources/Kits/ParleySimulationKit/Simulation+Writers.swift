@@ -1,7 +1,7 @@
 import Gateway
 import ParleyGatewayPorts
 
-/// Programs that write over HTTP, at any node.
+/// Programs that write over HTTP, to any node.
 extension Simulation {
   mutating func addWriters(to ids: [DocumentID]) {
     for index in 0..<plan.writers {
@@ -12,13 +12,13 @@ extension Simulation {
     }
   }
 
-  /// The document of a mark's author: seats first, then writers.
+  /// Returns the document of a mark's author. Authors are numbered: seats first, then writers.
   func documentID(ofAuthor author: Int) -> DocumentID {
     author < seats.count
       ? seats[author].documentID : writers[author - seats.count].documentID
   }
 
-  /// A writer begins something, asks, asks again, or loses a line.
+  /// Lets a writer begin a change, send or resend a request, or lose a connection.
   mutating func stepWriter() {
     let index = random.below(writers.count)
     let writer = writers[index]
@@ -33,11 +33,11 @@ extension Simulation {
         perform(request.node)
       }
     }
-    // Mostly it waits for one answer before it asks again.
+    // Mostly wait for the reply before resending.
     if writer.asked.isEmpty || random.chance(15) { ask(writer) }
   }
 
-  /// A writer asks for what it wants next, at any node that moves.
+  /// Sends a writer's next request to any node that is not paused.
   mutating func ask(_ writer: SimulatedWriter) {
     guard writer.asked.count < 4, let node = nodeToConnect() else { return }
     let id = RequestID(nextRequest)
@@ -51,7 +51,7 @@ extension Simulation {
     perform(node)
   }
 
-  /// A node answers a request.
+  /// Handles a node's response to a request.
   mutating func answered(_ id: RequestID, _ answer: Response) {
     trace?("answer to \(id.rawValue): \(answer.status)")
     answer.body.withUnsafeBytes { condense($0) }
@@ -64,7 +64,7 @@ extension Simulation {
     }
   }
 
-  /// Requests to a node that has died are never answered.
+  /// Removes the requests to a node that has died, which are never answered.
   func forgetRequests(of node: Int) {
     for writer in writers {
       for request in writer.asked where request.node == node { writer.forget(request) }

@@ -3,27 +3,27 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// A whole gateway with its store, its network and its clients, in one process, from one seed.
+/// A whole gateway with its store, network and clients, in one process and from one seed.
 ///
-/// Each step picks one event that could happen next: a user types, one message arrives somewhere,
-/// the store finishes a batch, a line breaks, the process dies. Afterwards everything heals, and
-/// the invariants are checked (`Simulation+Check.swift`). The same seed gives the same run, to the
+/// Each step picks one possible next event: a user types, a message arrives, the store finishes a
+/// batch, a connection breaks, the process dies. At the end all faults are repaired, and the
+/// invariants are checked (`Simulation+Check.swift`). The same seed gives the same run, byte by
 /// byte.
 package struct Simulation {
-  /// A broken requirement, with the seed that shows it again.
+  /// A violated requirement, with the seed that reproduces it.
   package struct Violation: Error, CustomStringConvertible {
     package let seed: UInt64
     package let what: String
     package var description: String { "seed \(seed): \(what)" }
   }
 
-  /// The report of a run without a violation.
+  /// The report of a run without violations.
   package struct Report: Sendable, Equatable {
     /// The counts of events.
     package var tally: Tally
-    /// Condenses every byte that travelled, in order: the same for the same seed.
+    /// A hash of all transferred bytes in order, which is the same for the same seed.
     package var fingerprint: UInt64
-    /// Entries in all logs at the end.
+    /// The number of entries in all logs at the end.
     package var revisions: Int
   }
 
@@ -46,7 +46,7 @@ package struct Simulation {
     }
   }
 
-  /// A client and its line. (By reference: each step looks at some, and would copy them.)
+  /// A client and its connection. (A class, since copying it in each step would be slow.)
   final class Seat {
     let documentID: DocumentID
     let client: Client
@@ -58,7 +58,7 @@ package struct Simulation {
     }
   }
 
-  /// The gateway's actions on the network while it works.
+  /// The queued bytes of connections, which a gateway reads while it works.
   final class Network {
     var queuedBytes: [ConnectionID: Int] = [:]
   }
@@ -66,11 +66,11 @@ package struct Simulation {
   let plan: Plan
   let seed: UInt64
   var random: SimulationRandom
-  /// The first node's clock; every one's uptime is the same.
+  /// The first node's clock. All nodes have the same uptime.
   let clock = VirtualClock()
   let store: MemoryStore
   var seats: [Seat] = []
-  /// Lines that stand for the gateway alone.
+  /// Connections that only the gateway treats as open.
   var ghosts: [SimulatedLink] = []
   var marks = Marks()
   var tally = Tally()
@@ -80,20 +80,20 @@ package struct Simulation {
 
   /// The nodes: one, or several on one log.
   var nodes: [Node] = []
-  /// Hints on their way to nodes.
+  /// Hints in transit to nodes.
   var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
-  /// Statements that nodes no longer wait for, which the store may still do.
+  /// Batches that nodes no longer wait for, which the store may still perform.
   var lateStatements: [[StoreRequest]] = []
   var nextConnection: UInt64 = 1
   /// Programs that write over HTTP.
   var writers: [SimulatedWriter] = []
   var nextRequest: UInt64 = 1
-  /// Answers that must not have been given, noted where nothing can be thrown.
+  /// Responses that must never occur, recorded where no error can be thrown.
   var mistakes: [String] = []
-  /// Gateways made.
+  /// The number of gateways created.
   var generation = 0
   var lostTails = 0
-  /// Marks that died unkept with their author's process, or may have been sent by it.
+  /// Marks that may be lost with their author's process, which had not stored them.
   var unkept: Set<Int> = []
   let firstCommits: Int
 
@@ -106,7 +106,7 @@ package struct Simulation {
     let now = clock.now
     _ = store.perform(
       ids.map { .create(id: $0, epoch: "first-\($0)", title: $0.text, time: now) })
-    // The first commit is no part of the tail that a disk may lose: from here on there is one.
+    // The first commit creates the documents, and must not be lost.
     firstCommits = store.commitCount
     for index in 0..<plan.nodes { addNode(clock: index == 0 ? clock : VirtualClock()) }
     for index in 0..<(plan.natives + plan.whalers) {
@@ -139,13 +139,13 @@ package struct Simulation {
     return gateway
   }
 
-  /// Runs the plan, heals everything, and checks.
+  /// Runs the plan, repairs all faults, and checks the requirements.
   @discardableResult
   package mutating func run() throws(Violation) -> Report {
     do {
       for _ in 0..<plan.steps {
         try step()
-        // A turn of the loop is one event or several.
+        // A turn of the loop handles one event or several.
         if random.chance(60) { endTurn(of: anyNode()) }
       }
       try heal()
@@ -186,7 +186,7 @@ package struct Simulation {
 
   private mutating func type(_ seat: Int) throws {
     guard let document = seats[seat].client.document else { return }
-    // Taken out of here meanwhile: a copy would grow with all that was typed.
+    // Swap the marks out of `self`: a copy would be large.
     var marks = Marks()
     swap(&marks, &self.marks)
     defer { swap(&marks, &self.marks) }
@@ -196,11 +196,11 @@ package struct Simulation {
     }
     switch seats[seat].client {
     case .native(let client):
-      // First the edit: it happens without a line, too.
+      // A native client's edit does not need a connection.
       let messages = try client.edit(operation, now: clock.uptime)
       settle(seat, client, sending: messages)
     case .whaler(let client):
-      // Without a line such a client would lose what is typed.
+      // Without a connection, this client would lose the edit.
       guard seats[seat].link != nil else { return marks.takeBack(to: marksBefore) }
       let message = try client.edit(operation)
       if let message { seats[seat].link?.upstream.append(message) }
@@ -228,7 +228,7 @@ package struct Simulation {
     return Report(tally: total, fingerprint: fingerprint.value, revisions: revisions)
   }
 
-  /// Adds sent bytes to the fingerprint.
+  /// Adds transferred bytes to the fingerprint.
   mutating func condense(_ bytes: UnsafeRawBufferPointer) {
     for byte in bytes { fingerprint.combine(byte) }
   }

@@ -9,26 +9,27 @@ package struct SimulationRandom: RandomNumberGenerator {
 
   package mutating func next() -> UInt64 { generator.next() }
 
-  /// A number from 0 up to `bound`.
+  /// Returns a number from 0 up to, but not including, `bound`.
   package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-  /// Whether something that happens in so many percent of cases happens now.
+  /// Returns true with a probability of `percent` %.
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  /// Milliseconds by which the wall clock is set ahead of what is right, or back.
+  /// Returns the milliseconds by which the wall clock is set ahead, or back if negative.
   package mutating func clockOffset() -> Int64 {
     chance(25)
       ? 0 : Int64.random(in: -VirtualClock.offsetMax...VirtualClock.offsetMax, using: &self)
   }
 
-  /// Letters of one to four bytes, marks that combine, line ends of two scalars.
+  /// Letters of one to four bytes, combining marks, and a line end of two scalars.
   private static let pieces = [
     "a", "b", " ", "\n", "é", "e\u{301}", "漢", "👍🏽", "👩‍👩‍👧", "\r\n", "\u{e000}", "𝄞", "xyz",
   ]
 
-  /// An edit as a user types it: mostly short, now and then several places at once.
+  /// Returns an edit that resembles typing: mostly short, sometimes in several positions.
   ///
-  /// - Parameter mark: Goes before what is inserted: something that is found again.
+  /// - Parameter mark: Returns text to insert before the inserted letter, by which it can be
+  ///   identified.
   package mutating func edit(
     of length: Int, marking mark: (inout SimulationRandom) -> String = { _ in "" }
   ) -> TextOperation {

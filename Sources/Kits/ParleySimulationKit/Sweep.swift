@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Many seeds, on several threads.
+/// Simulations of many seeds, on several threads.
 package final class Sweep: Sendable {
-  /// The result of all seeds together.
+  /// The combined result of all seeds.
   package struct Result: Sendable {
-    /// Seeds without a violation.
+    /// The number of seeds without a violation.
     package var runs = 0
-    /// The counts of events in them.
+    /// The counts of events in their runs.
     package var tally = Tally()
-    /// Entries in all of their logs.
+    /// The number of entries in all of their logs.
     package var revisions = 0
-    /// The sum of their fingerprints: the same for the same seeds, in any order.
+    /// The sum of their fingerprints, which does not depend on their order.
     package var fingerprint: UInt64 = 0
-    /// The broken requirements, by seed.
+    /// The violated requirements.
     package var violations: [Simulation.Violation] = []
 
     fileprivate mutating func add(_ other: Self) {
@@ -24,12 +24,12 @@ package final class Sweep: Sendable {
     }
   }
 
-  /// The seeds from 1 that every run of the tests goes through.
+  /// The number of seeds, from 1, in every run of the tests.
   package static let sliceCount: UInt64 = 3_000
 
-  /// After so many violations a sweep ends.
+  /// The number of violations after which a sweep ends.
   private static let violationsMax = 10
-  /// Seeds that a thread takes at a time.
+  /// The number of seeds that a thread takes at once.
   private static let portion: UInt64 = 100
 
   private let first: UInt64
@@ -40,8 +40,8 @@ package final class Sweep: Sendable {
   private let state = Mutex(Result())
 
   /// - Parameters:
-  ///   - plan: What a seed's run is made of.
-  /// - progress: Called with the number of seeds that are done, now and then.
+  ///   - plan: Returns the plan of a seed's run.
+  ///   - progress: Called about every 5,000 completed seeds, with their number.
   package init(
     first: UInt64, count: UInt64,
     plan: @escaping @Sendable (UInt64) -> Simulation.Plan = Simulation.Plan.everything(seed:),
@@ -53,14 +53,14 @@ package final class Sweep: Sendable {
     self.progress = progress
   }
 
-  /// The result so far; violations in the order of their seeds.
+  /// The result so far, with violations in the order of seeds.
   package var result: Result {
     var result = state.withLock { $0 }
     result.violations.sort { $0.seed < $1.seed }
     return result
   }
 
-  /// Runs all seeds, or until there are enough violations.
+  /// Runs all seeds, or until the maximum of violations is reached.
   package func run(jobs: Int) async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<max(1, jobs) { group.addTask { self.work() } }

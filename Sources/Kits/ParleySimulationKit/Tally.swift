@@ -1,13 +1,14 @@
-/// Counts of the events in simulations: a checker proves something only about what took place.
+/// Counts of the events in simulations. Checks only prove something about events that have
+/// occurred.
 package struct Tally: Sendable, Equatable {
-  /// A kind of event that is counted.
+  /// A kind of event.
   package enum Event: Int, Sendable, CaseIterable {
-    // What clients did.
+    // Actions of clients.
     case edits
     case editsWhileAway
     case changesSentAgain
     case keeps
-    // Answers and notices to clients.
+    // Replies and messages to clients.
     case acknowledgements
     case ownChangesInRanges
     case dedupeHits
@@ -38,17 +39,17 @@ package struct Tally: Sendable, Equatable {
     case takeovers
     case slowReaderCloses
     case rejoinCloses
-    // What the gateway did.
+    // Actions of the gateway.
     case stalledReaderRanges
     case historyReads
     case documentLoads
     case epochRenewals
-    // What the store did.
+    // Actions of the store.
     case commits
     case commitsOfSeveralChanges
     case commitsOfSeveralDocuments
     case compactions
-    // What went wrong.
+    // Faults.
     case disconnects
     case halfOpenConnections
     case messagesDropped
@@ -66,7 +67,7 @@ package struct Tally: Sendable, Equatable {
     case lostChanges
     case lostChangesSeen
     case runsWithSeveralLostTails
-    // What went wrong between nodes.
+    // Faults between nodes.
     case freezes
     case cuts
     case answersLost
@@ -75,20 +76,20 @@ package struct Tally: Sendable, Equatable {
     case failovers
     case hintsLost
     case hintsHeard
-    // What nodes did about it.
+    // Reactions of nodes.
     case racesLost
     case entriesAdopted
     case changesResubmitted
     case changesFenced
     case sessionsBegun
     case unknownOutcomes
-    // Answers to programs that write over HTTP.
+    // Responses to programs that write over HTTP.
     case httpChanges
     case httpAnswersReplayed
     case httpChangesAskedTwice
     case httpRefusals
     case httpBasesGone
-    // What went wrong with clients.
+    // Faults of clients.
     case clientKills
     case clientKillsBetweenActions
     case clientKillsWithUnkeptText
@@ -101,7 +102,7 @@ package struct Tally: Sendable, Equatable {
     case tokensRefreshed
     case tokensRefused
 
-    /// The event in words: `lagSnapshots` is “lag snapshots”.
+    /// The name as separate words: `lagSnapshots` is “lag snapshots”.
     package var words: String {
       var words = ""
       for letter in "\(self)" {
@@ -120,12 +121,12 @@ package struct Tally: Sendable, Equatable {
     set { counts[event.rawValue] = newValue }
   }
 
-  /// Adds what was counted elsewhere.
+  /// Adds the counts of another tally.
   package mutating func add(_ other: Tally) {
     for place in counts.indices { counts[place] += other.counts[place] }
   }
 
-  /// Events that take place between several nodes alone.
+  /// The events that occur only between several nodes.
   package static let amongNodes: [Event] = [
     .freezes, .cuts, .answersLost, .linesBroken, .lateStatements, .failovers, .hintsLost,
     .hintsHeard, .racesLost, .entriesAdopted, .changesResubmitted, .changesFenced, .sessionsBegun,
@@ -133,11 +134,11 @@ package struct Tally: Sendable, Equatable {
     .httpBasesGone,
   ]
 
-  /// The events of one node that never took place.
+  /// The events of single nodes that have not occurred.
   package var missing: [Event] {
     Event.allCases.filter { self[$0] == 0 && !Self.amongNodes.contains($0) }
   }
 
-  /// The events between nodes that never took place.
+  /// The events between nodes that have not occurred.
   package var missingAmongNodes: [Event] { Self.amongNodes.filter { self[$0] == 0 } }
 }

@@ -27,7 +27,7 @@ func say(_ text: String) {
   fflush(nil)
 }
 
-/// Seconds since an arbitrary moment.
+/// Returns the seconds of the monotonic clock.
 func uptime() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
@@ -63,10 +63,10 @@ let first = numbers.count > 1 ? numbers[1] : 1
 
 let nodeCount = nodes
 
-/// Returns the number of gateways in a run: the one asked for, or the seed's.
+/// Returns the number of gateways in a run: the requested number, or one that depends on the seed.
 @Sendable func nodes(of seed: UInt64) -> Int { nodeCount > 0 ? nodeCount : 1 + Int(seed % 5) }
 
-/// Says how often each event took place.
+/// Prints the count of each event.
 func say(_ tally: Tally) {
   for event in Tally.Event.allCases {
     let number = String(tally[event])
@@ -93,7 +93,7 @@ if hasRooms {
   exit(violations == 0 ? 0 : 1)
 }
 
-/// The plan of a seed.
+/// Returns the plan of a seed.
 @Sendable func plan(_ seed: UInt64) -> Simulation.Plan {
   .everything(seed: seed, nodes: nodes(of: seed))
 }
