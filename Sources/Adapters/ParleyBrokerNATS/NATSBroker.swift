@@ -13,7 +13,7 @@ public enum NATSBroker {
   private static let channelCount = 1_024
   /// Microseconds between probes.
   private static let probeInterval: Int64 = 1_000_000
-  /// Microseconds without a received probe after which the connection counts as broken.
+  /// Microseconds without a received probe after which hints count as not arriving.
   private static let silenceMax: Int64 = 4_000_000
 
   /// Starts a thread that connects, and returns immediately.
@@ -89,8 +89,7 @@ public enum NATSBroker {
       let now = monotonicMicroseconds()
       if now - probedAt >= probeInterval {
         probedAt = now
-        // The library buffers messages on a broken connection: probes would all arrive after the
-        // reconnect.
+        // Otherwise the library would buffer probes, and send them all after reconnecting.
         if connection.isConnected { try connection.publish(ownSubject, frame.probe(sentAt: now)) }
       }
       try send(queues.takeOutgoing(), frame, connection, queues, prefix)

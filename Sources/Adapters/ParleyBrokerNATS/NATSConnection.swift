@@ -2,8 +2,7 @@ import ParleyBrokerQueues
 import CParleyNATS
 import Glibc
 
-/// A connection to NATS, closed when its owner is destroyed. The library reconnects when it is
-/// lost.
+/// A connection to NATS, closed when its owner is destroyed. The library reconnects if it is lost.
 ///
 /// Callbacks run on the library's threads, and one may still run after the connection is closed. So
 /// the connection and each subscription retain the context until the library reports their end.

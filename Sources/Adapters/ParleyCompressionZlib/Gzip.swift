@@ -4,7 +4,7 @@ import CParleyZlib
 public enum Gzip {
   /// The compression level, zlib's default.
   private static let level: Int32 = 6
-  /// The maximum bytes of a member's header and trailer, and of the end of the first block.
+  /// The maximum bytes of a member's header and trailer, and of the boundary between its blocks.
   private static let overheadMax = 1_024
 
   /// Compresses bytes; `nil` if memory is exhausted.

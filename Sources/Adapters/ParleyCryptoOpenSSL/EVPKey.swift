@@ -11,8 +11,7 @@ import CParleyOpenSSL
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// The only algorithm for which the key is used. It depends on the key's type, never on a token's
-  /// header.
+  /// The only algorithm for which the key is used. The key's type decides, never a token's header.
   var algorithm: JWTAlgorithm? {
     if EVP_PKEY_is_a(pointer, "RSA") == 1 { return .rs256 }
     if EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .edDSA }
@@ -88,8 +87,7 @@ import CParleyOpenSSL
       .map(EVPKey.init(owning:))
   }
 
-  /// Returns a static string: OpenSSL retains pointers to names and values of parameters until the
-  /// key is created.
+  /// Returns a static string, since OpenSSL retains pointers to names and values for a while.
   private static func name(_ word: StaticString) -> UnsafePointer<CChar> {
     UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self)
   }

@@ -19,7 +19,7 @@ package struct FileStamp: Sendable, Equatable {
   }
 }
 
-/// Detects that a file must be read again. Reads the file's stamp at most once a second.
+/// A watch that detects when a file must be read again. It reads the stamp at most once a second.
 package struct FileWatch: Sendable {
   /// The minimum milliseconds between two checks.
   private static let lookMilliseconds: Int64 = 1_000
@@ -29,8 +29,7 @@ package struct FileWatch: Sendable {
   private var stamp: FileStamp?
   private var lastLook: Timestamp = 0
 
-  /// Starts to watch a file. Create the watch before reading the file, so that a later change is
-  /// detected.
+  /// Starts to watch a file. Create the watch before reading the file, to detect later changes.
   package init(path: String) {
     self.path = path
     stamp = FileStamp(path: path)

@@ -19,8 +19,7 @@ public final class HashedAPIKeys: APIKeys {
 
   /// Reads the keys from a file.
   ///
-  /// - Parameter log: Receives an error when the file has changed and is invalid; the previous keys
-  ///   remain valid.
+  /// - Parameter log: Receives an error if a changed file is invalid; the old keys remain valid.
   public init(path: String, log: (any LogSink)? = nil) throws(APIKeyFileError) {
     watch = FileWatch(path: path)
     self.log = log

@@ -1,8 +1,7 @@
 public import ParleyGatewayPorts
 public import ParleyJSON
 
-/// The reasons why an ID token is rejected. They contain nothing of the token except a registered
-/// algorithm.
+/// The reasons for rejecting an ID token. Of its content they only name a registered algorithm.
 public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text is not a signed token.
   case malformed

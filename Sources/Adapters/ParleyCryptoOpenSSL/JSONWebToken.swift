@@ -53,7 +53,7 @@ struct JSONWebToken {
   }
 }
 
-/// Decodes tokens without verifying them.
+/// A decoder of tokens that verifies nothing.
 public enum JWTInspection {
   /// Returns the header and the claims of a token as JSON; `nil` if the text is not a token.
   public static func parts(of token: String) -> (header: String, claims: String)? {
@@ -97,8 +97,7 @@ package struct JWTClaims: Sendable, Hashable {
     package var text: String?
   }
 
-  /// Returns a claim of ``noted``; `nil` if the token does not contain it. Names are compared byte
-  /// by byte.
+  /// Returns a claim of ``noted``, compared byte by byte; `nil` if the token does not contain it.
   package func noted(_ name: String) -> NotedClaim? {
     noted.last { $0.name.utf8.elementsEqual(name.utf8) }
   }

@@ -24,7 +24,7 @@ public struct JWTIssuerProfile: Sendable, Hashable {
   }
 }
 
-/// Verifies JSON Web Tokens with keys from files, which are read again when they change.
+/// A verifier of JSON Web Tokens with keys from files, which are read again when they change.
 ///
 /// A token is verified with the keys that its `kid` names and with those without an id. The
 /// algorithm is the key's own; a token with another algorithm is rejected. The claims must satisfy
@@ -130,8 +130,7 @@ public final class JWTAuthenticator: Authenticator {
       ])
   }
 
-  /// Verifies a room token: signature, whether the issuer's room tokens are accepted, room, user
-  /// and deadline.
+  /// Verifies a room token: signature, the issuer's rule for room tokens, room, user and deadline.
   ///
   /// Servers of the Twake family write the deadline into `iat`. A token with an actual time of
   /// issue is therefore never accepted as a room token.

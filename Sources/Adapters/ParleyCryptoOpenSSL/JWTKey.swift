@@ -88,8 +88,7 @@ struct JWTKey: Sendable {
   }
 }
 
-/// Returns an HMAC with SHA-256, which has 32 bytes. Traps if OpenSSL fails, since no security is
-/// possible without it.
+/// Returns an HMAC with SHA-256, of 32 bytes. Traps if OpenSSL fails, since security depends on it.
 package func hmacSHA256(_ secret: [UInt8], _ message: [UInt8]) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: 32) { buffer, initializedCount in
     var length: UInt32 = 0

@@ -2,7 +2,7 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import ParleyJSON
 
-/// Creates JSON Web Tokens.
+/// A signer of JSON Web Tokens.
 public struct JWTSigner: Sendable {
   /// The claims of a new token.
   public struct Claims: Sendable, Hashable {
@@ -87,8 +87,7 @@ public struct JWTSigner: Sendable {
     return token(payload: payload)
   }
 
-  /// Derives a key of 128 bits for a purpose. The purpose contains a space, so it is never the
-  /// signed text of a token.
+  /// Derives a key of 128 bits. The purpose contains a space, so it is never a token's signed text.
   func key(for purpose: String) -> String {
     guard let signature = key.signature(of: Array(purpose.utf8)) else {
       fatalError("OpenSSL failed to sign; the machine is out of memory")

@@ -49,8 +49,7 @@ public struct PasswordHash: Sendable, Hashable {
 
   /// Whether the password matches. The time does not depend on the hash.
   ///
-  /// Another program may have hashed the password without normalization, so the original bytes are
-  /// tried too.
+  /// Also tries the original bytes, which another program may have hashed without normalization.
   public func matches(_ password: String) -> Bool {
     guard password.utf8.count <= Self.passwordBytesMax else { return false }
     let composed = password.composed

@@ -19,8 +19,7 @@ public final class RandomNames: NameSource {
     String(unsafeUninitializedCapacity: Self.length) { buffer in
       var filled = 0
       while filled < Self.length {
-        // Reject bytes from 248, the largest multiple of 62, so that all characters are equally
-        // likely.
+        // Reject bytes from 248, the largest multiple of 62, so that letters are equally likely.
         guard let byte = draw(), byte < 248 else { continue }
         buffer[filled] = Self.alphabet[Int(byte % 62)]
         filled += 1

@@ -22,8 +22,7 @@ public struct ProvidedUser: Sendable, Hashable {
 extension SelfSignedTokens {
   /// The purpose of a provider user's token.
   public enum ProviderPurpose: Sendable {
-    /// A one-time token that the browser exchanges for tokens after the identity provider has
-    /// redirected it back.
+    /// A one-time token that the browser exchanges for tokens after returning from the provider.
     case ticket
     /// Exchanged for new tokens.
     case refresh
@@ -63,8 +62,8 @@ extension SelfSignedTokens {
       expiresAt: session.expiresAt)
   }
 
-  /// Whether a token with a valid signature is a provider user's refresh token. Its expiry is not
-  /// checked.
+  /// Whether a token with a valid signature is a provider user's refresh token, even if it is
+  /// expired.
   public func isRefreshTokenOfProvided(_ token: String) -> Bool {
     guard isOwn(token), let claims = try? authenticator.claims(of: token) else { return false }
     return claims.audiences == [Audience.providerRefresh.rawValue]

@@ -25,8 +25,7 @@ public final class SelfSignedTokens: OwnTokens {
     case user = "parley:user"
     /// A token that is exchanged for new tokens.
     case refresh = "parley:refresh"
-    /// A one-time token that the browser exchanges for tokens after an identity provider has
-    /// redirected it back.
+    /// A one-time token that the browser exchanges for tokens after returning from a provider.
     case ticket = "parley:ticket"
     /// A token of an identity provider's user that is exchanged for new tokens.
     case providerRefresh = "parley:provider-refresh"

@@ -2,7 +2,7 @@ import CParleyOpenSSL
 public import ParleyGatewayPorts
 import ParleyHashing
 
-/// Binds a sign-in at an identity provider to the browser that began it. The server stores nothing.
+/// The binding of a sign-in at an identity provider to a browser. The server stores nothing.
 ///
 /// The browser stores a secret in a cookie. `state`, `nonce` and the verifier of PKCE (RFC 7636)
 /// are derived from this secret, the sign-in's random id, and a secret of the server. A browser
@@ -40,8 +40,7 @@ public struct SignInSeal: Sendable {
 
   private let secret: [UInt8]
 
-  /// Creates a seal. The secret has 32 random bytes that all nodes share, and that have no other
-  /// use.
+  /// Creates a seal. The secret has 32 random bytes that all nodes share only for this purpose.
   public init(secret: [UInt8]) {
     precondition(secret.count >= 16, "a secret of \(secret.count) bytes can be guessed; use 32")
     self.secret = secret

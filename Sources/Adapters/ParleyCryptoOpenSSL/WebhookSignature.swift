@@ -1,6 +1,6 @@
 import ParleyHashing
 
-/// Signs requests to external services, so that they can authenticate the sender.
+/// A signer of requests to external services, by which they can authenticate the sender.
 ///
 /// The format is that of Standard Webhooks: `v1,` and the Base64 of an HMAC-SHA256 of
 /// `id.timestamp.body`. There is one signature for each secret, separated by spaces, so that a

@@ -20,8 +20,7 @@ public final class CurlClient {
     public var trustedCertificates: String?
     /// The maximum duration of the whole request, in milliseconds.
     public var timeoutMilliseconds: Int
-    /// Whether any certificate is accepted: for a server on this machine, whose certificate has
-    /// another name.
+    /// Whether any certificate is accepted: for this machine's server, which has another name.
     public var acceptsAnyCertificate = false
     /// The maximum size of a returned body in bytes; a longer one is a failure. With `nil`, the
     /// body is discarded.
@@ -48,7 +47,7 @@ public final class CurlClient {
     case failed(String)
   }
 
-  /// Ends a client's wait from another thread.
+  /// A handle that ends a client's wait from another thread.
   public final class Waker: @unchecked Sendable {
     // libcurl allows waking from any thread; all other calls are made by the client's thread.
     fileprivate let handle: UnsafeMutableRawPointer
@@ -89,8 +88,7 @@ public final class CurlClient {
     precondition(code == CURLM_OK, "libcurl does not take a request: \(code.rawValue)")
   }
 
-  /// Waits until a request has an outcome, the client is woken, or the time is over. With `nil`,
-  /// waits up to an hour.
+  /// Waits until a request has ended, the client is woken, or the time is over: an hour with `nil`.
   ///
   /// - Returns: The outcomes of ended requests, which may be empty.
   public func wait(atMostMilliseconds limit: Int64?) -> [(key: Int, outcome: Outcome)] {
@@ -105,8 +103,7 @@ public final class CurlClient {
     return takeOutcomes()
   }
 
-  /// Returns the body of a response whose outcome the last wait returned; `nil` if it was
-  /// discarded.
+  /// Returns the body for an outcome of the last wait; `nil` if the body was discarded.
   public func body(of key: Int) -> [UInt8]? { bodies[key] }
 
   private func takeOutcomes() -> [(key: Int, outcome: Outcome)] {

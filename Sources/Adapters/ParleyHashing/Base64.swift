@@ -2,8 +2,7 @@
 public struct Base64: Sendable {
   /// The standard alphabet with `+` and `/`, with padding (section 4).
   public static let standard = Base64(last: "+/", isPadded: true)
-  /// The URL-safe alphabet with `-` and `_`, without padding, as in tokens (section 5; RFC 7515,
-  /// section 2).
+  /// The alphabet with `-` and `_`, without padding, as in tokens (section 5; RFC 7515, section 2).
   public static let url = Base64(last: "-_", isPadded: false)
 
   private let letters: [UInt8]

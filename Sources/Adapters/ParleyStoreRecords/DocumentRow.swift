@@ -14,8 +14,7 @@ package struct DocumentRow {
   package var length: Int
   /// The checksum of the head entry, or of the origin if the log is empty.
   package var chain: RecordChecksum
-  /// The revision up to which entries have been compacted away. A snapshot has the text at this
-  /// revision.
+  /// The base: entries up to this revision are compacted away, and a snapshot has its text.
   package var base: Int
   /// The checksum of the entry at `base`, or of the origin if `base` is 0.
   package var baseChain: RecordChecksum
@@ -26,8 +25,7 @@ package struct DocumentRow {
   package var unsnapped: Int
   /// The folder that the note is in.
   package var folder: FolderPath
-  /// The session of clients without a mark, in a log that several nodes share. Not covered by the
-  /// row's checksum.
+  /// The minimum session of clients without a mark, in a shared log. Not covered by the checksum.
   package var sessionFloor = 0
 
   /// Creates a row whose `sessionFloor` is 0.

@@ -14,9 +14,9 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 
 /// The reason why a note was not exported or imported.
 public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The store rejected a request.
+  /// A request to the store has failed.
   case store(StoreError)
-  /// The file has a syntax error in this line, counted from 1.
+  /// The file is malformed in this line, counted from 1.
   case malformed(line: Int, expected: String)
   /// The title is longer than the maximum, in bytes of UTF-8.
   case titleTooLong(bytes: Int, max: Int)

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// Searches the texts of a log for the hashes of files.
+/// A search for the hashes of files in the texts of a log.
 ///
 /// A text refers to a file if it contains the 64 digits of its hash. After the first text, only the
 /// range around each edit is searched, since a new reference can appear only there. So searching

@@ -75,8 +75,7 @@ struct ImportedLog {
     }
   }
 
-  /// Reads a file, and verifies its content against its hash, by which the note's text refers to
-  /// it.
+  /// Reads a file, and verifies its content against its hash, which the note's text contains.
   private static func file(_ fields: JSONFields, line: Int) throws(ExportError) -> FileDraft {
     guard let name = fields.string("file"), let time = fields.integer("time"),
       let hash = fields.string("hash"),

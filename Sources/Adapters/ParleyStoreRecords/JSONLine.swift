@@ -102,7 +102,7 @@ package struct JSONFields {
     return text
   }
 
-  /// Finds the ends of values.
+  /// A reader that finds the ends of values.
   private struct Reader {
     let bytes: ArraySlice<UInt8>
     private var index: Int

@@ -14,8 +14,7 @@ public protocol MovableStore: AnyObject {
   func check() throws -> StoreFindings
 }
 
-/// A new store that is being filled. Until ``finish()`` it is marked as unfinished: no server opens
-/// it.
+/// A store that is being filled. It is marked as unfinished, so no server opens it.
 public protocol UnfinishedStore: MovableStore {
   /// Adds rows to a table.
   func write(_ rows: [[StoreCell]], to table: StoreTable) throws(StoreError)

@@ -2,7 +2,7 @@ public import ParleyGatewayPorts
 import ParleyHashing
 import OTCore
 
-/// Exports notes from a store.
+/// An exporter of notes from a store.
 public struct NoteExport {
   private let store: any DocumentStore
 

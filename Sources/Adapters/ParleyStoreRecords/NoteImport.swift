@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 import OTCore
 
-/// Imports notes from text files, or from the output of `NoteExport`.
+/// An importer of notes from text files, or from the output of `NoteExport`.
 ///
 /// An imported note has a new id and epoch. From an export of operations it gets the whole log,
 /// with authors, times and clients; one entry inserts the text at the base, in place of the
@@ -142,7 +142,7 @@ public struct NoteImport {
       author: details.author, time: details.time)
   }
 
-  /// The length of the longest prefix that is valid UTF-8, in bytes.
+  /// Returns the length of the longest prefix that is valid UTF-8, in bytes.
   private static func validPrefix(_ utf8: [UInt8]) -> Int {
     var decoder = Unicode.UTF8.ForwardParser()
     var iterator = utf8.makeIterator()
@@ -151,8 +151,7 @@ public struct NoteImport {
     return count
   }
 
-  /// Returns the folder in an export, or `nil` if it is invalid: a bad folder must not prevent the
-  /// import.
+  /// Returns the folder in an export; `nil` if it is invalid, which does not prevent the import.
   private static func folder(_ fields: JSONFields) -> FolderPath? {
     fields.string("folder").flatMap { try? FolderPath($0) }
   }

@@ -32,7 +32,7 @@ package struct RecordChecksum: Equatable, Sendable {
   }
 }
 
-/// Hashes a record's fields, each with its length, so that no two records hash the same bytes.
+/// A hasher of a record's fields, each with its length, so that different records never hash alike.
 package struct RecordHasher: ~Copyable {
   /// The kind of a record, which is hashed first so that kinds have different checksums.
   package enum Kind: UInt8 {

@@ -53,8 +53,7 @@ public struct StoreFindings: Sendable, Equatable {
       if let thread = comment.thread, !first.contains(ExactName(thread)) {
         add(row.id, "a comment answers one that is not there; \(damageAdvice)")
       }
-      // An anchor before the base is valid: a program version without comments does not move
-      // anchors.
+      // An anchor may be before the base: programs without comments compact without moving anchors.
       if let anchor = comment.anchor, !anchor.isGone, anchor.revision > row.revision {
         add(row.id, "a comment names a revision that the log does not have; \(damageAdvice)")
       }

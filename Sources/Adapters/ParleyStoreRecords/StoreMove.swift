@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import ParleyHashing
 
-/// Copies all rows of a store to a new store. The copy is usable only if every step succeeds.
+/// A copy of all rows of a store to a new store, which is usable only if every step succeeds.
 ///
 ///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ take the mark away
 ///

@@ -25,8 +25,7 @@ public struct StoreTable: Sendable, Equatable {
   /// Describes a table.
   ///
   /// - Parameters:
-  ///   - columns: The column names, with a suffix for the type: `$` for text, `#` for bytes, none
-  ///     for integers.
+  ///   - columns: The column names. A suffix gives the type: `$` is text, `#` is bytes.
   ///   - keyCount: The number of leading columns that form the key.
   init(_ name: String, _ columns: String, key keyCount: Int) {
     self.name = name
@@ -40,8 +39,7 @@ public struct StoreTable: Sendable, Equatable {
     }
   }
 
-  /// The column with the revisions before which the clock was set back: ascending numbers,
-  /// separated by commas.
+  /// The column of revisions before which the clock was set back: ascending, separated by commas.
   public static let setBacks = "set_backs"
 
   /// The table of the last number that each numbered table has assigned.
@@ -54,8 +52,7 @@ public struct StoreTable: Sendable, Equatable {
     folder$
     """
 
-  /// All tables, in the order of copying: a note's row follows the rows from which its checksums
-  /// are computed.
+  /// All tables in copying order: a note's row follows the rows that its checksums cover.
   public static let all = [
     StoreTable("room_epoch", "epoch$", key: 1),
     StoreTable("meta", "name$ value# checksum#", key: 1),

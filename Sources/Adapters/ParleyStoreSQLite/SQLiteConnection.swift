@@ -174,8 +174,7 @@ import CParleySQLite
       let write = log.pointee.pMethods?.pointee.xWrite,
       let sync = log.pointee.pMethods?.pointee.xSync
     else { return }
-    // The header of the shared-memory index, as specified in SQLite's documentation of the WAL
-    // format.
+    // The header of the shared-memory index, as documented for SQLite's WAL format.
     var mapped: UnsafeMutableRawPointer?
     var code = map(database, 0, 32_768, 0, &mapped)
     guard code == SQLITE_OK, let mapped else { throw SQLiteFailure(code: code, of: handle) }

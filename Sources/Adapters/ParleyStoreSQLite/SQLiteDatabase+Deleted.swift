@@ -1,8 +1,7 @@
 package import ParleyGatewayPorts
 package import ParleyStoreRecords
 
-/// Deleted notes that can be restored. Only the document row moves; all other rows remain
-/// unchanged.
+/// Deleted notes that can be restored. Only the document row moves to another table.
 extension SQLiteDatabase: DeletedNoteTable {
   /// Copies the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {

@@ -4,8 +4,7 @@ package import ParleyStoreRecords
 
 /// Logs of documents: appending entries, and deleting compacted ones.
 extension SQLiteDatabase: LogTable {
-  /// Appends entries. If the log already has entries at their revisions, returns those in
-  /// `lostRace`.
+  /// Appends entries, or returns `lostRace` with the entries that the log has at their revisions.
   func append(
     _ id: DocumentID, epoch: String, entries: [LogEntry]
   ) throws(StoreError) -> StoreReply {

@@ -14,8 +14,7 @@ extension SQLiteDatabase: NoteTable {
     try write(row)
   }
 
-  /// Skips damaged rows, so that one does not hide the others. `check` and loading the note report
-  /// them.
+  /// Skips damaged rows, so that one does not hide the others. `check` reports them.
   package func summaries(
     _ condition: String, _ values: any StoredValue..., limit: Int
   ) throws(StoreError) -> [NoteSummary] {

@@ -16,8 +16,7 @@ struct SQLiteFailure: Error, Equatable {
     case quota
   }
 
-  /// - Parameter connection: The connection that failed, which provides the file's path and
-  ///   `errno`.
+  /// - Parameter connection: The failed connection, which provides the file's path and `errno`.
   init(code: Int32, of connection: OpaquePointer? = nil) {
     self.code = code
     cause = connection.flatMap { Self.cause(of: code, $0) }

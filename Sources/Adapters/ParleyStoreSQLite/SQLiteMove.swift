@@ -201,8 +201,7 @@ public final class SQLiteMove: UnfinishedStore {
       row[0].text, row[1].integer)
   }
 
-  /// Inserts a note's row with the values that the common form omits: the sum of marks, and
-  /// checksums.
+  /// Inserts a note's row, with the sum of marks and checksums, which the common form omits.
   private func writeNote(_ cells: [StoreCell], to table: StoreTable) throws(StoreError) {
     guard let chain = cells[8].bytes.withUnsafeBytes({ RecordChecksum($0) }),
       let baseChain = cells[10].bytes.withUnsafeBytes({ RecordChecksum($0) })

@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Opens the SQLite store at a path for a server.
+/// The SQLite store at a path, which a server opens.
 public struct SQLiteProvisioning: StoreProvisioning {
   private let path: String
   private let retention: Retention?

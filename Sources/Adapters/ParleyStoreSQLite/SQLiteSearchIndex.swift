@@ -54,8 +54,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     do throws(SQLiteFailure) {
       return try prepared(path)
     } catch {
-      // Another kind of file, or a damaged one. It is replaced, since it contains only derived
-      // data.
+      // The file is damaged or of another kind. Replace it: an index contains only derived data.
       let codes = [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_ERROR]
       guard codes.contains(error.primaryCode) else { throw StoreOpenError(error, path: path) }
     }

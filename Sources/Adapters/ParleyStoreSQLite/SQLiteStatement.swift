@@ -5,8 +5,7 @@ import ParleyStoreRecords
 
 /// A prepared statement, cached as long as its connection is open.
 ///
-/// Use `run`, `first` or `rows`, which bind, step and reset; or call `bind`, `step` and `reset`.
-/// Columns count from 0.
+/// `run`, `first` and `rows` bind, step and reset; or call these one by one. Columns count from 0.
 package final class SQLiteStatement: StoredRow {
   private let handle: OpaquePointer
 
@@ -28,8 +27,7 @@ package final class SQLiteStatement: StoredRow {
     sqlite3_finalize(handle)
   }
 
-  /// Binds all parameters in order, without allocating an array of them: appending entries uses
-  /// this.
+  /// Binds all parameters in order. Allocates no array, since each appended entry calls this.
   func bind<each Value: StoredValue>(_ values: repeat each Value) {
     var parameter: Int32 = 0
     for value in repeat each values {
@@ -95,8 +93,7 @@ package final class SQLiteStatement: StoredRow {
     return rows
   }
 
-  /// The number of virtual machine instructions that the statement has executed since it was
-  /// prepared.
+  /// The number of virtual machine instructions executed since the statement was prepared.
   var instructionCount: Int {
     Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)))
   }
@@ -107,7 +104,7 @@ package final class SQLiteStatement: StoredRow {
     sqlite3_clear_bindings(handle)
   }
 
-  /// The 64 bits in a column of the current row.
+  /// Returns the 64 bits in a column of the current row.
   package func bits(_ column: Int32) -> UInt64 {
     UInt64(bitPattern: sqlite3_column_int64(handle, column))
   }

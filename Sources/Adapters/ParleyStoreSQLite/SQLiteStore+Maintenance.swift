@@ -3,8 +3,7 @@ public import ParleyGatewayPorts
 import OTCore
 public import ParleyStoreRecords
 
-/// Housekeeping that limits the size of a store and the time of requests. Runs while no request
-/// waits.
+/// Housekeeping that keeps a store small and fast. Runs while no request waits.
 extension SQLiteStore {
   private var housekeeping: HousekeepingRules<SQLiteDatabase> { HousekeepingRules(store: database) }
 
@@ -54,8 +53,7 @@ extension SQLiteStore {
     shrinkLog()
   }
 
-  /// Truncates a log that has grown during a long read, unless another connection is reading from
-  /// it: this must not wait.
+  /// Truncates a log that a long read has let grow. Does nothing if the log is being read now.
   ///
   /// SQLite reuses a log from its beginning, and never shortens the file itself.
   private func shrinkLog() {
@@ -72,8 +70,7 @@ extension SQLiteStore {
     database.watch?.look()
   }
 
-  /// The maximum size of a log that is not truncated, in bytes: twice the size at which a
-  /// checkpoint is made.
+  /// The maximum bytes of a log that is not truncated: twice the size that causes a checkpoint.
   private var logBytesMax: Int { 2 * walPagesToCheckpoint * 4_096 }
 
   /// Copies the whole write-ahead log into the database and truncates the log, so that the database

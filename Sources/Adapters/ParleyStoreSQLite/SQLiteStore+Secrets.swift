@@ -6,8 +6,7 @@ import ParleyStoreRecords
 extension SQLiteStore {
   /// Returns a secret, which is created when it is first requested.
   ///
-  /// A new secret is durable before this returns, since it signs tokens that are valid after a
-  /// restart.
+  /// A new secret is durable before this returns: its tokens must be valid after a restart.
   ///
   /// - Parameters:
   ///   - name: The purpose of the secret.

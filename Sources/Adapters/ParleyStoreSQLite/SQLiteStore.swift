@@ -124,8 +124,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     }
   }
 
-  /// Returns the replies to a batch whose transaction failed. Its reads run again, since they may
-  /// have seen its writes.
+  /// Returns the replies to a batch whose transaction failed. Reads run again on committed data.
   private func replies(to batch: [StoreRequest], failing failure: StoreReply) -> [StoreReply] {
     var reads = read(batch.filter { !$0.isWriting })[...]
     return batch.map { request in

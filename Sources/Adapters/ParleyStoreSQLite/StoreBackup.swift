@@ -54,7 +54,7 @@ public enum StoreBackup {
   ///   - path: The store.
   ///   - destination: The new file. It needs no other file.
   ///   - isVerified: Whether to read the whole copy and verify its checksums.
-  ///   - progress: Called after each portion of the copy.
+  ///   - progress: Called after each copied portion and each verified note.
   /// - Returns: The findings of the verification; `nil` if the copy was not verified.
   @discardableResult
   public static func make(

@@ -360,8 +360,7 @@ enum StoreSchema {
   /// The format that this program writes.
   static var version: Int { firstVersion + migrations.count }
 
-  /// Returns the steps from a format to this program's, each with the resulting format. Format 0 is
-  /// an empty file.
+  /// Returns the steps to this program's format, each with its format. Format 0 is an empty file.
   private static func steps(from version: Int) -> [(version: Int, statements: String)] {
     let all = ([tables] + migrations).enumerated().map { (firstVersion + $0, $1) }
     return all.filter { $0.0 > version }
@@ -377,8 +376,7 @@ enum StoreSchema {
     do throws(SQLiteFailure) {
       if version == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
       try configure(connection)
-      // Without shared memory, SQLite would use a journal mode in which a power failure can undo
-      // commits.
+      // Without shared memory, SQLite would use a mode in which a power failure can undo commits.
       isLogging =
         try connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode") == 1
       for step in steps(from: version) {
@@ -401,8 +399,7 @@ enum StoreSchema {
     }
   }
 
-  /// Creates all tables in an empty file. From the first commit on, its format marks it as
-  /// unfinished.
+  /// Creates all tables in an empty file, which the first commit marks as unfinished.
   static func makeUnfinished(_ connection: borrowing SQLiteConnection) throws(SQLiteFailure) {
     try connection.execute(
       """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Identifies a file independently of its name.
+/// The identity of a file, independent of its name.
 struct FileIdentity: Equatable {
   private let device: dev_t
   private let number: ino_t
@@ -18,7 +18,7 @@ struct FileIdentity: Equatable {
   }
 }
 
-/// Compares the files at a store's path with the open files.
+/// A comparison of the files at a store's path with the open files.
 ///
 /// A file that was moved, deleted or replaced, or whose volume was unmounted, can still be written
 /// through its descriptor, but the changes are lost when the process ends. So no commit begins
@@ -26,8 +26,7 @@ struct FileIdentity: Equatable {
 struct StoreWatch {
   private let path: String
   private let database: FileIdentity
-  /// The write-ahead log, once it was seen. SQLite creates it, and retains it while the store is
-  /// open.
+  /// The write-ahead log, once seen. SQLite creates it, and retains it while the store is open.
   private var log: FileIdentity?
   /// The size of the log's file at the last update, in bytes.
   private(set) var logBytes = 0

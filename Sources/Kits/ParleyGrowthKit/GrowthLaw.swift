@@ -22,8 +22,7 @@ import Glibc
 public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The ratio of the two input sizes.
   public static let factor = 8
-  /// The maximum accepted ratio of processor times, larger size to smaller: 16, and 32 with a
-  /// sanitizer.
+  /// The maximum ratio of processor times, larger size to smaller: 16, and 32 with a sanitizer.
   public static let ratioMax = isInstrumented ? 32.0 : 16.0
   /// Whether a sanitizer is enabled, whose shadow memory exceeds the caches at the larger size.
   static let isInstrumented =
@@ -39,8 +38,8 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   public let name: String
   /// The smaller of the two sizes.
   public let size: Int
-  /// Prepares inputs of a size, and returns a function that runs the work on them in turn for a
-  /// number of repetitions and returns the nanoseconds.
+  /// A function that prepares inputs of a size. It returns a function that runs the work on them in
+  /// turn for a number of repetitions, and returns the nanoseconds.
   private let begin: @Sendable (_ size: Int, _ inputs: Int) -> (_ repetitions: Int) -> UInt64
 
   /// Creates a law for work that does not change its input, so that inputs are reused.
@@ -108,8 +107,7 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   }
 
   private func measured() -> GrowthFinding {
-    // Use as many small inputs as have the size of the large one, so that both fill the caches
-    // equally.
+    // Use as many small inputs as fill the caches like the large one.
     let measureSmall = begin(size, Self.factor)
     // Initialize caches, and find the number of repetitions.
     var repetitions = Self.factor

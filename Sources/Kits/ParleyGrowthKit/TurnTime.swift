@@ -9,8 +9,8 @@ public enum TurnTime {
   /// The maximum milliseconds of a turn.
   public static let millisecondsMax = 20.0
 
-  /// The estimated milliseconds of a turn with the largest message, extrapolated from a small one,
-  /// from which the largest message is measured, too.
+  /// The estimated milliseconds for the largest message from which it is measured itself. The
+  /// estimate is extrapolated from a small message.
   public static let doubtful = millisecondsMax / 2
 
   /// The environment variable that selects work to be measured at the largest size without an
@@ -47,8 +47,7 @@ public enum TurnTime {
   ///
   /// The work is repeated up to four times while it exceeds the limit.
   ///
-  /// - Parameter work: Runs the work on a new input, and returns the nanoseconds of its longest
-  ///   turn.
+  /// - Parameter work: Runs on a new input, and returns the nanoseconds of its longest turn.
   public static func milliseconds(_ work: () -> UInt64) -> Double {
     var least = work()
     for _ in 0..<repetitionsMax where isAsserted && Double(least) > millisecondsMax * 1e6 {

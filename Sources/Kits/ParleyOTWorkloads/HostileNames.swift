@@ -1,8 +1,7 @@
 /// Names from tokens, providers, files and requests that have a special meaning elsewhere: in
 /// patterns, paths, queries, headers and lines.
 package enum HostileNames {
-  /// Names that could be mistaken for a pattern, a path or an empty value. No right may be created
-  /// with them.
+  /// Names that could be read as a pattern, a path or an empty value. No right may contain them.
   package static let meaningful: [String] =
     [
       "", "*", "**", "*/*", "a*", "*a", ".", "..", "/", "//", "\\", "../..", "..\\..", "./a",
@@ -14,8 +13,7 @@ package enum HostileNames {
     " ", "ann ", " ann", "an n", "\t", "a\tb", "\u{A0}", "ann\u{3000}", "\u{2003}",
   ]
 
-  /// Control characters, line separators, zero-width characters, direction marks, tags, byte order
-  /// marks and fillers.
+  /// Control, zero-width and direction characters, line separators, tags, byte order marks.
   private static let invisible = [
     "\u{0}", "\u{1}", "\u{7}", "\u{8}", "\n", "\r", "\r\n", "\u{B}", "\u{C}", "\u{1B}", "\u{7F}",
     "\u{85}",

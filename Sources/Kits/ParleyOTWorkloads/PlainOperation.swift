@@ -51,8 +51,7 @@ package struct PlainOperation {
     return operation
   }
 
-  /// Applies the operation from the end of a text to its beginning, so that earlier positions
-  /// remain valid.
+  /// Applies the operation from a text's end to its beginning, so that positions remain valid.
   package func apply(to text: inout [Unicode.Scalar]) {
     var place = baseLength
     precondition(place == text.count, "an operation on \(place) scalars meets \(text.count)")

@@ -2,8 +2,7 @@ package import OTCore
 
 /// Random operations from a seed.
 extension TextOperation {
-  /// Returns an operation on a text of this length. Inserts and deletes at one position occur in
-  /// both orders.
+  /// Returns an operation on a text of this length. Inserts and deletes occur in both orders.
   ///
   /// - Parameter edits: The approximate number of edited positions.
   package static func random(

@@ -1,7 +1,6 @@
 package import OTCore
 
-/// A second implementation of the algebra, as simple as possible: arrays of scalars, one step at a
-/// time.
+/// The algebra in its simplest form: arrays of scalars, one step at a time.
 ///
 /// It is the reference with which the fast implementation is compared, so it must be obviously
 /// correct. An operation is a list of steps of one scalar each. Steps are not merged, and nothing

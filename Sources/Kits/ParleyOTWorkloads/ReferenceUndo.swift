@@ -1,5 +1,4 @@
-/// A second implementation of undo, as simple as possible: scalars are never removed from the text,
-/// only hidden.
+/// Undo in its simplest form: scalars are never removed from the text, only hidden.
 ///
 /// A step contains the scalars that an edit has shown and hidden. Undoing hides the former and
 /// shows the latter, unless another user has hidden them meanwhile.
@@ -55,8 +54,7 @@ package struct ReferenceUndo {
   private mutating func change(_ edit: ReferenceOperation) -> Step {
     var step = Step()
     var index = 0
-    // Positions count the scalars that were visible before the edit, so those that it adds or hides
-    // are skipped.
+    // Positions count the scalars visible before the edit, so scalars of the edit are skipped.
     for action in edit.steps {
       if case .add(let scalar) = action {
         let cell = newCell(scalar)

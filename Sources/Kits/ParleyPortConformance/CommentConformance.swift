@@ -149,8 +149,7 @@ extension DocumentStoreConformance {
     },
   ]
 
-  /// Makes random edits to a note with comments, and compares their ranges with ranges that are
-  /// moved like carets.
+  /// Makes random edits to a note, and compares its comments' ranges with ranges moved like carets.
   private static func follow(_ rig: StoreRig, _ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let id: DocumentID = "seed-\(seed)"

@@ -145,7 +145,7 @@ extension DocumentStoreConformance {
 }
 
 extension StoreRig {
-  /// Creates the note `n`, whose id rests for a second.
+  /// Creates the note `n`, whose id remains reserved for a second after a deletion.
   func make(
     _ title: String = "One", _ owner: String = "ann", time: Timestamp = 100_000
   ) throws -> OnceReply {

@@ -125,7 +125,7 @@ extension DocumentStoreConformance {
   ]
 }
 
-/// Records events when notes are created and renamed.
+/// A recorder of events for created and renamed notes.
 private struct PlainRecorder: OutboxRecorder {
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {

@@ -3,7 +3,7 @@ import OTCore
 import ParleyOTWorkloads
 
 extension ConformanceCheck {
-  /// Compares a store with a simple model over random batches, restarts and housekeeping.
+  /// The comparison of a store with a simple model over random batches, restarts and housekeeping.
   static let randomHistories = ConformanceCheck("random histories agree with a plain model") {
     rig in
     for seed in 1...8 {

@@ -198,7 +198,7 @@ final class StoreRig: ReplyReader {
   }
 }
 
-/// Extracts the expected contents of replies, for every rig.
+/// A rig that extracts the expected contents of replies.
 protocol ReplyReader {}
 
 extension ReplyReader {

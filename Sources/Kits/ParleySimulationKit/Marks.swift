@@ -1,7 +1,6 @@
 import OTCore
 
-/// Unique scalars in almost every insertion, by which typed text can be identified in a log or in a
-/// text.
+/// Unique scalars in almost every insertion, by which typed text is found in a log or a text.
 struct Marks {
   /// Private-use scalars of plane 15, many more than a run needs.
   private static let first: UInt32 = 0xf0000

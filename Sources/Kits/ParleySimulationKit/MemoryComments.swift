@@ -1,8 +1,7 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// The comments of a note in memory: a copy of its log and comments. The caller stores the changed
-/// comments.
+/// The comments of a note in memory: copies of its log and comments. The caller stores changes.
 final class MemoryComments: CommentLedger {
   let epoch: String
   let base: Int

@@ -6,7 +6,7 @@ struct MemoryNames {
   private struct Entry {
     var published: PublicName
     var owner: ObjectIdentifier?
-    /// `nil` while the note is published; 0 while the start of the rest is unknown.
+    /// `nil` while the note is published, then the end of the reservation; 0 while unknown.
     var rests: Timestamp?
   }
 
@@ -69,7 +69,7 @@ struct MemoryNames {
     return .published(published)
   }
 
-  /// Starts the rest of the names of a permanently deleted note.
+  /// Withdraws the names of a permanently deleted note.
   mutating func remove(_ owner: ObjectIdentifier) {
     rest(owner, until: 0)
     for place in entries.indices where entries[place].owner == owner { entries[place].owner = nil }
@@ -82,7 +82,7 @@ struct MemoryNames {
     }
   }
 
-  /// Sets the end of the rest of deleted notes' names.
+  /// Sets the end of the reservation of deleted notes' names.
   private mutating func date(_ now: Timestamp) {
     for place in entries.indices where entries[place].rests == 0 {
       entries[place].rests = now + PublicName.restMilliseconds

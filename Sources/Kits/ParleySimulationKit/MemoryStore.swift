@@ -75,8 +75,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   ///
   /// - Parameters:
   ///   - count: The number of commits to lose, at most `losableCommitsMax`.
-  ///   - findsUnsynced: Whether to replay a commit whose sync failed. Has no effect if commits are
-  ///     lost.
+  ///   - findsUnsynced: Whether to replay a commit whose sync failed, if no commits are lost.
   /// - Returns: Whether a commit was replayed.
   @discardableResult
   public func restart(losingCommits count: Int = 0, findsUnsynced: Bool = false) -> Bool {
@@ -574,7 +573,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
   }
 
-  /// Starts the rest of the names of a permanently deleted note.
+  /// Withdraws the names of a permanently deleted note.
   private func removeNames(of record: Record, _ undo: inout [Undo]) {
     undo.append(.names(names))
     names.remove(ObjectIdentifier(record))

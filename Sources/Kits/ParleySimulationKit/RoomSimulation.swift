@@ -480,7 +480,7 @@ package struct RoomSimulation {
       - hintDelayMax - 400
     for person in nodes[node].presence.present(in: Self.room)
     where !connected.contains(person.personID) {
-      // Without a recorded end, the person's connection has never ended.
+      // A client that lost its connection before it received its id has no recorded time.
       guard let gone = goneAt[person.personID] else { continue }
       // A paused node handles ended connections in a separate turn.
       guard gone > boundary else {

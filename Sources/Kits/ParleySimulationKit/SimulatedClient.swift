@@ -165,8 +165,7 @@ package final class SimulatedClient {
   /// - Parameters:
   ///   - keepsFirst: Whether the process can first store the unconfirmed edits.
   ///   - forgetsClaim: Whether the new process does not know its client id.
-  /// - Returns: The unconfirmed edits that may be lost, and the server's text on which they are
-  ///   based.
+  /// - Returns: The unconfirmed edits that may be lost, and the server's text before them.
   package func restart(
     keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
   ) -> (lost: TextOperation, text: Document)? {
@@ -196,8 +195,7 @@ package final class SimulatedClient {
   /// The unconfirmed edits as one operation on the server's text; `nil` if there are none.
   private var unconfirmedText: (lost: TextOperation, text: Document)? {
     guard machine.status(of: documentID)?.unconfirmed ?? 0 > 0 else { return nil }
-    // Suspend a copy of the machine, since the original continues. The stored note contains both
-    // texts.
+    // Suspend a copy, since this machine continues. The stored note contains both texts.
     var probe = machine
     for action in probe.handle(.suspending, now: .min) {
       guard case .note(_, .keep(let kept, _)) = action else { continue }

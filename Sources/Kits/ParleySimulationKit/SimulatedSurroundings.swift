@@ -18,7 +18,7 @@ package final class VirtualClock: Clock {
     offset = min(max(milliseconds, -Self.offsetMax), Self.offsetMax)
   }
 
-  /// Less than half the lifetime of publications' keys, which expire by the wall clock.
+  /// The maximum offset: less than half the lifetime of publications' keys.
   package static let offsetMax: Int64 = 10 * 3_600_000
 }
 

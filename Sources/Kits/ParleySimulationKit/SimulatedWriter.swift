@@ -35,8 +35,8 @@ package final class SimulatedWriter {
   let documentID: DocumentID
   /// The texts that were acknowledged.
   private(set) var acknowledged: [String] = []
-  /// The texts that it has given up because their base revision is gone. They may be in the note,
-  /// at most once.
+  /// The texts that it has given up since their base is gone. They may be in the note, at most
+  /// once.
   private(set) var givenUp: [String] = []
   /// Its requests without a response.
   private(set) var asked: [Asked] = []

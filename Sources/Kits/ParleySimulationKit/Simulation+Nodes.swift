@@ -67,8 +67,7 @@ extension Simulation {
 
   // MARK: Hints
 
-  /// Publishes a hint. Each other node that follows the topic may receive it once, twice, late, or
-  /// never.
+  /// Publishes a hint, which each following node may receive once, twice, late, or never.
   mutating func publish(_ bytes: [UInt8], under topic: String, from sender: Int) {
     for node in nodes.indices where node != sender && nodes[node].topics.contains(topic) {
       guard !random.chance(plan.hintsLostPercent) else {
@@ -130,8 +129,7 @@ extension Simulation {
     }
   }
 
-  /// Breaks a node's connection to the store. The outcome of its requests is unknown, and some are
-  /// performed later.
+  /// Breaks a node's connection to the store. Its requests may be performed later, or never.
   private mutating func breakLine(of node: Int) {
     let queue = nodes[node].storeQueue
     nodes[node].storeQueue = []

@@ -53,13 +53,11 @@ extension Simulation {
     case fillDisk
     /// The oldest part of the log is compacted.
     case compact
-    /// The process dies, and the disk has lost the newest commits although it reported them as
-    /// synced.
+    /// The process dies, and the disk has lost the newest commits, whose sync it had reported.
     case loseTail
     /// The wall clock is set ahead or back by hours.
     case setClock
-    /// A client's process dies, possibly during its work. Another one starts from the contents of
-    /// its disk.
+    /// A client's process dies, possibly during its work. The next one starts from its disk.
     case killClient
     /// A client's disk becomes full, or has space again.
     case fillClientDisk
@@ -125,8 +123,7 @@ extension Simulation.Plan {
 }
 
 extension Simulation.Plan {
-  /// Returns a plan with all kinds of faults for several nodes on one log, to any of which clients
-  /// connect.
+  /// Returns a plan with all kinds of faults for several nodes on one log, and clients of any node.
   package static func everything(seed: UInt64, nodes: Int) -> Self {
     var plan = everything(seed: seed)
     guard nodes > 1 else { return plan }

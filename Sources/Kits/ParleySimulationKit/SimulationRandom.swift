@@ -28,8 +28,7 @@ package struct SimulationRandom: RandomNumberGenerator {
 
   /// Returns an edit that resembles typing: mostly short, sometimes in several positions.
   ///
-  /// - Parameter mark: Returns text to insert before the inserted letter, by which it can be
-  ///   identified.
+  /// - Parameter mark: Returns text that is inserted before the letter, to identify it later.
   package mutating func edit(
     of length: Int, marking mark: (inout SimulationRandom) -> String = { _ in "" }
   ) -> TextOperation {

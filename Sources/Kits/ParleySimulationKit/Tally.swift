@@ -1,5 +1,4 @@
-/// Counts of the events in simulations. Checks only prove something about events that have
-/// occurred.
+/// Counts of events in simulations. A check proves something only about events that occurred.
 package struct Tally: Sendable, Equatable {
   /// A kind of event.
   package enum Event: Int, Sendable, CaseIterable {

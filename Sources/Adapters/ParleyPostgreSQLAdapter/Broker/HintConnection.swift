@@ -33,8 +33,7 @@ final class HintConnection {
     isBusy = true
   }
 
-  /// Sends notifications in one transaction. Channels and payloads must not need quotes in an SQL
-  /// array.
+  /// Sends notifications in one transaction. No channel or payload may need quotes in an SQL array.
   func notify(_ notifications: [(channel: String, payload: String)]) throws(BrokerFailure) {
     let channels = "{" + notifications.map(\.channel).joined(separator: ",") + "}"
     let payloads = "{" + notifications.map(\.payload).joined(separator: ",") + "}"

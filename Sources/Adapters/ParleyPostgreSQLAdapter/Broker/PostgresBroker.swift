@@ -28,7 +28,7 @@ public enum PostgresBroker {
   ///
   /// - Parameters:
   ///   - address: The database. It must not be behind a pooler that shares connections between
-  ///     clients.
+  ///   - address: The database, without a pooler that shares connections between clients.
   ///   - secret: A secret that all nodes of the cluster share.
   ///   - log: Receives a line when a connection is established or lost.
   ///   - wake: Called when hints can be taken.

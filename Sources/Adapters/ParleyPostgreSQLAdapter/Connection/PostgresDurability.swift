@@ -41,8 +41,7 @@ enum PostgresDurability {
   /// Returns a number that identifies the database's timeline. It changes when a standby is
   /// promoted or a backup is restored; 0 if the server does not report it.
   static func life(_ connection: PostgresConnection) -> Int {
-    // The control file contains a new timeline only after the first checkpoint; the WAL position
-    // does immediately.
+    // The control file has a new timeline only after a checkpoint; the WAL position has it at once.
     let found = try? connection.run([
       PostgresCommand(
         """

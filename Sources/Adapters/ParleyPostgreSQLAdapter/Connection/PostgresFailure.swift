@@ -16,8 +16,7 @@ package enum PostgresFailure: Error, Equatable {
     state.hasPrefix("08") || state.hasPrefix("57P") || state == "25P03"
   }
 
-  /// Whether the same transaction may succeed if it is retried at once, since it conflicted with
-  /// another.
+  /// Whether the transaction conflicted with another, so that retrying it at once may succeed.
   var isRace: Bool {
     guard case .refused(let state) = self else { return false }
     return ["40001", "40P01", "23505"].contains(state)
@@ -69,8 +68,7 @@ package enum PostgresFailure: Error, Equatable {
 }
 
 extension StoreError {
-  /// Whether the error may be due to a single request of a batch, so that the others can be retried
-  /// without it.
+  /// Whether one request of a batch may have caused the error, so that the others can be retried.
   var isOfOneRequest: Bool {
     switch self {
     case .refused, .damaged: true

@@ -30,8 +30,7 @@ struct PostgresLink: ~Copyable {
   private(set) var state = StoreState()
   /// The timeline of the connected database, which changes when a standby is promoted.
   private(set) var life = 0
-  /// The time of the next attempt, while the database is unreachable. Until then, requests fail at
-  /// once.
+  /// The time of the next attempt to connect, after one has failed. Until then, requests fail.
   private var nextAttempt: Int64?
   /// The time of the next check of the server's settings.
   private var nextLook: Int64 = 0
@@ -190,8 +189,8 @@ struct PostgresLink: ~Copyable {
   ///
   /// If a database crashes while a commit waits for the standby, it shows the commit after the
   /// restart, although only its own disk contains it. Reporting this commit, on any connection,
-  /// would acknowledge what a promotion loses. A new commit waits for the standby, and therefore for
-  /// all earlier ones.
+  /// would acknowledge what a promotion loses. A new commit waits for the standby, and therefore
+  /// for all earlier ones.
   private mutating func bringToStandby() throws(PostgresOpenError) {
     guard state.machines > 1, let connection else { return }
     do throws(PostgresFailure) {
@@ -312,7 +311,7 @@ struct PostgresLink: ~Copyable {
     _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ timeouts: StoreTimeouts
   ) throws(PostgresFailure) {
     var settings = [
-      // A process that stops while it holds locks must lose them soon. A slow process retries its
+      // A process that stops while it holds locks loses them soon. A slow one retries its
       // transaction.
       (
         "idle_in_transaction_session_timeout",
@@ -323,8 +322,7 @@ struct PostgresLink: ~Copyable {
       ("search_path", "pg_catalog, parley"),
       // Every query has an index, and compiling a statement takes longer than running it.
       ("enable_seqscan", "off"), ("jit", "off"),
-      // Locks of a machine that has vanished must be released. The server ignores these settings
-      // for Unix domain sockets.
+      // Release locks of machines that vanish. The server ignores this for Unix domain sockets.
       ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"),
       ("tcp_keepalives_count", "3"),
       ("tcp_user_timeout", "15000"),
@@ -335,8 +333,7 @@ struct PostgresLink: ~Copyable {
     }
     _ = try connection.run(
       settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") }
-        // Fix the setting for this session, so that later changes of the configuration do not
-        // affect it.
+        // Fix the setting for this session: later changes of the configuration must not affect it.
         + [
           PostgresCommand(
             "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false)")

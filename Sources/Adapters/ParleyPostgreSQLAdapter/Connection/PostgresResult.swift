@@ -46,14 +46,14 @@ package struct PostgresRow: StoredRow {
   /// Whether a column is NULL.
   package func isNull(_ column: Int32) -> Bool { result.isNull(row, column) }
 
-  /// The 64 bits in a column.
+  /// Returns the 64 bits in a column.
   package func bits(_ column: Int32) -> UInt64 {
     let bytes = result.bytes(row, column)
     guard bytes.count == 8 else { return 0 }
     return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
   }
 
-  /// The Boolean in a column; `false` for NULL.
+  /// Returns the Boolean in a column; `false` for NULL.
   func bool(_ column: Int32) -> Bool { result.bytes(row, column).first == 1 }
 
   /// Calls `body` with the bytes in a column, valid during the call.

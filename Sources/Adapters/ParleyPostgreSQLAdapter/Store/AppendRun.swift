@@ -14,8 +14,7 @@ package import ParleyGatewayPorts
 package struct AppendRun {
   /// The next step for the owner. Numbers are indices of appends in the batch.
   package enum Action: Equatable {
-    /// Ensure that there is a connection. If `isUndecided`, the outcome of a sent statement is
-    /// unknown.
+    /// Ensure that there is a connection. If `isUndecided`, a sent statement may have succeeded.
     case connect(isUndecided: Bool)
     /// Send the appends of these that follow their heads.
     case send([Int])

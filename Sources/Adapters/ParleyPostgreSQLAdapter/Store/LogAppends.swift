@@ -46,8 +46,7 @@ struct LogAppend {
 
   /// Returns the reply to a successful append.
   func done(_ chain: RecordChecksum) -> StoreReply {
-    // Use the timeline of the condition: if a standby was promoted meanwhile, its other entries may
-    // differ.
+    // The timeline of the condition, since other entries may differ on a newer timeline.
     condition.map { .appended(LogChain(chain, life: $0.chain.life)) } ?? .done
   }
 }

@@ -8,8 +8,7 @@ extension PostgresDatabase: FileTable {
 
   package var freeBytes: Int? { nil }
 
-  /// Takes the lock for files: later statements in the transaction see all changes that others have
-  /// committed.
+  /// Takes the lock for files: later statements see all changes that others have committed.
   package func lockFiles() {
     change(
       """

@@ -16,8 +16,7 @@ package final class PostgresDatabase: SQLConnection {
   /// Heads of logs as last seen by this store. They may be outdated: each statement that uses one
   /// compares it.
   var heads: [DocumentID: SeenHead] = [:]
-  /// Sessions of clients without changes, by note: the number begun since such sessions were last
-  /// deleted.
+  /// Sessions of clients without changes begun since the last deletion of these, counted by note.
   var idleSessions: [DocumentID: Int] = [:]
   /// Whether entries of compacted logs may remain.
   package var hasCompacted = true
@@ -27,8 +26,7 @@ package final class PostgresDatabase: SQLConnection {
   var sending: Set<OutboxTarget> = []
   /// Events that became dead letters because a queue was full, since the store was opened.
   var crowdedOut: [OutboxTarget: Int] = [:]
-  /// The number of events added to each queue since its length was counted; no value before the
-  /// first count.
+  /// Events added to each queue since its length was counted; no value before the first count.
   var uncounted: [OutboxTarget: Int] = [:]
 
   /// The number of a commit whose outcome is unknown.

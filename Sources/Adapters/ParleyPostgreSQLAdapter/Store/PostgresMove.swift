@@ -113,8 +113,7 @@ public final class PostgresMove: UnfinishedStore {
     guard let format = try PostgresSchema.readFormat(connection),
       format.version != UnfinishedFormat.number
     else { return true }
-    // An empty store has the epoch of rooms, and may have assigned numbers to rows that were
-    // deleted.
+    // An empty store also has the epoch of rooms, and numbers that were assigned to deleted rows.
     let names =
       StoreTable.all.filter { $0.name != "room_epoch" && $0 != .sequences }.map(\.name)
       + ["revocations"]

@@ -34,8 +34,7 @@ enum PostgresMoveSQL {
       SELECT DISTINCT revision FROM unnest(t.set_backs) AS revision ORDER BY revision), ','), 'UTF8')
     """
 
-  /// Returns the statement that inserts rows, including their numbers, from one array for each
-  /// column.
+  /// Returns the statement that inserts rows with their numbers, from an array for each column.
   static func insertion(into table: StoreTable) -> String {
     let names = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
     let values = table.columns.map { column in

@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Opens the store in a PostgreSQL database for a server.
+/// The store in a PostgreSQL database, which a server opens.
 public struct PostgresProvisioning: StoreProvisioning {
   private let address: PostgresAddress
   private let isShared: Bool

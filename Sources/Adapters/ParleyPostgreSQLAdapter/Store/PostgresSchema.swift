@@ -107,8 +107,7 @@ enum PostgresSchema {
       checksum bytea NOT NULL
     )
     """,
-    // The newest commit of each store, to determine the outcome of a commit after a lost
-    // connection.
+    // The newest commit of each store, which shows the outcome of a commit after a lost connection.
     """
     CREATE TABLE parley.writers (
       id bytea PRIMARY KEY,
@@ -511,8 +510,7 @@ enum PostgresSchema {
     case migration
     /// Taken during a step of housekeeping.
     case maintenance
-    /// Taken while files are added or deleted, so that no content is deleted as unused while a note
-    /// adds it.
+    /// Taken while files are added or deleted: no content may be deleted while a note adds it.
     case files
   }
 
@@ -522,8 +520,7 @@ enum PostgresSchema {
   /// `PRLO`, the first number of locks of queues. The second number is the target's.
   static let outboxLockSpace = 0x5052_4c4f
 
-  /// Returns the statements of each step from a format to this program's. Format 0 is a database
-  /// without tables.
+  /// Returns the statements of each step to this program's format. Format 0 has no tables.
   private static func steps(from version: Int) -> [[String]] {
     version == 0 ? [tables] + migrations : Array(migrations[(version - firstVersion)...])
   }
@@ -582,8 +579,7 @@ enum PostgresSchema {
 
   /// Verifies that this program can use a database's tables, without writing to it.
   ///
-  /// - Parameter isUnfinished: Whether the tables may be unfinished, since a move is still filling
-  ///   them.
+  /// - Parameter isUnfinished: Whether the tables may be unfinished, as during a move.
   static func verify(
     _ connection: PostgresConnection, address: PostgresAddress, isUnfinished: Bool = false
   ) throws(PostgresOpenError) {

@@ -142,8 +142,7 @@ public final class PostgresSearchIndex: SearchIndex {
         note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
         Self.vector(note), NoteTags.all(in: note.text),
       ])
-    // Read the tags from the row, which another node may have written. The row is locked until the
-    // transaction ends.
+    // Read the tags of the row, which another node may have written. It remains locked.
     let removal = PostgresCommand(
       """
       DELETE FROM \(Self.tags) WHERE note = $1
@@ -166,8 +165,7 @@ public final class PostgresSearchIndex: SearchIndex {
   /// See ``SearchIndex``.
   public func clear() throws(StoreError) { _ = try run("DELETE FROM \(Self.table)") }
 
-  /// Returns a note's words with their positions as a `tsvector` literal. Words of the title have a
-  /// greater weight.
+  /// Returns a note's words and their positions as a `tsvector`. Words of the title weigh more.
   private static func vector(_ note: IndexedNote) -> String {
     var places: [ExactName: [String]] = [:]
     var place = 0
@@ -209,8 +207,7 @@ public final class PostgresSearchIndex: SearchIndex {
     ).rows { $0.name(0) }
   }
 
-  /// Returns a query as a `tsquery` literal. Folded words contain no special character of its
-  /// syntax.
+  /// Returns a query as a `tsquery`. Folded words contain no special character of its syntax.
   private static func expression(_ query: SearchQuery) -> String {
     query.terms.map { term in
       let words = term.words.map { "'\($0)'" }.joined(separator: " <-> ")
@@ -258,8 +255,7 @@ public final class PostgresSearchIndex: SearchIndex {
     try run([PostgresCommand(sql, values)])[0]
   }
 
-  /// Runs statements in one transaction and returns their results. Reconnects first if the
-  /// connection is lost.
+  /// Runs statements in one transaction, and returns their results. Reconnects if necessary.
   private func run(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     if connection?.isBroken ?? true {
       do throws(PostgresOpenError) {

@@ -1,15 +1,13 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// Housekeeping that limits the size of a store and the time of requests. Runs while no request
-/// waits.
+/// Housekeeping that keeps a store small and fast. Runs while no request waits.
 extension PostgresStore {
   private var housekeeping: HousekeepingRules<PostgresDatabase> {
     HousekeepingRules(store: database)
   }
 
-  /// Does one step of housekeeping: a snapshot, part of a deleted note's rows, or some expired
-  /// rows.
+  /// Does one step of housekeeping: a snapshot, part of a deleted note, or some expired rows.
   ///
   /// Errors are not reported: failed work is retried after ``retryChores()``, and an error that
   /// affects requests also occurs in the reply to a client. Of several nodes, one does a step at a

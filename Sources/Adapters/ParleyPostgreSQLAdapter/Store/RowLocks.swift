@@ -24,8 +24,7 @@ struct RowLocks {
 }
 
 extension PostgresDatabase {
-  /// Locks the rows that a batch changes, each kind in one order, so that two batches do not
-  /// deadlock.
+  /// Locks the rows that a batch changes, each kind in one order, which prevents deadlocks.
   func lock(_ locks: RowLocks) throws(StoreError) {
     let names = locks.rooms.union(locks.newRooms)
     var commands: [PostgresCommand] = []

@@ -49,8 +49,7 @@ struct SharedLogs {
         sessionFloor: row.sessionFloor, folder: row.folder))
   }
 
-  /// Returns the queries for a note's row, the entry's checksum, the epochs, later entries, and
-  /// sessions.
+  /// Returns the queries for a note's row, the checksum, epochs, later entries and sessions.
   private static func newsCommands(
     _ id: DocumentID, after: Int, _ clients: [String]
   ) -> [PostgresCommand] {

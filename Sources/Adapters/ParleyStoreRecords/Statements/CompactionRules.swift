@@ -46,8 +46,7 @@ struct CompactionRules<Store: LogTable> {
     store.noteCompacted(row)
   }
 
-  /// Returns the revisions whose texts are retained when a log is compacted: named versions and the
-  /// new base.
+  /// Returns the revisions whose texts compaction retains: named versions and the new base.
   func revisionsToKeep(
     of row: DocumentRow, compactedTo base: Int
   ) throws(StoreError) -> [Int] {

@@ -1,7 +1,6 @@
 import ParleyGatewayPorts
 
-/// Deleted notes that can be restored. Only the document row moves; all other rows remain
-/// unchanged.
+/// Deleted notes that can be restored. Only the document row moves to another table.
 struct DeletionRules<Store: DeletedNoteTable> {
   let store: Store
   private var names: NameRules<Store> { NameRules(store: store) }
@@ -37,8 +36,7 @@ struct DeletionRules<Store: DeletedNoteTable> {
       .row
   }
 
-  /// Returns the row of the most recently deleted note with this id; a write transaction locks the
-  /// row.
+  /// Returns the newest deleted row of this id, which is locked if the transaction writes.
   func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     try store.first(
       Store.selectDeleted + " WHERE id = $1 ORDER BY deleted DESC LIMIT 1" + store.locking, id,

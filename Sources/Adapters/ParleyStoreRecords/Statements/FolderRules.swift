@@ -33,8 +33,8 @@ struct FolderRules<Store: FolderTable> {
     }
   }
 
-  /// Whether a note is in a folder covered by a condition. A write transaction locks the note's
-  /// row.
+  /// Whether a note is in a folder that a condition covers. Locks the note if the transaction
+  /// writes.
   func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
     let row =
       condition.isOfDeleted

@@ -57,8 +57,8 @@ package struct FoldingRules<Store: LogTable> {
   /// Folds the log of an order; `nil` if nothing is due.
   ///
   /// A fold ends at the revision where the next snapshot is due. So an imported log gets as many
-  /// snapshots as a log of edits, and no reader waits for the whole log. Storing the snapshot
-  /// orders the remaining entries.
+  /// snapshots as a log of edits, and no reader waits for the whole log. ``keep(_:)`` makes the
+  /// remaining entries due again.
   ///
   /// - Throws: The error of reading the log.
   /// - Complexity: O(*n*) in the text and its authors' runs, since a snapshot is due when the log
@@ -90,8 +90,7 @@ package struct FoldingRules<Store: LogTable> {
     }
   }
 
-  /// Folds a log from its newest snapshot to its head, or to the first revision where a snapshot is
-  /// due.
+  /// Folds a log from its newest snapshot to its head, or until the next snapshot is due.
   ///
   /// - Returns: The fold, and the bytes that the log has grown by up to its revision.
   private func foldToNextSnapshot(
@@ -121,8 +120,8 @@ package struct FoldingRules<Store: LogTable> {
       (snapshot, store.context.hasher.checksum(of: snapshot, document: row.id)))
   }
 
-  /// Stores folded snapshots, and compacts the log if ordered. A snapshot that no longer matches
-  /// the document's log is discarded.
+  /// Stores folded snapshots, then compacts the log if they were folded for a retention rule. Skips
+  /// a snapshot that no longer matches the document's log.
   ///
   /// - Throws: The disk's error. No data is lost: the log contains all entries.
   package func keep(_ folded: FoldedSnapshots) throws(StoreError) {

@@ -11,8 +11,7 @@ struct HistoryRules<Store: LogTable> {
   private var logs: LogRules<Store> { LogRules(store: store) }
   private var texts: TextRules<Store> { TextRules(store: store) }
 
-  /// - Complexity: O(`limit`) entries and the bytes of their operations, regardless of the log's
-  ///   length.
+  /// - Complexity: O(`limit`) entries and the bytes of their operations, for a log of any length.
   func history(
     _ id: DocumentID, after: Int, limit: Int, pause: Timestamp
   ) throws(StoreError) -> HistoryPage {
@@ -61,8 +60,7 @@ struct HistoryRules<Store: LogTable> {
       nextTime: isAtStart ? nil : try logs.time(at: end, of: row))
   }
 
-  /// Returns the revision before a stride that ends at `end`. A stride is limited by entries and
-  /// bytes.
+  /// Returns the revision before a stride that ends at `end`, limited by entries and by bytes.
   ///
   /// - Parameter bytes: Is increased by the bytes of the stride's operations.
   private func start(

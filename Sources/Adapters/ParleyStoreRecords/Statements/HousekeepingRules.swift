@@ -135,8 +135,7 @@ package struct HousekeepingRules<Store: SQLStore> {
 
   // MARK: What has expired
 
-  /// Deletes some expired rows. Returns whether all are deleted, and the position of the orphan
-  /// scan.
+  /// Deletes some expired rows. Returns whether all are deleted, and the orphan scan's position.
   private func removeExpired() throws(StoreError) -> (isDone: Bool, place: OrphanPlace) {
     var isDone = true
     for (table, key) in [
@@ -178,8 +177,7 @@ package struct HousekeepingRules<Store: SQLStore> {
         table: place.table, room: $0.integer(0), offset: $0.integer(1), person: $0.text(2))
     }
     let end = last ?? OrphanPlace(room: .max)
-    // A scalar subquery looks up each row: for `NOT EXISTS`, PostgreSQL would scan all
-    // publications.
+    // A subquery looks up each row; for `NOT EXISTS`, PostgreSQL would scan all publications.
     try store.change(
       """
       DELETE FROM \(table) WHERE \(key) > ($1, $2, $3) AND \(key) <= ($4, $5, $6) AND

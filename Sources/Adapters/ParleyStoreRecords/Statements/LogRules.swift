@@ -4,7 +4,7 @@ import OTCore
 /// Entries that are read at once.
 private let stride = 256
 
-/// Reads logs, and verifies the checksum chain of their entries.
+/// Reading of logs, which verifies the checksum chain of their entries.
 package struct LogRules<Store: SQLConnection> {
   let store: Store
 
@@ -30,8 +30,7 @@ package struct LogRules<Store: SQLConnection> {
     return entries
   }
 
-  /// Returns the last revision to read for about `bytesMax` bytes of operations. Reads only
-  /// lengths.
+  /// Returns the last revision of about `bytesMax` bytes of operations. Reads only their lengths.
   private func end(
     of row: DocumentRow, after: Int, through: Int, bytesMax: Int
   ) throws(StoreError) -> Int {
@@ -66,8 +65,7 @@ package struct LogRules<Store: SQLConnection> {
     return time
   }
 
-  /// Returns the stored checksum of the entry at a revision, which the next entry's checksum
-  /// verifies.
+  /// Returns the stored checksum of an entry, which the next entry's checksum verifies.
   package func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
     if revision == row.base { return row.baseChain }
     if revision == row.revision { return row.chain }
@@ -140,8 +138,7 @@ package struct LogRules<Store: SQLConnection> {
       StoredEntry(found, revision: place.revision, operation: operation, checksum: place.chain))
   }
 
-  /// Returns the epochs of a document's log, each with the revision after which it began; never
-  /// empty.
+  /// Returns the epochs of a log, each with the revision after which it began; never empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
     let epochs = try store.rows(
       "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number

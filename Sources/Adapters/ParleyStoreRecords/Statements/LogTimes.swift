@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Finds revisions by time, even if the clock was set back.
+/// The search for revisions by time, even if the clock was set back.
 ///
 /// Between two clock set-backs the times ascend, so a binary search finds a revision.
 ///

@@ -19,8 +19,7 @@ struct LoginRules<Store: SQLConnection> {
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
     case .renew(let id, let user, let turn, let now, let rule):
-      // Lock the session: of two requests with the same token, the second sees the renewal of the
-      // first.
+      // Lock the session: of two requests with one token, the second sees the first one's renewal.
       let found = try store.first(
         Self.selectSessions + " WHERE id = $1" + store.locking, id
       ) {

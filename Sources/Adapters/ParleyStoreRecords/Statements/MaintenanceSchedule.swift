@@ -18,7 +18,7 @@ package struct MaintenanceSchedule {
   package var latestTime: Timestamp = 0
   /// Whether `latestTime` is from a request after the last deletion. A deletion itself has no time.
   package var isTimeKnown = false
-  /// Whether deleted notes may exist whose ids and names have no end of their rest yet.
+  /// Whether reservations of deleted notes' ids and names may still need an end.
   package var hasUndatedDeletions = true
   /// The clock by which publications expire.
   package var roomClock = RoomClock()

@@ -1,15 +1,14 @@
 import ParleyGatewayPorts
 
-/// The maximum expired rests of names that one request deletes.
+/// The maximum expired reservations that one request deletes.
 private let restedMax = 100
 
-/// Names under which notes are published. A withdrawn name rests: until the rest is over, no other
-/// note can have it.
+/// Names under which notes are published. A withdrawn name rests: it remains reserved for its note
+/// for a while.
 ///
 /// A name belongs to a note by the note's number, which is never reused. So a deleted note, or a
 /// new note with the same id, does not release the name. `rests` is NULL while the note is
-/// published, 0 while the start of the rest is unknown, and otherwise the time at which the rest
-/// ends.
+/// published, then the time at which the reservation ends, or 0 while its start is unknown.
 struct NameRules<Store: NoteTable> {
   let store: Store
 
@@ -52,7 +51,7 @@ struct NameRules<Store: NoteTable> {
       "SELECT document, rests FROM public_names WHERE name = $1" + store.locking, draft.name.text
     ) { (document: $0.integer(0), rests: $0.isNull(1) ? nil : Timestamp($0.integer(1))) }
     if let found {
-      // Some names whose rest is over may not be deleted yet.
+      // Some names whose reservation has ended may not be deleted yet.
       if found.document == row.number || found.rests.map({ $0 > 0 && $0 <= now }) ?? false {
         try store.change("DELETE FROM public_names WHERE name = $1", draft.name.text)
       } else {
@@ -75,7 +74,7 @@ struct NameRules<Store: NoteTable> {
     return .published(published)
   }
 
-  /// Starts the rest of the names under which a note is published, except for one.
+  /// Withdraws the names under which a note is published, except for one.
   private func rest(
     _ document: Int, from now: Timestamp, except name: ReadableName? = nil
   ) throws(StoreError) {
@@ -84,8 +83,8 @@ struct NameRules<Store: NoteTable> {
       now + PublicName.restMilliseconds, document, name?.text ?? "")
   }
 
-  /// Starts the rest of the names of a permanently deleted note. The request has no time;
-  /// ``dateDeletions()`` adds the end of the rest later.
+  /// Withdraws the names of a permanently deleted note. The request has no time, so
+  /// ``dateRemoved()`` sets the end of their reservation later.
   func rest(of document: Int) throws(StoreError) {
     try store.change(
       "UPDATE public_names SET rests = 0 WHERE document = $1 AND rests IS NULL", document)
@@ -93,8 +92,8 @@ struct NameRules<Store: NoteTable> {
     store.context.upkeep.isTimeKnown = false
   }
 
-  /// Sets the end of the rest of deleted notes' names. Earlier versions of the program delete notes
-  /// without updating names.
+  /// Sets the end of the reservation of deleted notes' names. Earlier versions of the program
+  /// delete notes without withdrawing names.
   func dateRemoved() throws(StoreError) {
     try store.change(
       """
@@ -143,8 +142,7 @@ struct NameRules<Store: NoteTable> {
     return try count("created <= $1", Timestamp.max, upTo: limits.overall) < limits.overall
   }
 
-  /// Returns the number of names under a condition, at most `limit`; 0 if the limit is `Int.max`,
-  /// which means unlimited.
+  /// Returns the number of names under a condition, at most `limit`; 0 if `limit` is `Int.max`.
   private func count(
     _ condition: String, _ value: any StoredValue, upTo limit: Int
   ) throws(StoreError) -> Int {

@@ -40,8 +40,8 @@ package struct NoteRules<Store: DeletedNoteTable> {
     return row.summary
   }
 
-  /// Deletes a note, with `deletion` restorably. Without it, `maintain` deletes the log in small
-  /// portions, so that no request waits for a long log.
+  /// Deletes a note. With `deletion`, it can be restored. Otherwise `maintain` deletes its log in
+  /// small portions, so that no request waits for a long log.
   func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
     let row = try store.existingRow(id)
     if let deletion {

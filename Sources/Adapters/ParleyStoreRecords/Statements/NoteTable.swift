@@ -28,8 +28,7 @@ package protocol NoteTable: SQLConnection {
 }
 
 extension NoteTable {
-  /// Returns a note's row or throws `unknownDocument`; in a transaction that writes, the row is
-  /// locked.
+  /// Returns a note's row, which is locked if the transaction writes; throws `unknownDocument`.
   package func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
     guard let row = try row(id) else { throw .unknownDocument }
     return row

@@ -114,13 +114,13 @@ struct OnceRules<Store: AnswerTable> {
 
   // MARK: Housekeeping
 
-  /// Whether deleted notes exist whose ids and names have no end of their rest yet. Until it is
-  /// set, they rest indefinitely.
+  /// Whether the reservations of deleted notes' ids and names still need an end. Until it is set,
+  /// they remain reserved.
   var wantsDating: Bool {
     store.context.upkeep.hasUndatedDeletions && store.context.upkeep.isTimeKnown
   }
 
-  /// Sets the end of the rest of deleted notes' ids, and of permanently deleted notes' names.
+  /// Sets the end of reservations of deleted notes' ids, and of permanently deleted notes' names.
   func dateDeletions() throws(StoreError) {
     try names.dateRemoved()
     try store.change(

@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// Performs requests, each within the current transaction.
+/// All requests to a store, each within the current transaction.
 package struct RequestRules<Store: SQLStore> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }

@@ -98,8 +98,7 @@ package struct RoomRules<Store: RoomTable> {
     return .published(row.position, time: publication.time, isRepeated: false)
   }
 
-  /// Returns the reply to the earlier publication with this key; `nil` if the key is unused or
-  /// expired.
+  /// Returns the reply to an earlier publication with this key; `nil` for a new or expired key.
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
@@ -152,8 +151,7 @@ package struct RoomRules<Store: RoomTable> {
     }
   }
 
-  /// Truncates publications to the size of a page, but to at least one; returns whether any was
-  /// removed.
+  /// Truncates publications to a page, which has at least one; returns whether any was removed.
   private static func cut(_ found: inout [Publication], limit: Int, bytesMax: Int) -> Bool {
     var bytes = 0
     var count = 0

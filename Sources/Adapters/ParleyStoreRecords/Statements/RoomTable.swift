@@ -23,7 +23,7 @@ package protocol PeopleTable: RoomTable {
   func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?]
 }
 
-/// Reads rooms' rows, and the position of rooms without a row.
+/// The reading of rooms' rows, and the position of rooms without a row.
 package struct RoomRecords<Store: SQLConnection> {
   private let store: Store
 

@@ -16,8 +16,7 @@ struct RoomTimes<Store: SQLConnection> {
     store.context.upkeep.roomClock = clock
   }
 
-  /// Redates publications with times from when the clock was ahead, so that they expire as if
-  /// published now.
+  /// Redates publications from when the clock was ahead, so that they expire as if published now.
   ///
   /// - Complexity: O(*n*) rooms, after opening and after each clock set-back.
   func redatePublicationsAhead() throws(StoreError) {

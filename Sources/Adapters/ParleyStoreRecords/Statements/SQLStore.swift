@@ -1,7 +1,6 @@
 package import ParleyGatewayPorts
 
-/// A store that performs every request: its connection, and the rows that SQLite and PostgreSQL
-/// store differently.
+/// A store that performs every request: its connection, and rows that depend on the database.
 ///
 /// Each rules struct is generic over the protocols that it needs.
 package protocol SQLStore: FolderTable, FileTable, AnswerTable, PeopleTable, QueueTable {

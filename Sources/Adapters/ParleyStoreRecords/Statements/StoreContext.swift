@@ -1,7 +1,6 @@
 package import ParleyGatewayPorts
 
-/// The state outside the database that the rules of one store share: checksums, due work, and
-/// settings.
+/// The state that the rules of a store share besides its database: checksums, due work, settings.
 package final class StoreContext {
   package var hasher = RecordHasher()
   package var upkeep = MaintenanceSchedule()

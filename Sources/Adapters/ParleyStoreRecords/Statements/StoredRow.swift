@@ -5,7 +5,7 @@ package protocol StoredRow {
   /// Whether a column is NULL.
   func isNull(_ column: Int32) -> Bool
 
-  /// The 64 bits in a column; 0 for NULL.
+  /// Returns the 64 bits in a column; 0 for NULL.
   func bits(_ column: Int32) -> UInt64
 
   /// Calls `body` with the bytes in a column, empty for NULL. The bytes are valid during the call.
@@ -15,10 +15,10 @@ package protocol StoredRow {
 }
 
 extension StoredRow {
-  /// The integer in a column; 0 for NULL.
+  /// Returns the integer in a column; 0 for NULL.
   @inlinable package func integer(_ column: Int32) -> Int { Int(truncatingIfNeeded: bits(column)) }
 
-  /// The text in a column; empty for NULL.
+  /// Returns the text in a column; empty for NULL.
   @inlinable package func text(_ column: Int32) -> String {
     withBytes(column) { String(decoding: $0, as: UTF8.self) }
   }
@@ -31,6 +31,6 @@ extension StoredRow {
     isNull(column) ? nil : text(column)
   }
 
-  /// A copy of the bytes in a column.
+  /// Returns a copy of the bytes in a column.
   @inlinable package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 }

@@ -92,8 +92,7 @@ package struct TextRules<Store: LogTable> {
 
   // MARK: Snapshots
 
-  /// Returns the newest snapshot at a revision or before, or the empty text at the start of the
-  /// log.
+  /// Returns the newest snapshot at a revision or before, or the empty text before the log.
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
     let kept = try store.first(
       """
