@@ -24,7 +24,7 @@ package struct FileWatch: Sendable {
   /// The minimum milliseconds between two checks.
   private static let lookMilliseconds: Int64 = 1_000
 
-  /// The file.
+  /// The path of the watched file.
   package let path: String
   private var stamp: FileStamp?
   private var lastLook: Timestamp = 0

@@ -24,7 +24,7 @@ extension SelfSignedTokens {
   public enum ProviderPurpose: Sendable {
     /// A one-time token that the browser exchanges for tokens after returning from the provider.
     case ticket
-    /// Exchanged for new tokens.
+    /// A token that is exchanged for new tokens.
     case refresh
 
     fileprivate var audience: Audience {

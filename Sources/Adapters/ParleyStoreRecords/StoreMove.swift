@@ -3,7 +3,7 @@ import ParleyHashing
 
 /// A copy of all rows of a store to a new store, which is usable only if every step succeeds.
 ///
-///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ take the mark away
+///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ remove the mark
 ///
 /// Memory is limited to one batch of rows, regardless of the size of the store.
 public struct StoreMove {

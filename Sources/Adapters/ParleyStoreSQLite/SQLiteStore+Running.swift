@@ -6,12 +6,12 @@ import ParleyStoreRecords
 ///
 /// While a server runs, the newest changes are only in the log (`-wal`). The database alone is
 /// consistent, but lacks these changes. So the server sets the mark when it opens the database, and
-/// removes it in an orderly stop, after the log is copied into the database. If the server is
+/// removes it in an orderly stop, which also copies the log into the database. If the server is
 /// killed, the log remains beside the database. The log of a running server is never empty:
 ///
 ///     mark   log      the database
-///     no     no, yes  is whole
-///     yes    yes      is whole with its log: a server runs, or was killed
+///     no     no, yes  is complete
+///     yes    yes      is complete with its log: a server runs, or was killed
 ///     yes    no       was copied without its log
 extension SQLiteStore {
   /// The mark's name in the table `meta`.

@@ -51,7 +51,7 @@ public enum StoreBackup {
   /// is complete. The copy does not block writers, but the server's log may grow meanwhile.
   ///
   /// - Parameters:
-  ///   - path: The store.
+  ///   - path: The path of the store.
   ///   - destination: The new file. It needs no other file.
   ///   - isVerified: Whether to read the whole copy and verify its checksums.
   ///   - progress: Called after each copied portion and each verified note.

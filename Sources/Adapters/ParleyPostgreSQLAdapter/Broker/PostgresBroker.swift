@@ -9,7 +9,7 @@ import ParleyHashing
 /// server-wide lock, so appends would wait for each other. The commits of this connection are
 /// asynchronous.
 ///
-///     loop ─▶ queue ─▶ thread ─▶ NOTIFY parley_CLUSTER_CHANNEL, so many in one statement
+///     loop ─▶ queue ─▶ thread ─▶ NOTIFY parley_CLUSTER_CHANNEL, up to 256 in one statement
 ///     loop ◀─ queue ◀─ thread ◀─ what other nodes have sent
 ///
 /// Each second the thread sends itself a probe. If none arrives for some seconds, or the connection
@@ -27,7 +27,6 @@ public enum PostgresBroker {
   /// Starts a thread that connects, and returns immediately.
   ///
   /// - Parameters:
-  ///   - address: The database. It must not be behind a pooler that shares connections between
   ///   - address: The database, without a pooler that shares connections between clients.
   ///   - secret: A secret that all nodes of the cluster share.
   ///   - log: Receives a line when a connection is established or lost.

@@ -107,7 +107,7 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
   case unsafe(address: String, setting: String, value: String)
   /// A pooler between this process and PostgreSQL shares connections between clients.
   case pooled(address: String)
-  /// The server is too old.
+  /// The server's version is no longer supported.
   case unsupportedServer(address: String, version: Int)
   /// A statement was rejected, or the connection was lost.
   case failed(address: String, reason: String)

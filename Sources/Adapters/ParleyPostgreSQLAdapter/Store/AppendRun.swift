@@ -4,7 +4,7 @@ package import ParleyGatewayPorts
 /// connect, send, and find out why a log rejected its append. A rejected statement has no effect.
 /// If a reply is lost, the log shows whether the statement took effect.
 ///
-/// A state machine without I/O: each event returns what to do next.
+/// A state machine without I/O: each event returns the next action.
 ///
 /// ```
 /// connect ─▶ send ─▶ judge ─▶ finish

@@ -6,7 +6,7 @@ public import ParleyStoreRecords
 ///
 /// Its connection has the exclusive lock of a store. If the connection is lost, the move fails.
 public final class PostgresMove: UnfinishedStore {
-  /// The database.
+  /// The address of the database.
   public let address: PostgresAddress
 
   private let connection: PostgresConnection

@@ -8,7 +8,7 @@ public struct PostgresProvisioning: StoreProvisioning {
   private let retention: Retention?
 
   /// - Parameters:
-  ///   - address: The database.
+  ///   - address: The address of the database.
   ///   - isShared: Whether other nodes also use the database.
   ///   - retention: The rule for compacting long logs; `nil` disables compaction.
   public init(_ address: PostgresAddress, isShared: Bool = false, retention: Retention? = nil) {

@@ -22,7 +22,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     case reading
   }
 
-  /// The database.
+  /// The address of the database.
   public let address: PostgresAddress
 
   /// Whether other nodes may append to the same logs.

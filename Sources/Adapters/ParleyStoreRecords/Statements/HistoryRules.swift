@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Entries that are read at once for a page of history.
+/// The maximum entries that one query reads for a page of history.
 private let stride = 128
 /// The approximate bytes of operations that are read at once.
 private let strideBytes = 1 << 20

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 import OTCore
 
-/// Entries that are read at once.
+/// The maximum entries that one query reads.
 private let stride = 256
 
 /// Reading of logs, which verifies the checksum chain of their entries.
