@@ -6,7 +6,7 @@ extension SQLiteDatabase {
   /// The maximum set-backs stored for one document. Beyond it, the oldest are discarded.
   private static let setBacksMax = 1_000
 
-  // MARK: Where the clock was set back
+  // MARK: Clock set-backs
 
   private static func name(of document: Int) -> String { "clock:\(document)" }
 

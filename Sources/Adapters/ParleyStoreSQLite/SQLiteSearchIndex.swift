@@ -283,7 +283,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     try sql("SELECT text FROM notes WHERE id = ?").first(all: [id]) { $0.text(0) }
   }
 
-  // MARK: Inside
+  // MARK: Statements
 
   private func sql(_ text: String) throws(StoreError) -> SQLiteStatement {
     do throws(SQLiteFailure) {

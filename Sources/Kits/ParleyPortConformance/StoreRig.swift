@@ -33,7 +33,7 @@ final class StoreRig: ReplyReader {
 
   private func one(_ request: StoreRequest) throws -> StoreReply { try perform([request])[0] }
 
-  // MARK: One request each
+  // MARK: Single requests
 
   @discardableResult
   func create(_ id: DocumentID, title: String = "A note", time: Timestamp = 1_000) throws

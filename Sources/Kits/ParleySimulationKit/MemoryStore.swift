@@ -713,7 +713,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
   }
 
-  // MARK: Taking back
+  // MARK: Undo
 
   private enum Undo {
     case created(DocumentID)

@@ -321,7 +321,7 @@ package struct RoomSimulation {
     (nodes[node].gateway, nodes[node].presence) = makeGateway(nodes[node].clock)
   }
 
-  // MARK: Among nodes
+  // MARK: Several nodes
 
   private mutating func publish(_ bytes: [UInt8], under topic: String, from sender: Int) {
     for node in nodes.indices where node != sender && nodes[node].topics.contains(topic) {
@@ -469,7 +469,7 @@ package struct RoomSimulation {
         .compactMap(\.client.clientID))
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
   /// Verifies that a node shows a person without a connection for at most six seconds, in addition
   /// to the grace period.

@@ -87,7 +87,7 @@ package final class SimulatedClient {
     return status.phase == .live && status.unconfirmed == 0
   }
 
-  // MARK: The line
+  // MARK: Connection
 
   /// Allows the client to connect now, without waiting for its delay.
   ///
@@ -158,7 +158,7 @@ package final class SimulatedClient {
     return try finish()
   }
 
-  // MARK: Its process
+  // MARK: Process
 
   /// Ends the process, and starts another one from the contents of the disk.
   ///
@@ -204,7 +204,7 @@ package final class SimulatedClient {
     return nil
   }
 
-  // MARK: Its person
+  // MARK: Editing
 
   /// Edits the text at once. Returns a message if no change is in flight.
   package func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
@@ -382,7 +382,7 @@ package final class SimulatedClient {
     }
   }
 
-  // MARK: What the machine asks for
+  // MARK: Actions of the machine
 
   /// Returns the messages to be sent; throws the first error.
   package func finish() throws -> [[UInt8]] {

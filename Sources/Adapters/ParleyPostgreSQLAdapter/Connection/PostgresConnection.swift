@@ -201,7 +201,7 @@ final class PostgresConnection {
     return .lost(reason)
   }
 
-  // MARK: C
+  // MARK: C pointers
 
   private static func withPointers<Result>(
     _ values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Result

@@ -62,7 +62,7 @@ extension PostgresDatabase: LogTable {
     return true
   }
 
-  // MARK: Where the clock was set back
+  // MARK: Clock set-backs
 
   /// Returns the revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {

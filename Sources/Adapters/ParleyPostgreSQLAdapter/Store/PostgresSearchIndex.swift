@@ -246,7 +246,7 @@ public final class PostgresSearchIndex: SearchIndex {
     try run("SELECT text FROM \(Self.table) WHERE id = $1", id).first?.text(0)
   }
 
-  // MARK: Inside
+  // MARK: Statements
 
   /// Runs a statement in a separate transaction.
   private func run(

@@ -310,7 +310,7 @@ struct GroupRules<Store: RoomTable> {
     return .likes(found, hasMore: true)
   }
 
-  // MARK: What was read
+  // MARK: Read marks
 
   private func read(
     _ name: RoomName, by person: PersonID, through offset: Int, marksMax: Int

@@ -133,7 +133,7 @@ package struct HousekeepingRules<Store: SQLStore> {
     return true
   }
 
-  // MARK: What has expired
+  // MARK: Expired rows
 
   /// Deletes some expired rows. Returns whether all are deleted, and the orphan scan's position.
   private func removeExpired() throws(StoreError) -> (isDone: Bool, place: OrphanPlace) {

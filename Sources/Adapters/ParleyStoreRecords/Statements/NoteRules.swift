@@ -78,7 +78,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
       folder.text, place?.time ?? .max, place?.id ?? "", limit: limit)
   }
 
-  // MARK: Another history
+  // MARK: Epochs
 
   package func renewEpoch(_ id: DocumentID, from: String, to: String) throws(StoreError) {
     var row = try store.existingRow(id)

@@ -102,7 +102,7 @@ package struct QueueRules<Store: QueueTable> {
       overflow ? Int64.max : due, Blob(draft.data))
   }
 
-  // MARK: Held back
+  // MARK: Delayed events
 
   private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
     // The sender sleeps until the next event is due, and must be notified of a changed time.
