@@ -22,7 +22,7 @@ public final class ConnectionBalancer: Sendable {
   public let count: Int
   /// Returns the loop that a request or an upgrade belongs to; `nil` for any.
   let home: @Sendable (RequestHead) -> Int?
-  /// The census of the connections of all loops.
+  /// The counts of the connections of all loops.
   let counts: ConnectionCounts
   let backCounts: ConnectionCounts
   /// The accounts of memory of all loops.
@@ -32,7 +32,7 @@ public final class ConnectionBalancer: Sendable {
   /// Maximum loops: their numbers are part of connections' ids.
   public static let countMax = 64
 
-  /// Creates a crew; each of its transports joins when it is created.
+  /// Creates a group; each of its transports joins when it is created.
   ///
   /// - Parameters:
   ///   - count: The number of loops, from 1 to ``countMax``.

@@ -44,7 +44,7 @@ final class ConnectionCounts: Sendable {
     isLimited = configuration.isLimited
   }
 
-  /// Creates a census with an overall limit, without limits for single addresses.
+  /// Creates counts with an overall limit, without limits for single addresses.
   init(totalMax: Int) {
     state = Locked(State(shares: FairShares(capacity: totalMax)))
     perAddressMax = 0

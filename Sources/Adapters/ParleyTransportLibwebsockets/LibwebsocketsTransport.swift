@@ -35,8 +35,8 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   ///   - configuration: The addresses and limits.
   ///   - delegate: The owner, retained until the transport has stopped. After `start`, it belongs
   ///     to the loop's thread.
-  ///   - crew: The loops that share the connections; `nil` for a single loop.
-  ///   - place: The loop's number in the crew. The first listens for all.
+  ///   - balancer: The loops that share the connections; `nil` for a single loop.
+  ///   - place: The loop's number in the group. The first listens for all.
   public init(
     configuration: Configuration, delegate: any TransportDelegate,
     balancer: ConnectionBalancer? = nil,

@@ -22,7 +22,7 @@ final class Loop {
   private let backCounts: ConnectionCounts
   /// The loops that share the connections; `nil` for a single loop.
   let balancer: ConnectionBalancer?
-  /// The loop's number in the crew.
+  /// The loop's number in the group.
   let place: Int
   /// The owner. It is released when the loop ends, which breaks the usual reference cycle.
   var delegate: (any TransportDelegate)?
@@ -140,7 +140,7 @@ final class Loop {
     scratch.deallocate()
   }
 
-  /// Returns the census that counts connections at this entrance.
+  /// Returns the counts for connections at this entrance.
   func counts(of entrance: Entrance) -> ConnectionCounts {
     switch entrance {
     case .front: counts

@@ -12,7 +12,7 @@ final class Session {
   /// The client's address: the peer's, or the one that its proxy has reported.
   var address: String
   let entrance: Entrance
-  /// Whether the census counts the connection.
+  /// Whether the connection is counted.
   let isCounted: Bool
   let stream: ByteStream
 

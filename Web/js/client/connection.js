@@ -121,7 +121,7 @@ export class Connection extends Emitter {
    * @param {() => {name: string, color: string}} options.profile
    * @param {() => string | undefined} [options.token] Called before each connection.
    * @param {ClientIdentity} [options.identity] The client's identity before a reload.
-   * @param {Partial<Surroundings>} [options.surroundings]
+   * @param {Partial<Dependencies>} [options.dependencies]
    */
   constructor({ core, url, profile, token, identity, dependencies }) {
     super();

@@ -137,7 +137,7 @@ export class NoteHistory extends Emitter {
    * @param {object} options
    * @param {string} options.documentId
    * @param {typeof request} [options.ask] Replaced by tests, as are the timers.
-   * @param {import("./latestanswer.js").Timers} [options.surroundings]
+   * @param {import("./latestanswer.js").Timers} [options.dependencies]
    */
   constructor({ documentId, ask, dependencies }) {
     super();

@@ -17,10 +17,10 @@ export class Pins extends Emitter {
   #read;
 
   /**
-   * @param {object} surroundings
-   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
-   * @param {() => string} surroundings.owner The current user.
-   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Its `storage` events report changes by other
+   * @param {object} dependencies
+   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
+   * @param {() => string} dependencies.owner The current user.
+   * @param {Pick<EventTarget, "addEventListener">} [dependencies.window] Its `storage` events report changes by other
    * tabs.
    */
   constructor({ storage, owner, window }) {

@@ -74,7 +74,7 @@ function endTyping() {
   page.emit("notes", undefined);
 }
 
-/** @param {() => void} goOn Called after Enter or Escape, to move to the text. */
+/** @param {() => void} proceed Called after Enter or Escape, to move to the text. */
 export function setUpTitle(proceed) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;

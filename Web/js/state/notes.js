@@ -79,13 +79,13 @@ export class NoteList extends Emitter {
 
   /**
    * @param {Connection} connection
-   * @param {object} [surroundings]
-   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
-   * @param {() => string} [surroundings.owner] The current user.
-   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Stores titles
+   * @param {object} [dependencies]
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [dependencies.storage]
+   * @param {() => string} [dependencies.owner] The current user.
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [dependencies.drawer] Stores titles
    * beyond the life of the tab.
-   * @param {import("./copies.js").ListCopy} [surroundings.copy] The list shown until the server answers.
-   * @param {() => boolean} [surroundings.isLive] Whether this user may subscribe to the list's room.
+   * @param {import("./copies.js").ListCopy} [dependencies.copy] The list shown until the server answers.
+   * @param {() => boolean} [dependencies.isLive] Whether this user may subscribe to the list's room.
    */
   constructor(connection, dependencies = {}) {
     super();

@@ -13,9 +13,9 @@ export class Recent extends Emitter {
   #owner;
 
   /**
-   * @param {object} surroundings
-   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
-   * @param {() => string} surroundings.owner The current user.
+   * @param {object} dependencies
+   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
+   * @param {() => string} dependencies.owner The current user.
    */
   constructor({ storage, owner }) {
     super();

@@ -4,7 +4,7 @@ public import ParleyStoreRecords
 /// Documents in a PostgreSQL database.
 ///
 /// Each document has a log of operations. An entry's checksum covers its fields and the checksum of
-/// its predecessor, as in `StoreSQLite`. One statement appends the entries of a whole batch; it
+/// its predecessor, as in `ParleyStoreSQLite`. One statement appends the entries of a whole batch; it
 /// compares each log's head with the head that the writer expects. A writer whose head is outdated
 /// receives the newer entries of the log. Other requests are short transactions, whose locks end
 /// soon even if this process stops.

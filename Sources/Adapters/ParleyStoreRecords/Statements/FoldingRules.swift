@@ -40,7 +40,7 @@ package struct FoldingRules<Store: LogTable> {
   package init(store: Store) { self.store = store }
 
   /// Takes the documents that are due to be folded. A document that is still due is added again by
-  /// its next change, or by ``Upkeep/retry()`` if it was postponed.
+  /// its next change, or by ``MaintenanceSchedule/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
     guard store.context.foldsBeside,
       !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty

@@ -29,7 +29,7 @@ package struct HousekeepingRules<Store: SQLStore> {
   /// due. A failed snapshot or compaction is postponed, since the logs of other notes may be sound.
   ///
   /// - Returns: Whether any step was due.
-  /// - Throws: The error of the step. It is retried after ``Upkeep/retry()``.
+  /// - Throws: The error of the step. It is retried after ``MaintenanceSchedule/retry()``.
   package func doChore() throws(StoreError) -> Bool {
     if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst() {
       doFold(.snapshot(id))
