@@ -1,3 +1,4 @@
+import Gateway
 import ParleyCryptoOpenSSL
 import ParleyJSON
 import ParleyPusher
