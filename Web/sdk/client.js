@@ -30,7 +30,11 @@ import { SharedRoom } from "./room.js";
  * @property {URL | string} [core] The address of the core's WebAssembly. Default: beside this file.
  */
 
-/** The client ids in use by this page. @type {Set<string>} */
+/**
+ * The client ids in use by this page.
+ *
+ * @type {Set<string>}
+ */
 const inUse = new Set();
 
 /** Maximum failures in a row after which another rejected token stops the client. */
@@ -179,7 +183,11 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
-  /** Closed notes with edits to send that the browser cannot store. @type {Map<string, SharedNote>} */
+  /**
+   * Closed notes with edits to send that the browser cannot store.
+   *
+   * @type {Map<string, SharedNote>}
+   */
   #leaving = new Map();
   /** @type {Map<string, SharedRoom>} */
   #rooms = new Map();
@@ -261,7 +269,11 @@ export class Parley extends Emitter {
     return this.#storage !== undefined;
   }
 
-  /** Notes with edits that an earlier page left. They are sent when the note is opened. @returns {string[]} */
+  /**
+   * Notes with edits that an earlier page left. They are sent when the note is opened.
+   *
+   * @returns {string[]}
+   */
   get leftBehind() {
     const own = this.#connection.identity;
     const ids = new Set([...(own ? [own] : []), ...(this.#storage?.adopted ?? [])].map(({ id }) => id));

@@ -269,7 +269,11 @@ export class ParleyNoteElement extends Base {
   }
 }
 
-/** The number of elements that show each note. @type {WeakMap<import("./note.js").SharedNote, number>} */
+/**
+ * The number of elements that show each note.
+ *
+ * @type {WeakMap<import("./note.js").SharedNote, number>}
+ */
 const shows = new WeakMap();
 
 /** @param {import("./note.js").SharedNote} note */

@@ -47,7 +47,11 @@ import { ParleyError } from "./errors.js";
 export class SharedNote extends Emitter {
   /** The note's id. */
   id;
-  /** Resolves with the text once there is one. Rejects if the note is closed before. @type {Promise<string>} */
+  /**
+   * Resolves with the text once there is one. Rejects if the note is closed before.
+   *
+   * @type {Promise<string>}
+   */
   ready;
 
   /** @type {Note} */
@@ -58,7 +62,11 @@ export class SharedNote extends Emitter {
   #storage;
   #isClosed = false;
   #told;
-  /** Client ids whose stored edits were opened, or could not be. @type {Set<string>} */
+  /**
+   * Client ids whose stored edits were opened, or could not be.
+   *
+   * @type {Set<string>}
+   */
   #taken = new Set();
 
   /**
@@ -165,7 +173,11 @@ export class SharedNote extends Emitter {
     return this.#note.title;
   }
 
-  /** "read" if this user may not edit. @returns {"read" | "write"} */
+  /**
+   * "read" if this user may not edit.
+   *
+   * @returns {"read" | "write"}
+   */
   get access() {
     return this.#note.access === "read" ? "read" : "write";
   }
@@ -191,7 +203,11 @@ export class SharedNote extends Emitter {
     return this.#isClosed ? undefined : this.#note.text;
   }
 
-  /** The other people with the note open; if they are many, the most recently active ones. @returns {Person[]} */
+  /**
+   * The other people with the note open; if they are many, the most recently active ones.
+   *
+   * @returns {Person[]}
+   */
   get people() {
     /** @type {Map<number, {anchor: number, head: number}[]>} */
     const selections = new Map();

@@ -225,7 +225,11 @@ class FieldBinding {
   }
 }
 
-/** Functions that unbind elements. @type {WeakMap<HTMLElement, () => void>} */
+/**
+ * Functions that unbind elements.
+ *
+ * @type {WeakMap<HTMLElement, () => void>}
+ */
 const bound = new WeakMap();
 
 /**

@@ -63,7 +63,11 @@ export class SharedRoom extends Emitter {
   state = "opening";
   /** The reason of the state `failed`: an error code of the protocol, or `readingLost`. */
   failure = "";
-  /** The position of the newest publication that was emitted. @type {RoomPosition | undefined} */
+  /**
+   * The position of the newest publication that was emitted.
+   *
+   * @type {RoomPosition | undefined}
+   */
   position;
 
   #core;
@@ -120,7 +124,11 @@ export class SharedRoom extends Emitter {
     this.#connection.handle("typing", this.name, isTyping ? 1 : 0);
   }
 
-  /** The people present, this user included; empty unless `isPresent`. @returns {RoomPerson[]} */
+  /**
+   * The people present, this user included; empty unless `isPresent`.
+   *
+   * @returns {RoomPerson[]}
+   */
   get people() {
     const { present, typing } = this.#core.roomPeople(this.name);
     const self = this.#connection.welcome?.personId;
@@ -129,7 +137,11 @@ export class SharedRoom extends Emitter {
     }));
   }
 
-  /** The ids of people who are typing. @returns {string[]} */
+  /**
+   * The ids of people who are typing.
+   *
+   * @returns {string[]}
+   */
   get typists() {
     return this.#core.roomPeople(this.name).typing;
   }
@@ -403,7 +415,11 @@ class Reader {
   }
 }
 
-/** Replaces the older half by one gap. @param {(Publication | Gap | ResourceUpdate)[]} news */
+/**
+ * Replaces the older half by one gap.
+ *
+ * @param {(Publication | Gap | ResourceUpdate)[]} news
+ */
 function shortened(news) {
   const dropped = news.slice(0, (news.length >> 1) + 1);
   const placed = /** @type {(Publication | Gap)[]} */ (dropped.filter(({ kind }) => kind !== "resource"));

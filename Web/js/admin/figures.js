@@ -1,6 +1,10 @@
 // Formats numbers for people.
 
-/** Formats a number, with one decimal place below 100. @param {number} value */
+/**
+ * Formats a number, with one decimal place below 100.
+ *
+ * @param {number} value
+ */
 export const number = (value) =>
   value.toLocaleString(undefined, { maximumFractionDigits: Math.abs(value) < 100 ? 1 : 0 });
 

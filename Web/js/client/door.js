@@ -156,7 +156,12 @@ class Reader {
   }
 }
 
-/** Reads an action's fields in the order in which Door.swift writes them. @param {Reader} fields @returns {Action} */
+/**
+ * Reads an action's fields in the order in which Door.swift writes them.
+ *
+ * @param {Reader} fields
+ * @returns {Action}
+ */
 function readAction(fields) {
   const kind = fields.byte();
   switch (kind) {

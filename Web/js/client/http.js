@@ -19,7 +19,12 @@ export class RequestError extends Error {
   }
 }
 
-/** Whether a retry may succeed. @param {unknown} error @returns {error is RequestError} */
+/**
+ * Whether a retry may succeed.
+ *
+ * @param {unknown} error
+ * @returns {error is RequestError}
+ */
 export const isPassing = (error) =>
   error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
 

@@ -169,7 +169,11 @@ export class EditStorage {
    * @type {Map<string, {slot: "a" | "b", tag: string}>}
    */
   #bases = new Map();
-  /** Identities of closed tabs that this tab has adopted, by id. @type {Map<string, ClientIdentity>} */
+  /**
+   * Identities of closed tabs that this tab has adopted, by id.
+   *
+   * @type {Map<string, ClientIdentity>}
+   */
   #adopted = new Map();
   /** @type {() => void} */
   #end = () => {};
@@ -396,7 +400,11 @@ export const claimIdentity = (owner) => own.claimIdentity(owner);
 /** @type {EditStorage["adoptLeftBehind"]} */
 export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
 export const adoptedIdentities = () => own.adopted;
-/** For edits that this tab stores before the server has issued an identity. @type {ClientIdentity} */
+/**
+ * For edits that this tab stores before the server has issued an identity.
+ *
+ * @type {ClientIdentity}
+ */
 export const unsentIdentity = /* @__PURE__ */ makeUnsent();
 /** @type {EditStorage["othersOf"]} */
 export const othersOf = (...parts) => own.othersOf(...parts);

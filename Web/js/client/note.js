@@ -171,7 +171,11 @@ export class Note extends Emitter {
     return Math.max((count ?? 1) - 1, all.length);
   }
 
-  /** The other people with the note open; if they are many, the most recently active ones. @returns {Person[]} */
+  /**
+   * The other people with the note open; if they are many, the most recently active ones.
+   *
+   * @returns {Person[]}
+   */
   get people() {
     return this.#peopleHere.all.map(({ clientId, name, color, isWriting }) => ({
       clientId, name, color, isWriting, key: this.#keyOf(clientId),

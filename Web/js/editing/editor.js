@@ -414,7 +414,11 @@ class Editor {
     this.#listener?.selected();
   }
 
-  /** Subscribes to the note. @returns Functions that unsubscribe. */
+  /**
+   * Subscribes to the note.
+   *
+   * @returns Functions that unsubscribe.
+   */
   #followNote() {
     const note = this.#note;
     const peers = this.#peers;

@@ -107,7 +107,11 @@ export class Archive {
     return new Uint8Array(view.buffer);
   }
 
-  /** The archive, for a Blob. @returns {BlobPart[]} */
+  /**
+   * The archive, for a Blob.
+   *
+   * @returns {BlobPart[]}
+   */
   parts() {
     const size = this.#entries.reduce((sum, entry) => sum + entry.length, 0);
     const end = new DataView(new ArrayBuffer(22));

@@ -19,8 +19,7 @@ const lookedAt = 6;
  * @param {Block[]} former
  * @param {Block[]} next
  * @param {(one: Block, other: Block) => number} likeness 0 ... 1.
- * @returns {{one: Block | undefined, other: Block | undefined}[]} Each block once, in order. Between two pairs, deleted
- * blocks come before inserted ones.
+ * @returns {Generator<void, Pairs<Block>>}
  */
 export function* pairing(former, next, likeness) {
   const isShort = former.length * next.length <= comparisonsMax;

@@ -62,7 +62,12 @@ export function forgetFiles() {
   addresses = new Map();
 }
 
-/** Replaces a picture that is not drawn by a link. @param {HTMLElement} image @param {string} file */
+/**
+ * Replaces a picture that is not drawn by a link.
+ *
+ * @param {HTMLElement} image
+ * @param {string} file
+ */
 function putLink(image, file) {
   const link = document.createElement("a");
   link.className = "file";

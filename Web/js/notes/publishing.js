@@ -10,7 +10,12 @@ import { messageOf } from "../client/words.js";
 
 const day = dateFormat({ dateStyle: "long" });
 
-/** Returns why the note was not published, for the user who chose the name. @param {unknown} error @returns {string} */
+/**
+ * Returns why the note was not published, for the user who chose the name.
+ *
+ * @param {unknown} error
+ * @returns {string}
+ */
 export function problemWith(error) {
   if (!(error instanceof RequestError)) return messageOf(error);
   if (error.status === 400) return t("publish.invalid");

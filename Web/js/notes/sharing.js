@@ -23,7 +23,11 @@ import { messageOf } from "../client/words.js";
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
-/** Describes the access and the expiry of a link. @param {{access: string, expiresAt: number}} link */
+/**
+ * Describes the access and the expiry of a link.
+ *
+ * @param {{access: string, expiresAt: number}} link
+ */
 function wordsOf({ access, expiresAt }) {
   const time = dayAndTime.format(expiresAt);
   if (access === "comment") return t("sharing.comments", { time });
@@ -127,7 +131,11 @@ class Sharing {
     byId("sharing-problem").textContent = text;
   }
 
-  /** Shows an error in this note's dialog, or as a toast if the dialog is closed. @param {string} text */
+  /**
+   * Shows an error in this note's dialog, or as a toast if the dialog is closed.
+   *
+   * @param {string} text
+   */
   #sayFailed(text) {
     if (this.#isHere && this.#dialog.open) this.#say(text);
     else toast(text);

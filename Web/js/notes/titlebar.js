@@ -30,7 +30,11 @@ function titleNow() {
   return page.current ? list.titleOfOpen(page.current) : "";
 }
 
-/** Sets the field's text, and selects it if the former text was selected. @param {string} title */
+/**
+ * Sets the field's text, and selects it if the former text was selected.
+ *
+ * @param {string} title
+ */
 function put(title) {
   const { value, selectionStart, selectionEnd } = titleField;
   const isSelected = value !== "" && selectionStart === 0 && selectionEnd === value.length;

@@ -13,7 +13,11 @@ const titles = {
   caution: () => t("callout.caution"),
 };
 
-/** Shapes of icons, 20 units wide; drawn here, so that a downloaded page contains them. @type {Record<Kind, string>} */
+/**
+ * Shapes of icons, 20 units wide; drawn here, so that a downloaded page contains them.
+ *
+ * @type {Record<Kind, string>}
+ */
 const icons = {
   note: "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14M10 9v4.500M10 6.500h.01",
   tip: "M7.500 13.500c0-1.500-2.500-2.500-2.500-5.500a5 5 0 0 1 10 0c0 3-2.500 4-2.500 5.500ZM8 16.500h4",

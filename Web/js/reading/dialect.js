@@ -23,7 +23,11 @@ import { childOf, childrenOf, depthMax } from "./tree.js";
  */
 let known = { references: new Map(), footnotes: new Set(), indents: new Map() };
 
-/** The unmodified parser; the rules below call its parts. @type {any} */
+/**
+ * The unmodified parser; the rules below call its parts.
+ *
+ * @type {any}
+ */
 const original = markdownLanguage.parser;
 /** @param {string} name */
 const inlineParser = (name) => original.inlineParsers[original.inlineNames.indexOf(name)];

@@ -2,7 +2,11 @@
 
 const parser = new DOMParser();
 
-/** Decodes an entity, if HTML defines it; returns others unchanged. @param {string} entity For example "&amp;". */
+/**
+ * Decodes an entity, if HTML defines it; returns others unchanged.
+ *
+ * @param {string} entity For example "&amp;".
+ */
 export function decoded(entity) {
   if (!/^&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w*);$/i.test(entity)) return entity;
   // Parsing runs no script, and only the text of the document is used.

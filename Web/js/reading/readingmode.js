@@ -32,7 +32,11 @@ export function keepReading(reading) {
 /** @returns {Reading | undefined} The mode in the address. */
 export const askedReading = () => (location.hash.slice(1).split("&").includes(place) ? "beside" : undefined);
 
-/** Writes the mode into the address of the shown note. @param {Reading} reading */
+/**
+ * Writes the mode into the address of the shown note.
+ *
+ * @param {Reading} reading
+ */
 export function tellAddress(reading) {
   const fields = location.hash.slice(1).split("&").filter((field) => field !== "" && field !== place);
   // The history of a note has an address of its own.

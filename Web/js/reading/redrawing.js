@@ -132,7 +132,11 @@ export function settle(page, wanted, moved) {
     next = /** @type {HTMLElement | null} */ (next?.nextElementSibling ?? null);
     gone?.remove();
   };
-  /** Returns the child to reuse, and drops those before it. @param {HTMLElement} block */
+  /**
+   * Returns the child to reuse, and drops those before it.
+   *
+   * @param {HTMLElement} block
+   */
   const formerOf = (block) => {
     const wantedSource = sourceOf(block);
     while (next && !staying.has(next)) {

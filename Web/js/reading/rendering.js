@@ -33,7 +33,11 @@ export const renderedMax = 1_000_000;
 /** Maximum cells added to table rows that are too short. */
 const filledMax = 100_000;
 
-/** Gives a block its text's direction, which decides the side of list marks. @param {HTMLElement} block */
+/**
+ * Gives a block its text's direction, which decides the side of list marks.
+ *
+ * @param {HTMLElement} block
+ */
 function directed(block) {
   const direction = directionIn(block.textContent ?? "");
   if (direction) block.dir = direction;

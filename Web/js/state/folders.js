@@ -100,7 +100,11 @@ export class Folders extends Emitter {
     list.on("changed", () => this.emit("changed", undefined));
   }
 
-  /** The folders that contain notes, and those that this user has rights to. @returns {FolderEntry[]} */
+  /**
+   * The folders that contain notes, and those that this user has rights to.
+   *
+   * @returns {FolderEntry[]}
+   */
   get all() {
     const known = this.#entries ?? foldersOf(this.#list.notes ?? []);
     const empty = this.#granted
@@ -128,7 +132,11 @@ export class Folders extends Emitter {
     this.emit("changed", undefined);
   }
 
-  /** The notes of the chosen folder that are loaded. @returns {NoteEntry[]} */
+  /**
+   * The notes of the chosen folder that are loaded.
+   *
+   * @returns {NoteEntry[]}
+   */
   get notes() {
     const folder = this.#chosen;
     if (folder === undefined) return this.#list.notes ?? [];

@@ -53,7 +53,12 @@ const guestMark = " (guest)";
 /** @param {string} name A guest's. @returns {string} The name in the server's form. */
 export const asGuest = (name) => name + guestMark;
 
-/** Translates a guest's mark to the page's language. @param {string} name In the server's form. @returns {string} */
+/**
+ * Translates a guest's mark to the page's language.
+ *
+ * @param {string} name In the server's form.
+ * @returns {string}
+ */
 export const shownName = (name) =>
   name.endsWith(guestMark) ? t("me.guest", { name: name.slice(0, -guestMark.length) }) : name;
 

@@ -23,7 +23,11 @@ export class Recent extends Emitter {
     this.#owner = owner;
   }
 
-  /** Latest first. @returns {string[]} */
+  /**
+   * Latest first.
+   *
+   * @returns {string[]}
+   */
   get ids() {
     try {
       const kept = JSON.parse(this.#storage.getItem(prefix + this.#owner()) ?? "[]");
