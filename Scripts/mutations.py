@@ -9,7 +9,7 @@ difference, with what the bug breaks:
 
     Killed by: seeds                                   the seeds that `make test` goes through (default)
     Killed by: seeds --nodes 0                         as many, with these arguments of `simulate`
-    Killed by: swift ParleyBayeuxTests/channelNames          a suite and its test
+    Killed by: swift BayeuxTests/channelNames          a suite and its test
     Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
 
 A bug that is not found, and a patch that does not apply or build, is a failure. So is whatever fails,

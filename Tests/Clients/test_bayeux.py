@@ -260,7 +260,7 @@ def test_what_is_no_message_ends_that_connection_alone(server, bystander, bad):
 
 def test_C3_an_idle_client_connects_as_often_as_it_is_answered(start, guarded):
     """That this makes three rounds at most in a minute is tested over a minute of virtual time, with
-    the same defaults (`ParleyBayeuxTests` in GatewayTests)."""
+    the same defaults (`BayeuxTests` in GatewayTests)."""
     with BayeuxSocket(start()) as socket:
         assert socket.begin()["advice"] == {"reconnect": "retry", "interval": 0, "timeout": 30_000}
         socket.connect()

@@ -6,7 +6,7 @@ import SocketMessages
 import Testing
 
 @Suite("Sessions of Bayeux in the gateway")
-struct ParleyBayeuxTests {
+struct BayeuxTests {
   /// Shakes hands and connects over a WebSocket.
   private func begin(_ rig: GatewayRig, from address: String = "a") -> (id: UInt64, client: String)
   {

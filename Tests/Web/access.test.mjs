@@ -9,7 +9,11 @@ import { initials } from "../../Web/js/state/people.js";
 const tokenOf = (claims) =>
   `${btoa("{}")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2lnbmF0dXJl`;
 
-/** A tab's storage. @param {Map<string, string>} [kept] */
+/**
+ * A tab's storage.
+ *
+ * @param {Map<string, string>} [kept]
+ */
 const storageOf = (kept = new Map()) => ({
   getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
   setItem: (/** @type {string} */ key, /** @type {string} */ value) => void kept.set(key, value),

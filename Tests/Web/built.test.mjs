@@ -17,7 +17,11 @@ function file(stem) {
   return `immutable/${found[0]}`;
 }
 
-/** What a page names of its own files. @param {string} html */
+/**
+ * What a page names of its own files.
+ *
+ * @param {string} html
+ */
 const named = (html) => [...html.matchAll(/="(?:\.\.\/)?assets\/([^"#]+)/g)].map(([, name]) => name ?? "");
 
 test("every file that a page or a part names is there", () => {

@@ -20,7 +20,12 @@ const first = (id, from, more) => ({
 /** @param {any[]} comments */
 const answerOf = (comments) => ({ epoch: "e", revision: 7, mayComment: true, limits: { textBytesMax: 9 }, comments });
 
-/** A note, its line and its editor, whose text is this. @param {string} text @param {string} phase */
+/**
+ * A note, its line and its editor, whose text is this.
+ *
+ * @param {string} text
+ * @param {string} phase
+ */
 function stage(text, phase = "live") {
   const note = Object.assign(new Emitter(), { documentId: "n/1", phase, unconfirmedCount: 0, revision: 7 });
   const connection = Object.assign(new Emitter(), {

@@ -266,7 +266,12 @@ test("changes for the editor are CodeMirror's own", async () => {
   }
 });
 
-/** Edits as an operation of the protocol: in scalars. @param {string} text @param {{from: number, to: number, insert: string}[]} changes */
+/**
+ * Edits as an operation of the protocol: in scalars.
+ *
+ * @param {string} text
+ * @param {{from: number, to: number, insert: string}[]} changes
+ */
 function operationOf(text, changes) {
   const scalars = (/** @type {number} */ from, /** @type {number | undefined} */ to) => [...text.slice(from, to)].length;
   let position = 0;

@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DrawingQueue } from "../../Web/js/reading/drawingqueue.js";
 
-/** A queue whose places answer by `answers`, and count themselves. @param {Record<string, unknown>} answers */
+/**
+ * A queue whose places answer by `answers`, and count themselves.
+ *
+ * @param {Record<string, unknown>} answers
+ */
 function queueOf(answers, timeMax = 5) {
   const counts = { opened: 0, ended: 0, sent: 0 };
   const queue = new DrawingQueue({

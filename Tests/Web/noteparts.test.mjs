@@ -19,7 +19,13 @@ async function turn() {
 
 /** @typedef {{id: string, title: string, updatedAt?: number, folder?: string, may?: string[]}} Given */
 
-/** An answer of the server. @param {number} count @param {[number, string, Given[]][]} parts @param {object} [more] */
+/**
+ * An answer of the server.
+ *
+ * @param {number} count
+ * @param {[number, string, Given[]][]} parts
+ * @param {object} [more]
+ */
 function answerOf(count, parts, more) {
   const notes = parts.flatMap(([, , all]) => all);
   return {

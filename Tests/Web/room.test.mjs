@@ -11,7 +11,11 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const room = "orders";
 const position = (/** @type {number} */ offset, epoch = "p") => ({ epoch, offset });
 
-/** A room on a line that is up. @param {{isPresent?: boolean, from?: {epoch: string, offset: number}}} [options] */
+/**
+ * A room on a line that is up.
+ *
+ * @param {{isPresent?: boolean, from?: {epoch: string, offset: number}}} [options]
+ */
 function opened({ isPresent = false, from } = {}) {
   const world = new World();
   let closed = 0;

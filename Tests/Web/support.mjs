@@ -111,7 +111,11 @@ export class Random {
     return this.#state / 2 ** 32;
   }
 
-  /** 0 ..< bound. @param {number} bound */
+  /**
+   * 0 ..< bound.
+   *
+   * @param {number} bound
+   */
   below(bound) {
     return Math.floor(this.next() * bound);
   }
@@ -131,7 +135,12 @@ const words = [
 export const randomText = (random, pieces = 4) =>
   Array.from({ length: random.below(pieces + 1) }, () => random.pick(words)).join("");
 
-/** Whether a UTF-16 offset is between whole scalars. @param {string} text @param {number} at */
+/**
+ * Whether a UTF-16 offset is between whole scalars.
+ *
+ * @param {string} text
+ * @param {number} at
+ */
 export const isBoundary = (text, at) =>
   !(at > 0 && at < text.length && text.codePointAt(at - 1) !== text.charCodeAt(at - 1));
 
@@ -356,7 +365,12 @@ export class Line extends World {
     this.welcome(this.id);
   }
 
-  /** Says something of the note "d"; "joined" answers the join. @param {string} type @param {object} data */
+  /**
+   * Says something of the note "d"; "joined" answers the join.
+   *
+   * @param {string} type
+   * @param {object} data
+   */
   tell(type, data) {
     if (type === "joined") this.say(type, { documentId: "d", ...joinedNote, ...data }, "join");
     else if (type === "presence") this.say(type, { documentId: "d", joined: [], updated: [], left: [], ...data });
