@@ -1,16 +1,16 @@
 public import ParleyGatewayPorts
 
-/// Requests of a process to each of its gateways, if it has several.
+/// Requests that a process passes to each of its gateways, if it has several.
 ///
-///     the one that is asked   admit ─▶ answer for itself ─▶ GatewayAction.gather … gathered ─▶ respond
-///     each of the others      requestPart ─▶ respond
+///     the receiving gateway   admit ─▶ own answer ─▶ GatewayAction.gather … gathered ─▶ respond
+///     each other gateway      requestPart ─▶ respond
 extension Gateway {
-  /// The names of the rooms that have subscribers here.
+  /// The names of the rooms that have subscribers on this gateway.
   public var openRoomNames: [String] { rooms.names }
 
-  /// Does this gateway's part of an operator's request, which another one of the process has admitted.
+  /// Answers this gateway's part of an operator's request that another gateway has admitted.
   ///
-  /// - Returns: Whether it is such a request.
+  /// - Returns: Whether the request is one that gateways answer together.
   public func requestPart(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     guard let match = Resource.find(head.path), match.resource.kind == .operators,
       case .gateway(let answer)? = match.resource.route(head.method)?.answer
@@ -22,14 +22,14 @@ extension Gateway {
     return true
   }
 
-  /// All gateways of the process have answered a request; the answer is of all.
+  /// Responds to a request with the combined answer of all gateways of the process.
   public func gathered(_ request: RequestID, _ answer: Response) { http.respond(request, answer) }
 
-  /// Applies another gateway's revocation to the connections here.
+  /// Applies a revocation made at another gateway to this gateway's connections.
   ///
   /// - Parameters:
-  ///   - body: The request's, which that gateway has done.
-  ///   - proceed: Called when all connections are held to it, with how many were closed.
+  ///   - body: The body of the revocation request.
+  ///   - proceed: Called with the number of closed connections, after all connections are checked.
   public func takeBackElsewhere(_ body: [UInt8], then proceed: @escaping (_ closed: Int) -> Void) {
     let connection = AccessJSON.fields(in: body)?.client
       .flatMap { connectionsByClient[$0] }.flatMap { connections[$0] }
@@ -39,8 +39,8 @@ extension Gateway {
 }
 
 extension HTTP {
-  /// Answers a request about the connections of all gateways of the process, with the other gateways'
-  /// answers, if there are any.
+  /// Responds to a request about connections. With several gateways in the process, first gathers
+  /// the answers of the others.
   func respondForAll(_ call: Call, _ response: Response) {
     guard dependencies.hasOthers, !call.isPart else { return respond(call.request, response) }
     act(.gather(call.request, call.head, call.body, response))

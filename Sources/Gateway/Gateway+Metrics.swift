@@ -1,6 +1,6 @@
-/// The gauges of what is there now.
+/// The gauges of the current state.
 extension Gateway {
-  /// Connections and sessions that are open, by dialect.
+  /// The number of open connections and sessions, by dialect.
   public var openConnections: OpenConnections {
     var open = OpenConnections(socketIO: socketIO.count, bayeux: bayeux.count)
     for connection in connections.values {
@@ -8,27 +8,27 @@ extension Gateway {
       case .native: open.native += 1
       case .whaler: open.whaler += 1
       case .pusher: open.pusher += 1
-      // Counted above, without sessions that are away.
+      // Counted above, without sessions that wait to be resumed.
       case .socketIO, .bayeux: break
       }
     }
     return open
   }
 
-  /// Sessions of Socket.IO and Bayeux whose clients have not shown a token.
+  /// The number of Socket.IO and Bayeux sessions whose clients have not shown a token.
   public var unidentifiedSessions: Int { sessionTable.unidentifiedCount }
 
-  /// Documents in memory.
+  /// The number of documents in memory.
   public var openDocuments: Int { documents.count }
 
-  /// Subscriptions to documents, over all connections.
+  /// The number of subscriptions to documents, over all connections.
   public var documentSubscriptions: Int {
     documents.subscriptionCount
   }
 
-  /// Rooms that have subscribers.
+  /// The number of rooms with subscribers.
   public var openRooms: Int { rooms.count }
 
-  /// Connections whose readers are behind and wait to be given more.
+  /// The number of connections that lag behind and wait for further changes.
   public var laggingConnections: Int { documents.delivery.laggingCount }
 }

@@ -2,17 +2,17 @@ public import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The rooms' calls to other parts, and to the gateway's owner.
+/// Calls from the rooms to other parts and to the gateway's owner.
 extension Gateway: RoomsOwner, PeopleStore {
   /// Notifies a room's subscribers that a resource has changed. The room does not store it.
   ///
-  /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
+  /// - Parameter sender: The caller's sender id, by which its own app can ignore the event.
   public func publish(resource: String, in name: String, sender: String?) {
     rooms.publish(resource: resource, in: name, sender: sender)
   }
 
-  /// Finds followers of the room without a connection, and their notifications. The owner has to take the
-  /// actions afterwards.
+  /// Finds the room's followers that have no connection, and the notifications for them. The owner
+  /// must then take the actions.
   public func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
     then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
@@ -20,7 +20,7 @@ extension Gateway: RoomsOwner, PeopleStore {
     rooms.notifications(of: publication, epoch: epoch, in: room, then: proceed)
   }
 
-  /// Has the store work with what people do; see ``PeopleStore``.
+  /// Has the store perform a request about people; see ``PeopleStore``.
   public func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
     rooms.perform(request, then: proceed)
   }

@@ -3,11 +3,11 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The sessions of the compatibility dialects: their transports, and the publications for them.
+/// The sessions of the compatibility dialects: their transports, and the delivery of publications.
 extension Gateway: SessionDialectOwner {
   // MARK: Carriers
 
-  /// A message has come over a connection that only carries sessions.
+  /// Handles a message on a connection that only carries sessions.
   func receivedByCarrier(
     _ id: ConnectionID, _ message: UnsafeRawBufferPointer, kind: MessageKind
   ) {
@@ -16,26 +16,26 @@ extension Gateway: SessionDialectOwner {
     }
   }
 
-  /// A message on such a connection was too long.
+  /// Handles a message on a carrier connection that exceeded the size limit.
   func oversizedByCarrier(_ id: ConnectionID) {
     if !socketIO.oversized(byCarrier: id) { bayeux.oversized(byCarrier: id) }
   }
 
-  /// A message on such a connection was dropped in part, since its sender holds its share of memory.
+  /// Handles a carrier's message that was dropped in part: its sender has used its share of memory.
   func crowdedCarrier(_ id: ConnectionID) {
     if !socketIO.crowded(carrier: id) { bayeux.crowded(carrier: id) }
   }
 
-  /// Such a connection is gone.
+  /// Handles the end of a carrier connection.
   func closedCarrier(_ id: ConnectionID) {
     if !socketIO.closed(carrier: id) { bayeux.closed(carrier: id) }
   }
 
   // MARK: Requests
 
-  /// Answers a request of the dialects, now or later.
+  /// Answers a request of the compatibility dialects, now or later.
   ///
-  /// - Returns: Whether the path is theirs.
+  /// - Returns: Whether the path belongs to one of these dialects.
   func requestOfDialect(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     switch Opening(head) {
     case .socketIO: socketIO.receive(request, head: head, body: body)
@@ -47,12 +47,12 @@ extension Gateway: SessionDialectOwner {
     return true
   }
 
-  /// Whether a request is a poll, which waits for news.
+  /// Whether a request is a poll that waits for events.
   public func isHeld(_ request: RequestID) -> Bool {
     socketIO.isPoll(request) || bayeux.isPoll(request)
   }
 
-  /// The client of a request that waited went away.
+  /// Handles the disconnect of a client whose request was still waiting.
   public func abandoned(_ request: RequestID) {
     socketIO.abandoned(request)
     bayeux.abandoned(request)
@@ -67,7 +67,7 @@ extension Gateway: SessionDialectOwner {
     bayeux.deliver(typing, by: author, in: room)
   }
 
-  /// Sends a publication to the room's members of these dialects.
+  /// Sends a publication to the room's subscribers with Socket.IO or Bayeux.
   func deliverToSessions(_ publication: Publication, epoch: String, in name: RoomName) {
     if !socketIO.isEmpty || !bayeux.isEmpty {
       let data = RoomView.placed(publication)
@@ -77,7 +77,7 @@ extension Gateway: SessionDialectOwner {
     bayeux.finishDelivery()
   }
 
-  /// Notifies them that a resource has changed.
+  /// Notifies the room's subscribers with Socket.IO or Bayeux that a resource has changed.
   func deliverToSessions(_ update: ResourceUpdate, in name: RoomName) {
     guard !socketIO.isEmpty || !bayeux.isEmpty else { return }
     socketIO.deliver(.packet(RoomView.socketIO(update, in: name), author: nil), in: name)

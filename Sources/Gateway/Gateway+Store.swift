@@ -1,8 +1,8 @@
 public import ParleyGatewayPorts
 
-/// Continuing with the store's replies, and reporting how much waits for it.
+/// Handling the store's replies, and reporting the backlog of store requests.
 extension Gateway {
-  /// The store has done a piece of work.
+  /// Passes a reply of the store to the part that made the request.
   public func stored(_ ticket: StoreTicket, reply: StoreReply) {
     switch board.finish(ticket) {
     case .document(let id): documents.loaded(id, reply.outcome(of: \.document))
@@ -45,8 +45,8 @@ extension Gateway {
     }
   }
 
-  /// Has the store commit something each second while its last commit has failed: perhaps no client makes a
-  /// change that would show that commits succeed again.
+  /// Sends the store a probe commit each second while the last commit has failed. Without probes,
+  /// recovery would stay unnoticed until a client makes a change.
   func probeStore(now: Int64) {
     guard storeFailure != nil, !board.isProbing, now >= board.nextProbe else { return }
     board.isProbing = true
@@ -59,18 +59,18 @@ extension Gateway {
     if case .success = outcome { storeFailure = nil }
   }
 
-  /// The index of words has done a step of a search.
+  /// Passes on the reply of the word index to one step of a search.
   public func searched(_ request: RequestID, reply: SearchReply) { search.replied(request, reply) }
 
-  /// The index of words has taken in notes whose tags have changed.
+  /// Notifies the rooms that the word index contains notes with changed tags.
   public func tagsChanged() { rooms.publishTags() }
 
-  /// Requests and bytes that wait for the store, and how long the oldest has waited.
+  /// The requests and bytes that wait for the store, and the wait of the oldest request.
   package var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) {
     (backlog.requests, backlog.bytes, backlog.wait(at: dependencies.clock.uptime))
   }
 
-  /// Why changes are not taken because of what waits for the store; `nil` if they are.
+  /// Why changes are rejected because of the store's backlog; `nil` if they are accepted.
   var backlogProblem: String? {
     let wait = backlog.wait(at: dependencies.clock.uptime)
     if wait >= settings.storeStallMilliseconds {
@@ -79,14 +79,14 @@ extension Gateway {
     return backlog.isFull ? "too many requests wait for the store: check the disk" : nil
   }
 
-  /// Answers requests that did not go to the store.
+  /// Answers the requests that were rejected before they reached the store.
   func answerTurnedAway() {
     for (ticket, error) in board.takeTurnedAway() { stored(ticket, reply: .failed(error)) }
   }
 }
 
 extension PeopleReply {
-  /// The outcome of work with people: the store's failure is one of the replies.
+  /// Converts the outcome of a request about people; the store's failure becomes a reply.
   init(_ outcome: StoreOutcome<PeopleReply>) {
     switch outcome {
     case .success(let reply): self = reply

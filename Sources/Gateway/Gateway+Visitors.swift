@@ -1,33 +1,33 @@
 public import ParleyGatewayPorts
 
-/// Requests of the program around the gateway for people who visit: sessions and links. The owner has to
-/// take the actions afterwards.
+/// Requests of the surrounding program on behalf of users: sessions and links. The owner must then
+/// take the actions.
 extension Gateway {
-  /// Has the store work with sessions of signed-in users. Tokens of sessions that end by it are taken back.
+  /// Has the store perform a request about user sessions. The tokens of ended sessions are revoked.
   public func perform(
     _ request: SessionRequest, then proceed: @escaping (Result<SessionReply, StoreError>) -> Void
   ) {
     sessions.perform(request, then: proceed)
   }
 
-  /// Ends a session, and takes its tokens back.
+  /// Ends a session, and revokes its tokens.
   ///
-  /// - Parameter proceed: Called with whether it has ended for good; if not, it may be asked for again.
+  /// - Parameter proceed: Called with whether the session has ended permanently; if not, retry.
   public func endSession(
     _ id: String, of user: String, then proceed: @escaping (_ hasEnded: Bool) -> Void
   ) {
     sessions.end(.one(id), of: user) { proceed($0 != nil) }
   }
 
-  /// A link that a key or a published note's name has opened.
+  /// A link opened by its key, or by the name of a published note.
   public struct OpenedLink {
-    /// The title of its note.
+    /// The title of the linked note.
     public let title: String
-    /// The answer for callers that have the key, in JSON.
+    /// The response body for callers that have the key, in JSON.
     public let body: [UInt8]
   }
 
-  /// Finds the link that a key opens; `nil` for none.
+  /// Finds the link that a key opens; `nil` if there is none.
   public func openLink(
     _ key: String, then proceed: @escaping (Result<OpenedLink?, StoreError>) -> Void
   ) {
@@ -36,7 +36,7 @@ extension Gateway {
     }
   }
 
-  /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
+  /// Finds the note published under a name; `nil` if there is none, or names are not offered.
   public func openName(
     _ name: ReadableName, then proceed: @escaping (Result<OpenedLink?, StoreError>) -> Void
   ) {
@@ -45,7 +45,7 @@ extension Gateway {
     }
   }
 
-  /// Finds the title of a note that every client may read; `nil` for all others.
+  /// Finds the title of a note that every client may read; `nil` for any other note.
   public func openTitle(of note: DocumentID, then proceed: @escaping (String?) -> Void) {
     links.title(of: note, then: proceed)
   }

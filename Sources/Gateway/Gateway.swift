@@ -5,44 +5,47 @@ public import ParleyWebSocketFrames
 
 /// The gateway: connections, documents and rooms, as one state machine without I/O.
 ///
-/// Its owner reports events to it (``opened(_:as:at:token:limitedBy:)``, ``received(_:message:kind:)``,
-/// ``stored(_:reply:)``, …) and then does what ``takeActions()`` returns, in order. Everything happens on
-/// one loop; each of its turns must close with ``endTurn()``, which hands changes to the store, and another
-/// look at the actions. No call blocks, and time, names and tokens are handed in. So several gateways with
-/// all their clients run in one process from one seed.
+/// The owner reports events (``opened(_:as:at:token:limitedBy:)``, ``received(_:message:kind:)``,
+/// ``stored(_:reply:)``, …) and then performs the actions that ``takeActions()`` returns, in order.
+/// All calls happen on one loop. Each turn of the loop ends with ``endTurn()``, which sends changes
+/// to the store, and another ``takeActions()``. No call blocks, and time, names and tokens are
+/// injected. So a test runs several gateways with all their clients in one process from one seed.
 ///
 ///     received ─▶ decode ─▶ LiveDocument.submit … endTurn ─▶ store(append) … stored ─▶ deliver
 ///
-/// No client sees an edit, its author included, before ``stored(_:reply:)`` says that it is on disk.
+/// No client, the author included, sees an edit before ``stored(_:reply:)`` reports it on disk.
 public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
   public struct Dependencies {
-    /// For the switchboard, and so for every part.
+    /// The ports of the switchboard, which every part uses.
     fileprivate let board: Switchboard.Ports
-    /// For ``Access`` alone.
+    /// The ports of ``Access``.
     fileprivate let access: Access.Ports
-    /// For ``Rooms`` alone.
+    /// The handlers of ``Rooms``.
     fileprivate let people: PeopleHandlers?
-    /// The number of the gateway among those of its process.
+    /// The number of this gateway among the gateways of the process.
     fileprivate let place: Int
 
     /// - Parameters:
-    ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
-    ///   - apiKeys: knows the keys of programs that make HTTP requests; without it there are none.
-    ///   - ownTokens: makes tokens for shared links and checks them; without it there are none.
-    ///   - revocations: remembers tokens that were taken back; without it none can be.
-    ///   - users: whose rights follow them, as long as they are logged in; without it there are none.
-    ///   - people: what is offered to people in rooms; without it, the standard handlers.
-    ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
+    ///   - authenticator: checks tokens; in demo mode without an authenticator, every client may do
+    ///     everything.
+    ///   - apiKeys: the API keys of programs that make HTTP requests; `nil` for none.
+    ///   - ownTokens: issues and checks tokens of this server, as for shared links; `nil` for none.
+    ///   - revocations: stores revoked tokens; without it no token can be revoked.
+    ///   - users: the users whose current rights apply to their sessions; `nil` for none.
+    ///   - people: the features for people in rooms; `nil` for the standard handlers.
+    ///   - queuedBytes: the bytes queued for a connection's socket; read before changes are sent,
     ///     so that a slow reader's queue stays short.
-    ///   - queuedBytesBound: a number of bytes that is not exceeded by what waits for any one of them.
-    ///   - isStalled: whether a connection's socket was full, and bytes have waited for it since.
-    ///   - makeRoom: writes to a connection's socket until at most so many bytes wait, and returns whether that was
-    ///     possible; asked before a connection is closed as too slow.
-    ///   - limits: holds users and addresses to their limits together with other gateways of the
-    ///     process; without it this one does by itself.
-    ///   - place: the number of this gateway among them, which is in the ids of its sessions' places.
-    ///   - hasOthers: whether there are others in the process, which answer operators together with it.
+    ///   - queuedBytesBound: an upper bound of `queuedBytes` over all connections.
+    ///   - isStalled: whether a connection's socket was full, and bytes have been queued since.
+    ///   - makeRoom: writes to a connection's socket until at most the given bytes are queued;
+    ///     returns whether it succeeded. Called before a connection is closed as too slow.
+    ///   - limits: rate limits shared by all gateways of the process; `nil` for limits of this
+    ///     gateway alone.
+    ///   - place: the number of this gateway in the process, a part of its session connections'
+    ///     ids.
+    ///   - hasOthers: whether the process has other gateways, which answer operators together with
+    ///     this one.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
       authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
@@ -71,7 +74,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   let documents: Documents
   let rooms: Rooms
-  /// Identities and their rights, and the rate limits used so far.
+  /// Identities, rights, and rate-limit usage.
   let access: Access
   let rights: Rights
   let http: HTTP
@@ -81,13 +84,13 @@ public final class Gateway: Part, SwitchboardOwner {
   let sessions: Sessions
   let links: Links
   let folders: Folders
-  /// The counts since the start.
+  /// The counters since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
     _modify { yield &board.metrics }
   }
 
-  /// The dialects that connections speak.
+  /// The dialects of connections.
   let native: NativeDialect
   let whaler: WhalerDialect
   let socketIO: SocketIODialect
@@ -98,7 +101,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Requests in the protocols of other apps.
   let apps: AppRequests
 
-  /// Makes a gateway without connections.
+  /// Creates a gateway without connections.
   public init(settings: GatewaySettings, dependencies: Dependencies) {
     board = Switchboard(
       settings: settings, dependencies: dependencies.board, place: dependencies.place)
@@ -132,8 +135,8 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.start()
   }
 
-  /// Releases the connections: they refer to their dialects, and these to the switchboard and the sessions,
-  /// which refer to the connections.
+  /// Breaks reference cycles: connections refer to their dialects, dialects to the switchboard and
+  /// the sessions, and these to the connections.
   deinit {
     board.letGo()
     socketIO.letGo()
@@ -143,25 +146,26 @@ public final class Gateway: Part, SwitchboardOwner {
 
   // MARK: Actions
 
-  /// Returns the actions to do, oldest first. Changes are handed to the store by ``endTurn()``.
+  /// Returns the actions to perform, oldest first. ``endTurn()`` adds the commits of changes.
   public func takeActions() -> [GatewayAction] {
     documents.delivery.countBroadcasts()
     return board.takeActions()
   }
 
-  /// The capabilities that `welcome` names.
+  /// The capabilities listed in `welcome`.
   public var capabilities: [String] { native.capabilities }
 
   // MARK: Access
 
-  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
-  /// that is allowed.
+  /// The token of a request: from `Authorization`, with or without `Bearer`, or from `token` in the
+  /// query if the settings allow it.
   public func token(in head: RequestHead) -> String? { access.token(in: head) }
 
-  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  /// Returns the response that rejects an upgrade; `nil` if the upgrade may proceed.
   ///
-  /// A Whaler client has to bring its token now (401 without, 403 with a bad one or one that does
-  /// not grant the pool); a `parley.v1` client may, or says it in its hello.
+  /// A Whaler client must send its token with the upgrade: 401 if the token is missing or invalid,
+  /// 403 if it does not grant the pool. A `parley.v1` client may send its token now or in its
+  /// hello.
   public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     if case .socketIO(let query, let address) = opening {
       return socketIO.refusal(ofUpgrade: head, query: query, address: address).map(http.spread)
@@ -169,28 +173,28 @@ public final class Gateway: Part, SwitchboardOwner {
     return access.refusal(ofUpgrade: head, as: opening).map(http.spread)
   }
 
-  /// The answer to a request from an address that exceeds its rate, counting the request; `nil` if it may
-  /// proceed.
+  /// Counts a request against its address, and returns the response that rejects it if the address
+  /// exceeds its rate; `nil` if the request may proceed.
   public func refusal(ofRequest head: RequestHead) -> Response? {
     access.refusal(ofRequest: head).map(http.spread)
   }
 
   // MARK: HTTP
 
-  /// Whether there are apps of Pusher's protocol.
+  /// Whether any app of Pusher's protocol is configured.
   public var servesPusher: Bool { !pusher.apps.isEmpty }
 
-  /// Answers an HTTP request, now or when the store has replied.
+  /// Answers an HTTP request, now or after the store has replied.
   ///
-  /// - Returns: Whether the path is the gateway's at all.
+  /// - Returns: Whether the path belongs to the gateway.
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     requestOfDialect(request, head: head, body: body)
       || http.request(request, head: head, body: body)
   }
 
-  /// Decides about a body that is too long to be read without a decision, by the head of its request.
+  /// Decides from its head whether a request's long body may be read; short ones always may.
   ///
-  /// - Parameter byteCount: Its length; `nil` for chunks, whose length is not known.
+  /// - Parameter byteCount: The body's length; `nil` for a chunked body, whose length is unknown.
   public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     let decision =
       switch Opening(head) {
@@ -204,7 +208,7 @@ public final class Gateway: Part, SwitchboardOwner {
     return .refuse(http.spread(response))
   }
 
-  /// Whether a request is an operator's; answers it if not.
+  /// Whether a request is an operator's; rejects any other request.
   public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
     access.answering(request) { () throws(Response) in
       try access.requireOperator(access.identity(of: head))
@@ -213,12 +217,12 @@ public final class Gateway: Part, SwitchboardOwner {
 
   // MARK: Connections
 
-  /// A connection is open; a native one says hello next.
+  /// Handles a new connection. A native client sends its hello next.
   ///
   /// - Parameters:
-  ///   - address: where the client is, for operators.
-  ///   - token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
-  ///   - limited: the address whose limits it counts towards; `nil` for none.
+  ///   - address: the client's address, shown to operators.
+  ///   - token: the token of the upgrade, see ``refusal(ofUpgrade:as:)``.
+  ///   - limited: the address whose limits apply to the connection; `nil` for none.
   public func opened(
     _ id: ConnectionID, as opening: Opening, at address: String = "", token: String? = nil,
     limitedBy limited: IPAddress? = nil
@@ -266,7 +270,7 @@ public final class Gateway: Part, SwitchboardOwner {
     if let pool, identity.may(.read, .room(pool)) { rooms.join(room: pool, connection) }
   }
 
-  /// A whole message has arrived.
+  /// Handles a complete message.
   public func received(_ id: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {
     guard let connection = connections[id] else {
       receivedByCarrier(id, message, kind: kind)
@@ -281,7 +285,7 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.dialect.received(message, kind: kind, excess: excess, on: connection)
   }
 
-  /// A message was longer than the limit, and was not read.
+  /// Handles a message that exceeded the size limit and was not read.
   public func oversized(_ id: ConnectionID, bytesMax: Int) {
     guard let connection = connections[id] else {
       oversizedByCarrier(id)
@@ -290,7 +294,7 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.dialect.oversized(connection, bytesMax: bytesMax)
   }
 
-  /// A connection's message was dropped in part, since its sender holds its share of memory.
+  /// Handles a message that was dropped in part: its sender has used its share of memory.
   public func crowded(_ id: ConnectionID) {
     guard let connection = connections[id] else {
       crowdedCarrier(id)
@@ -299,12 +303,12 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.dialect.crowded(connection)
   }
 
-  /// All that was queued for a connection has gone out.
+  /// Handles that all bytes queued for a connection were sent.
   public func drained(_ id: ConnectionID) {
     if let connection = connections[id] { documents.delivery.drained(connection) }
   }
 
-  /// A connection is gone.
+  /// Handles the end of a connection.
   public func closed(_ id: ConnectionID) {
     access.uncount(id)
     guard let connection = board.leave(id) else {
@@ -314,7 +318,7 @@ public final class Gateway: Part, SwitchboardOwner {
     whaler.closed(id)
     pusher.closed(id)
     leaveEverything(connection)
-    // Work that still waits for the store on its behalf sees that the client is gone.
+    // Store requests that are still pending for it see that the client is gone.
     connection.phase = .closing
     if connectionsByClient[connection.client] == id {
       connectionsByClient[connection.client] = nil
@@ -334,19 +338,19 @@ public final class Gateway: Part, SwitchboardOwner {
     act(.close(connection.id, code: CloseCode(code), reason: reason))
   }
 
-  /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
+  /// - Parameter mayComeBack: whether rooms continue to show the person for a while.
   func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
     documents.leaveAll(connection)
     rooms.leaveAll(connection, mayComeBack: mayComeBack)
     connection.meter.count(towards: nil)
   }
 
-  /// Ends a turn of the loop: followers learn who has come and gone in it, and the changes that it brought
-  /// go to the store, by the actions taken next.
+  /// Ends a turn of the loop: notifies followers who has joined and left during it, and sends its
+  /// changes to the store, as actions to be taken next.
   ///
-  /// - Complexity: O(*n*) documents and changes of this turn or the one before.
-  /// - Returns: the milliseconds after which the next turn should end, whatever happens, since something is left for it;
-  ///   `nil` if nothing is.
+  /// - Complexity: O(*n*) documents and changes of this turn and the previous one.
+  /// - Returns: the milliseconds after which the next turn should end even without events, because
+  ///   work remains; `nil` if none does.
   public func endTurn() -> Int? {
     if board.hasTurnedAway { answerTurnedAway() }
     let isRevoking = rights.endTurn()
@@ -354,7 +358,7 @@ public final class Gateway: Part, SwitchboardOwner {
     return isRevoking || board.hasTurnedAway ? 0 : pause
   }
 
-  /// Time has passed: hellos that did not come, readers that have drained, documents without readers.
+  /// Does the periodic work: hello deadlines, readers that have drained, unused documents.
   public func ticked() {
     let now = dependencies.clock.uptime
     rights.ticked()
@@ -379,13 +383,13 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.forgetUnused(now: now)
   }
 
-  /// Another node has published a hint, or a stranger has: it may be late, wrong, or come twice.
+  /// Handles a hint from the broker. Its sender is not verified: it may be late, wrong or repeated.
   public func heard(_ topic: String, _ bytes: [UInt8]) {
     documents.heard(topic, bytes)
     rooms.heard(topic, bytes)
   }
 
-  /// Hints of other nodes arrive from now on, or no longer.
+  /// Records whether other nodes' hints arrive. After an interruption, missed changes are read.
   public func hintsChanged(arrive: Bool) {
     if board.hearsHints, !arrive { board.hasLostHints = true }
     board.hearsHints = arrive
@@ -394,20 +398,20 @@ public final class Gateway: Part, SwitchboardOwner {
     board.mayHaveMissed()
   }
 
-  /// The store has reconnected to its database: changes of other gateways since are read before this one is ready.
+  /// Handles a reconnect to the store's database: missed changes of other gateways are read first.
   public func storeReconnected() { board.mayHaveMissed() }
 
-  /// Takes no more changes: they are refused as retryable, and reads continue.
+  /// Rejects further changes as retryable; reads continue.
   public func drain() { board.isDraining = true }
 
-  /// Whether every change and publication that was taken has been written and answered.
+  /// Whether every accepted change and publication has been stored and answered.
   public var isSettled: Bool {
     rooms.isSettled && documents.isSettled
   }
 
   /// Asks all clients to reconnect, and closes their connections.
   ///
-  /// - Parameter reconnectAfter: milliseconds, from which each client draws its own delay.
+  /// - Parameter reconnectAfter: the range in milliseconds from which each client draws its delay.
   public func farewell(reconnectAfter: ClosedRange<Int>) {
     for connection in connectionsInOrder(\.isOpen) {
       connection.dialect.sendGoodbye(
@@ -416,10 +420,10 @@ public final class Gateway: Part, SwitchboardOwner {
     }
   }
 
-  /// Why the store writes nothing although no commit has failed, as the program around the gateway found out.
+  /// Why the store cannot write although no commit has failed; set by the surrounding program.
   public var storeProblem: String?
 
-  /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
+  /// Why changes are rejected now, in a sentence; `nil` if they are accepted.
   public var unreadiness: String? {
     if board.isDraining { return "the server is going down" }
     if let problem = access.unreadiness { return problem }

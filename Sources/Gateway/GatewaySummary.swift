@@ -1,28 +1,28 @@
-/// The counts and gauges of a gateway at one moment, or of several together.
+/// The counters and gauges of one gateway, or the sum over several, at one moment.
 public struct GatewaySummary: Sendable {
-  /// The counts since the start.
+  /// The counters since the start.
   public var metrics = GatewayMetrics()
   /// See ``Gateway/openConnections``.
   public var openConnections = OpenConnections()
   /// See ``Gateway/unidentifiedSessions``.
   public var unidentifiedSessions = 0
-  /// Documents in memory, once for each gateway that has them.
+  /// The number of documents in memory; a document counts once for each gateway that has loaded it.
   public var openDocuments = 0
   /// See ``Gateway/documentSubscriptions``.
   public var documentSubscriptions = 0
-  /// Rooms that have subscribers, once for each gateway.
+  /// The number of rooms with subscribers; a room counts once for each gateway.
   public var openRooms = 0
   /// See ``Gateway/laggingConnections``.
   public var laggingConnections = 0
-  /// See ``Gateway/unreadiness``: the first reason of any.
+  /// The first reason of any gateway; see ``Gateway/unreadiness``.
   public var unreadiness: String?
-  /// Requests and bytes that wait for the store, and how long the oldest has waited.
+  /// The requests and bytes that wait for the store, and the wait of the oldest request.
   public var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) = (0, 0, 0)
 
-  /// Sums up nothing.
+  /// Creates a summary of no gateway.
   public init() {}
 
-  /// Sums up a gateway.
+  /// Creates a summary of one gateway.
   public init(_ gateway: Gateway) {
     metrics = gateway.metrics
     openConnections = gateway.openConnections
@@ -35,7 +35,7 @@ public struct GatewaySummary: Sendable {
     storeBacklog = gateway.storeBacklog
   }
 
-  /// Takes in those of others.
+  /// Adds the counters and gauges of another summary.
   public mutating func add(_ other: GatewaySummary) {
     metrics.add(other.metrics)
     openConnections.add(other.openConnections)

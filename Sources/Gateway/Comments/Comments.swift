@@ -1,43 +1,43 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Comments on notes: remarks on a range, answers to them, and their end.
+/// Comments on notes: remarks on a range, replies to them, and their resolution.
 ///
-/// The store keeps them, moves their ranges with the log, and knows their owners. A new comment needs the
-/// words of its range first, which are read beside the commits:
+/// The store contains the comments, moves their ranges with the log, and checks their owners. A new
+/// comment quotes the text of its range, which is read first, outside the commits:
 ///
-///     POST …/comments ─▶ bounds ─▶ rate ─▶ quote ─▶ add ─▶ answer, and news in the note's own room
+///     POST …/comments ─▶ limits ─▶ rate ─▶ quote ─▶ add ─▶ response; event in the room
 ///     GET  …/comments?revision= ─▶ list, with the ranges at that revision
 final class Comments: Part {
   let board: Switchboard
   let access: Access
   let rooms: Rooms
-  /// Keeps answers to requests that are done once.
+  /// Stores the responses to idempotent requests.
   unowned var owner: (any CommentsOwner)?
 
-  /// New comments that may wait for the words of their ranges.
+  /// Maximum new comments that wait for their quotes.
   private static let draftsMax = 256
-  /// Bytes that a comment's id has at most.
+  /// Maximum bytes of a comment's id.
   private static let idBytesMax = 64
 
-  /// A comment that waits for the words of its range.
+  /// A new comment that waits for its quote.
   struct Draft {
     let note: DocumentID
     let author: String
     let text: String
     let identity: Identity
     let right: StoreRight
-    /// The stranger whose share of the drafts it takes.
+    /// The party whose share of the drafts it counts against.
     let holder: Stranger?
-    /// The range, as it was asked for.
+    /// The range in the request.
     let anchor: CommentAnchor
   }
 
-  /// New comments whose ranges are being read.
+  /// The new comments that wait for their quotes, by request.
   var drafts: [RequestID: Draft] = [:]
-  /// The users' shares of them.
+  /// The drafts per user or address.
   var draftShares = FairShares<Stranger>(capacity: Comments.draftsMax)
-  /// Comments that users have made lately.
+  /// The rate-limit usage of each user.
   var usages: RateBook = RateBook(countMax: 10_000)
 
   init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
@@ -50,7 +50,7 @@ final class Comments: Part {
 
   // MARK: Requests
 
-  /// Answers with all comments of a note.
+  /// Responds with all comments of a note.
   func list(_ call: Call) throws(Response) {
     let revision: Int?
     switch call.query.number("revision") {
@@ -63,7 +63,7 @@ final class Comments: Part {
       then: .comments(.list(call.request, call.note, call.identity, call.reader)))
   }
 
-  /// Makes a comment on a range, or an answer in a thread.
+  /// Creates a comment on a range, or a reply in a thread.
   func make(_ call: Call) throws(Response) {
     let (request, note, identity, right) = (call.request, call.note, call.identity, try call.right)
     guard let fields = CommentJSON.fields(in: call.body), let text = fields.text,
@@ -105,7 +105,7 @@ final class Comments: Part {
       then: .comments(.quoted(request)))
   }
 
-  /// Edits a comment, or ends or reopens its thread.
+  /// Edits a comment, or resolves or reopens its thread.
   func change(_ call: Call) throws(Response) {
     let (request, note, identity, right) = (call.request, call.note, call.identity, try call.right)
     let id = try known(call.item)
@@ -134,10 +134,10 @@ final class Comments: Part {
     perform(.remove(id, by: who), on: call.note, call.request, call.identity, try call.right)
   }
 
-  // MARK: What requests say
+  // MARK: Checking requests
 
-  /// The owner of what the caller writes; `nil` for guests, who cannot be told apart. In an open demo all
-  /// callers are the same person.
+  /// The owner of the caller's comments; `nil` for guests, who are indistinguishable. In an open
+  /// demo all callers are the same person.
   private static func person(_ identity: Identity) -> PersonID? {
     identity.isGuest ? nil : identity.user
   }
@@ -147,7 +147,7 @@ final class Comments: Part {
   ) -> ChangeActor {
     ChangeActor(
       person: Self.person(identity), name: name,
-      // A right by the folder is checked by the store, if this one does not suffice: ``removesAsManager``.
+      // If this right does not suffice, the store checks the right by folder: ``removesAsManager``.
       manages: identity.may(.manage, .document(note, in: nil)))
   }
 
@@ -160,7 +160,7 @@ final class Comments: Part {
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
       throw .problem(400, .badMessage, "expected a text that is not empty")
     }
-    // Each would take six bytes in an answer, which is to be short enough to be kept (``KeptAnswer``).
+    // In JSON each takes six bytes, and a stored response must stay short (``KeptAnswer``).
     guard !text.unicodeScalars.contains(where: Self.isControl) else {
       throw .problem(400, .badMessage, "expected a text without control characters")
     }
@@ -184,9 +184,9 @@ final class Comments: Part {
 
   // MARK: Rates
 
-  /// Counts a new comment, unless its user has made too many.
+  /// Counts a new comment. Throws 429 if its user exceeds the rate.
   private func countComment(by identity: Identity) throws(Response) {
-    // In sixtieths, for a bucket counts by the second.
+    // A comment takes 60 tokens: the bucket refills per second, and the limit is per minute.
     let rate = Rate(perSecond: limits.perMinuteMax, burst: 60 * limits.perMinuteMax)
     let wait = usages.draw(60, by: identity.user, at: rate, now: dependencies.clock.uptime)
     guard wait > 0 else { return }
@@ -220,7 +220,7 @@ final class Comments: Part {
       kept ?? .comments(work), under: right, then: .comments(.changed(request, work, identity)))
   }
 
-  /// The store has done a piece of work, or not.
+  /// Handles the store's reply to a request about comments.
   func finish(_ work: CommentWork, _ outcome: StoreOutcome<CommentReply>) {
     switch work {
     case .list(let request, let note, let identity, let reader):
@@ -229,8 +229,8 @@ final class Comments: Part {
       let mayComment = identity.may([.read, .comment], .document(note, in: list.folder))
       let body = CommentJSON.list(
         list, for: Self.person(identity), mayComment: mayComment, limits)
-      // A right to comment includes reading all comments of the note: no text in it is hidden from people
-      // who can add to it.
+      // The whole body may be compressed with repetitions: a caller who can add comments may read
+      // all comments of the note, so the body's length reveals nothing.
       respond(request, reader.answer(body, packing: Packing(repeatingCount: body.count)))
     case .quoted(let request):
       guard let draft = drafts.removeValue(forKey: request) else { return }
@@ -255,16 +255,16 @@ final class Comments: Part {
         refuse(request, reply)
       }
       guard reply.isDone else { return }
-      // Clients that have the note open fetch its comments.
+      // Clients with the note open then fetch its comments.
       let room = Identity.noteRoomPrefix + work.note.text
       rooms.publish(resource: room, in: room, sender: nil)
     }
   }
 
-  /// Deletes another user's comment for a caller who may manage the note by its folder, which the store
-  /// checks.
+  /// Retries the deletion of another user's comment with the caller's right to manage the note by
+  /// its folder, which the store checks.
   ///
-  /// - Returns: Whether that is tried.
+  /// - Returns: Whether the deletion is retried.
   private func removesAsManager(
     _ request: RequestID, _ work: CommentRequest, _ identity: Identity, after reply: CommentReply
   ) -> Bool {
@@ -291,7 +291,7 @@ final class Comments: Part {
     return nil
   }
 
-  /// The answer to work that is done; `nil` if it was refused.
+  /// The response to a successful request; `nil` if the store rejected it.
   private static func response(
     _ reply: CommentReply, to work: CommentRequest.Work, for person: PersonID?
   ) -> Response? {
@@ -335,9 +335,9 @@ final class Comments: Part {
   }
 }
 
-/// The owner of the answers to requests that are done once.
+/// The owner of the responses to idempotent requests.
 protocol CommentsOwner: AnyObject {
-  /// The same work, with the answer to a request kept in its commit, if the request has a key.
+  /// Returns the same store request, which also stores the response if the HTTP request has a key.
   func keeping(
     _ work: StoreRequest, for request: RequestID,
     _ answer: @escaping @Sendable (StoreReply) -> Response?

@@ -3,46 +3,46 @@ import SocketMessages
 
 /// Searching the notes that a caller may read.
 ///
-/// The index of words knows no rights. So its first reply has only ids; the places are read only of the
-/// notes that the caller may read.
+/// The word index does not check rights. Its first reply contains only ids. The matching passages
+/// are then read only for notes that the caller may read.
 ///
-///     GET /api/search ─▶ find ─▶ ids, best first ─▶ may they read? ─▶ places ─▶ answer
-///                          ▲─────── more, if few ────────┘
+///     GET /api/search ─▶ find ─▶ ids, best first ─▶ check rights ─▶ places ─▶ response
+///                          ▲──── more, if few remain ─────┘
 final class Search: Part {
   let board: Switchboard
   let access: Access
 
-  /// Notes of an answer unless a number is asked for, and at most.
+  /// The default and the maximum number of notes in a response.
   private static let limitDefault = 20
   private static let limitMax = 50
-  /// Notes that are looked at for one answer: first so many, then all of the rest.
+  /// Notes whose rights are checked for one response: in the first step, and in total.
   private static let firstScan = 200
   private static let scanMax = 10_000
-  /// Searches that may be under way: of all, of one person, and of callers that cannot be told apart, such
-  /// as the guests of one link.
+  /// Maximum concurrent searches: in total, per user, and per group of anonymous callers, such as
+  /// the guests of one link.
   private static let workMax = 64
   private static let workMaxOfPerson = 2
   private static let workMaxOfGuests = 16
 
-  /// A search under way.
+  /// A search that waits for the index.
   struct Work {
     let query: SearchQuery
-    /// The tag that is asked for, in place of words.
+    /// The tag to search for, instead of words.
     var tag: String?
     var identity: Identity
     let right: StoreRight
     let limit: Int
-    /// Notes that the step under way has asked for.
+    /// The number of notes requested in the current step.
     var asked: Int
     var scanned = 0
-    /// The notes that may be read, best first; one more than the limit at most.
+    /// The notes that the caller may read, best first; at most `limit`.
     var found: [DocumentID] = []
-    /// Whether more notes have the words than were looked at.
+    /// Whether the caller may read further matching notes, among those that were checked.
     var isCut = false
-    /// The reader of a list of tags.
+    /// The caching and compression headers of a request for tags.
     var reader = ListReader()
 
-    /// The next step: rights to folders are checked with the folders.
+    /// The next request to the index, with folders only if some rights are granted by folder.
     var step: SearchRequest {
       let withFolders = identity.grants.contains { $0.kind == .folders }
       if let tag {
@@ -52,7 +52,7 @@ final class Search: Part {
     }
   }
 
-  /// The searches under way.
+  /// The searches that wait for the index, by the request to answer.
   var work: [RequestID: Work] = [:]
 
   init(_ board: Switchboard, _ access: Access) {
@@ -60,7 +60,7 @@ final class Search: Part {
     self.access = access
   }
 
-  /// Answers a request for notes with some words, when the index has replied.
+  /// Starts a search for the words in `q`. The response is sent after the index has replied.
   func find(_ call: Call) throws(Response) {
     guard let words = try call.query.text("q") else {
       throw .problem(400, .badMessage, "expected q, the words to look for")
@@ -83,7 +83,7 @@ final class Search: Part {
         asked: Self.firstScan))
   }
 
-  /// Answers a request for the notes with a tag.
+  /// Starts a search for the notes with a tag.
   func listNotes(_ call: Call, tagged text: String, limit: Int) throws(Response) {
     guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
       throw .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan")
@@ -95,7 +95,7 @@ final class Search: Part {
         asked: Self.firstScan))
   }
 
-  /// Answers a request for the tags of the notes that may be read.
+  /// Requests the tags of the notes that the caller may read.
   func listTags(_ call: Call) throws(Response) {
     guard let nothing = try? SearchQuery("") else { throw Self.crowded }
     try begin(
@@ -122,11 +122,11 @@ final class Search: Part {
     .busy("too many searches are under way; send it again later")
   }
 
-  /// The index has done a step of a search.
+  /// Handles the reply of the index to one step of a search.
   func replied(_ request: RequestID, _ reply: SearchReply) {
     guard var work = work.removeValue(forKey: request) else { return }
     do throws(AuthenticationError) {
-      // The token may have ended while the index worked.
+      // The token may have expired or been revoked while the index was searched.
       work.identity = try access.current(work.identity)
     } catch {
       respond(request, .refusal(error))
@@ -135,7 +135,7 @@ final class Search: Part {
     switch reply {
     case .ids(let ids, let folders): proceed(request, work, ids, folders)
     case .hits(let all):
-      // Only now it is known when each note was made.
+      // Some rights depend on a note's creation time, which only this reply contains.
       let hits = all.filter { work.identity.may(.read, $0.note) }
       answer(request, work, hits, isCut: work.isCut)
     case .tags(let tags, let isCut):
@@ -170,13 +170,13 @@ final class Search: Part {
       board.search(request, work.step, under: work.right)
       return
     }
-    // Of notes that were not looked at, it is not known whether they may be read.
+    // Report no further notes here: the caller may lack the right to read those not yet checked.
     guard !work.found.isEmpty else { return answer(request, work, [], isCut: false) }
     self.work[request] = work
     board.search(request, .places(work.query, work.found), under: work.right)
   }
 
-  /// Answers with the notes found: places of words, or notes as in other lists.
+  /// Sends the response: the passages for a search by words, a list of notes for one by tag.
   private func answer(_ request: RequestID, _ work: Work, _ hits: [SearchHit], isCut: Bool) {
     guard work.tag != nil else {
       respond(request, .json(200, SearchJSON.answer(hits, isCut: isCut)))
@@ -193,12 +193,12 @@ final class Search: Part {
           deletedAgeMax: settings.deletedMilliseconds, isCut: isCut)))
   }
 
-  /// Forgets a search whose answer is no longer wanted.
+  /// Discards a search whose client no longer waits for the response.
   func abandoned(_ request: RequestID) { work[request] = nil }
 }
 
 extension SearchQueryError {
-  /// The error for people.
+  /// The error message for the response.
   fileprivate var words: String {
     switch self {
     case .tooLong(let bytes):

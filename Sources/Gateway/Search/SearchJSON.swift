@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Notes that were found, as the HTTP surface writes them.
+/// Search results in the JSON of the HTTP API.
 enum SearchJSON {
-  /// `{"notes": [ … ], "more": true}`, each note with the marks in its title and its place.
+  /// `{"notes": [ … ], "more": true}`, each with a matching passage.
   ///
-  /// - Parameter isCut: Whether there are more notes, which are not named.
+  /// - Parameter isCut: Whether further notes match, which the response leaves out.
   static func answer(_ hits: [SearchHit], isCut: Bool) -> [UInt8] {
     JSONWriter.object { object, body in
       object.key("notes", &body)
@@ -16,7 +16,7 @@ enum SearchJSON {
 
   /// `{"tags": [{"tag": "plan", "notes": 12}, … ], "more": true}`
   ///
-  /// - Parameter isCut: Whether there may be more.
+  /// - Parameter isCut: Whether there may be further tags.
   static func tags(_ tags: [TagCount], isCut: Bool) -> [UInt8] {
     JSONWriter.object { object, body in
       object.key("tags", &body)
