@@ -1,50 +1,50 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Applying the rates of users and addresses.
+/// Applying the rate limits of users and addresses.
 extension Access {
-  /// Counts a connection towards its address, until it is gone.
+  /// Counts a connection against its address until ``uncount(_:)``.
   func count(_ id: ConnectionID, from address: IPAddress?) { rates.count(id, from: address) }
   func uncount(_ id: ConnectionID) { rates.uncount(id) }
 
-  /// A meter for the traffic of an address.
+  /// Returns a meter for the traffic of an address.
   func meter(from address: IPAddress?) -> Meter { rates.meter(from: address) }
 
-  /// Forgets usages that no longer matter, from time to time.
+  /// Periodically discards usage records that no longer limit anything.
   func ticked() { rates.ticked() }
 
-  /// The limit that refuses an upgrade, counting it as an attempt; `nil` if it may pass.
+  /// Counts an upgrade as an attempt, and returns the limit that it exceeds; `nil` if none.
   func excess(ofConnecting head: RequestHead) -> Excess? {
     rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)
   }
 
-  /// The limit that refuses a user one more connection; counts it as an attempt.
+  /// Counts a further connection of a user as an attempt, and returns the limit that it exceeds.
   func excess(ofConnecting identity: Identity) -> Excess? {
     rates.excess(ofConnecting: identity).map(passed)
   }
 
-  /// Counts a connection towards its user from here on.
+  /// Counts a connection's further traffic against its user.
   func count(_ connection: Connection, towards identity: Identity) {
     connection.meter.count(towards: rates.usage(of: identity))
   }
 
-  /// Counts a publication whose connection has no meter of its user, or returns the limit that it exceeds.
+  /// Counts a publication of a connection without a user meter, or returns the limit it exceeds.
   func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
     rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
   }
 
-  /// The limit that refuses a request of a user or program, counting the request; `nil` if it may proceed.
+  /// Counts a request of a user or program, and returns the limit that it exceeds; `nil` if none.
   func excess(ofRequestBy identity: Identity) -> Excess? {
     rates.excess(ofRequestBy: identity).map(passed)
   }
 
-  /// The answer to a request from an address that exceeds its rate, counting the request; `nil` if it may
-  /// proceed.
+  /// Counts a request against its address, and returns the response that rejects it if the address
+  /// exceeds its rate; `nil` if the request may proceed.
   func refusal(ofRequest head: RequestHead) -> Response? {
     rates.excess(ofRequestFrom: head.limitedAddress).map { response(to: passed($0)) }
   }
 
-  /// 429, with when to try again.
+  /// The response 429 with the time after which to retry.
   func response(to excess: Excess) -> Response {
     .tooMany(
       .problem(429, .tooFast, excess.words(settings.limits)), retryAfter: excess.retryAfter)
@@ -52,7 +52,7 @@ extension Access {
 }
 
 extension Part {
-  /// Counts the response to a request against the client of an identity, instead of its address.
+  /// Counts the response to a request against the client's identity instead of its address.
   func count(_ request: RequestID, towards identity: Identity, from address: IPAddress?) {
     let stranger = Stranger(identity, from: address)
     if stranger != Stranger(address: address) { act(.count(request, towards: Holder(stranger))) }
@@ -65,10 +65,10 @@ extension Part {
     connection.meter.draw(messages: messages, bytes: bytes, allowances, now: now).map(passed)
   }
 
-  /// Counts a limit that was passed.
+  /// Counts an exceeded limit in the metrics.
   func count(_ excess: Excess) { metrics.limited[excess.limit.rawValue, default: 0] += 1 }
 
-  /// Counts a limit that was passed, and returns it.
+  /// Counts an exceeded limit in the metrics, and returns it.
   func passed(_ excess: Excess) -> Excess {
     count(excess)
     return excess

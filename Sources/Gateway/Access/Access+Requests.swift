@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The identity and rights of a caller over HTTP. Each check throws the answer if it fails.
+/// Authentication and authorization over HTTP. Each check throws the response if it fails.
 extension Access {
-  /// The identity of a caller within its rate, by token or API key.
+  /// Authenticates a caller by token or API key, and counts the request against the caller's rate.
   func identity(of head: RequestHead) throws(Response) -> Identity {
     let identity = try bearer(of: head)
     if let excess = rates.excess(ofRequestBy: identity) { throw response(to: passed(excess)) }
     return identity
   }
 
-  /// The bearer of a request's token or API key, who is not counted yet.
+  /// Authenticates a caller by token or API key, without counting the request.
   func bearer(of head: RequestHead) throws(Response) -> Identity {
     let token = token(in: head)
     if head.entrance != .back, settings.takesKeysAtBackAlone, isKey(token) { throw .keyElsewhere }
@@ -23,15 +23,15 @@ extension Access {
     }
   }
 
-  /// Refuses what the caller may not do.
+  /// Throws 403 if the caller lacks rights.
   func require(_ verbs: Verbs, _ subject: Subject, of identity: Identity) throws(Response) {
     guard identity.may(verbs, subject) else { throw notGranted() }
   }
 
-  /// Refuses what the caller may not do with an existing note.
+  /// Throws 403 if the caller cannot have the rights to an existing note.
   ///
-  /// - Returns: The right for the work. If it depends on the note's folder, the store refuses the work if the note is in
-  ///   another folder at that moment, or gone.
+  /// - Returns: The right for the store request. If it depends on the note's folder, the store
+  ///   rejects the request when the note is then in another folder or deleted.
   func require(
     _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity
   ) throws(Response) -> StoreRight {
@@ -41,7 +41,7 @@ extension Access {
     return right
   }
 
-  /// Refuses callers who may not make a note in a folder.
+  /// Throws 403 if the caller cannot create a note in a folder.
   func requireMaking(
     _ id: DocumentID, in folder: FolderPath, of identity: Identity
   ) throws(Response) -> StoreRight {
@@ -56,7 +56,7 @@ extension Access {
     return .notGranted
   }
 
-  /// Refuses callers who are no operators.
+  /// Throws 403 unless the caller is an operator.
   func requireOperator(_ identity: Identity) throws(Response) {
     guard identity.isOperator else {
       throw .problem(403, .notAllowed, "this takes the API key of an operator")
@@ -65,16 +65,16 @@ extension Access {
 
   // MARK: Names
 
-  /// The name under which the caller's writing is kept.
+  /// Returns the author name stored with what the caller writes.
   func author(_ claimed: String?, _ identity: Identity) throws(Response) -> String {
-    // First the claim: it can be as long as a body.
+    // Check the claimed name first: it can be as long as a body.
     try checkName(claimed ?? "")
     let author = name(of: identity, claimed: claimed ?? "")
     try checkName(author)
     return author
   }
 
-  /// Refuses a name that is over its limit.
+  /// Throws 413 if a name exceeds its maximum length.
   func checkName(_ name: String) throws(Response) {
     let bytesMax = settings.limits.nameBytesMax
     guard name.utf8.count <= bytesMax else {
@@ -85,7 +85,7 @@ extension Access {
 
   // MARK: Upgrades
 
-  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  /// Returns the response that rejects an upgrade; `nil` if the upgrade may proceed.
   func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     if let excess = excess(ofConnecting: head) { return response(to: excess) }
     switch opening {
@@ -110,8 +110,8 @@ extension Access {
     }
   }
 
-  /// Returns the identity that opened a connection; `nil` if a hello has to give it, or the token
-  /// is rejected.
+  /// Returns the identity of a new connection; `nil` if the token of its upgrade is rejected, or
+  /// the client must send one in its hello.
   func identity(openingWith token: String?) -> Identity? {
     guard let token else { return isDemo ? .demo : nil }
     return try? identity(for: token)

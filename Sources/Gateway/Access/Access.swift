@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The part of the gateway that identifies clients, and decides whether their tokens still count.
+/// The part of the gateway that authenticates clients, and checks that tokens are still valid.
 ///
-/// It alone knows authenticator, API keys, the server's own tokens, revocations and the source of users;
-/// the other parts are given identities, or why there is none.
+/// Only this part uses the authenticator, API keys, the server's own tokens, revocations and the
+/// source of users. The other parts receive identities, or the reason for a rejection.
 final class Access: Part {
   let board: Switchboard
-  /// Rates of users and addresses, and what they have used of them.
+  /// The rates of users and addresses, and their usage.
   var rates: RateLimiter
 
-  /// Whether every client may do everything, for no token can be checked.
+  /// Whether every client may do everything, because tokens cannot be checked.
   let isDemo: Bool
   private let ports: Ports
 
@@ -21,7 +21,7 @@ final class Access: Part {
     let ownTokens: (any OwnTokens)?
     let revocations: (any Revocations)?
     let users: (any UserSource)?
-    /// Limits that are shared with other gateways of the process.
+    /// The limits shared with other gateways of the process.
     let limits: (any SharedLimits)?
   }
 
@@ -33,21 +33,21 @@ final class Access: Part {
       board.allowances, clock: board.dependencies.clock, shared: ports.limits)
   }
 
-  // MARK: Tokens that come
+  // MARK: Received tokens
 
-  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if that is
-  /// allowed.
+  /// The token of a request: from `Authorization`, with or without `Bearer`, or from `token` in the
+  /// query if the settings allow it.
   func token(in head: RequestHead) -> String? {
     if let header = head.headers["authorization"], !header.isEmpty {
       let scheme = header.utf8.prefix(7)
-      // "Bearer " in any case: the letters differ from the capitals by one bit.
+      // Compares without regard to case: in ASCII, bit 0x20 alone distinguishes a letter's cases.
       let isBearer = scheme.elementsEqual("bearer ".utf8) { $0 | 0x20 == $1 }
       return isBearer ? String(header.dropFirst(7)) : header
     }
     return settings.allowsTokenInURL ? QueryFields(head.query)["token"] : nil
   }
 
-  /// The bearer of a token.
+  /// Returns the identity by a token that is valid, not revoked, and verifiable now.
   func identity(for token: String?) throws(AuthenticationError) -> Identity {
     let identity = try unrevokedIdentity(for: token)
     if isRevoked(identity) { throw .revoked }
@@ -55,12 +55,12 @@ final class Access: Part {
     return identity
   }
 
-  /// Bytes of a token: as many as a head of a request has room for.
+  /// Maximum bytes of a token, which is also the maximum head of a request.
   private static let tokenBytesMax = 16 << 10
 
   private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
     if let token, token.utf8.count > Self.tokenBytesMax { throw .malformed }
-    // Links are good in demo mode too, where they narrow what may be done.
+    // Tokens of links are valid in demo mode too, and restrict the caller's rights.
     if let token, let own = try ports.ownTokens?.identity(of: token, now: dependencies.clock.now) {
       if own.isPublicReader, !settings.names.isOffered { throw .revoked }
       return own.isGuest ? own : try unreserved(own)
@@ -73,13 +73,13 @@ final class Access: Part {
     return try unreserved(authenticator.authenticate(token, now: dependencies.clock.now))
   }
 
-  /// Refuses a token whose user would pass for a link, or for a program.
+  /// Rejects a token whose user has an id reserved for links or programs.
   private func unreserved(_ identity: Identity) throws(AuthenticationError) -> Identity {
     guard !Identity.isReserved(identity.user) else { throw .claims }
     return identity
   }
 
-  /// Whether a token, made by a backend for one room and one user, admits the user to the room.
+  /// Whether a backend's token for one room and one user admits the user to the room.
   func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
     guard roomToken.utf8.count <= Self.tokenBytesMax else { return false }
     return ports.authenticator?.admits(
@@ -92,7 +92,7 @@ final class Access: Part {
     return token.utf8.starts(with: type(of: keys).prefix.utf8)
   }
 
-  /// The bearer of a token, or the program with an API key.
+  /// Authenticates a user by token, or a program by API key.
   func bearer(of token: String?) throws(AuthenticationError) -> Identity {
     guard let token, isKey(token) else { return try identity(for: token) }
     guard let program = ports.apiKeys?.identity(for: token, now: dependencies.clock.now) else {
@@ -101,57 +101,57 @@ final class Access: Part {
     return program
   }
 
-  // MARK: Tokens that are made
+  // MARK: Issued tokens
 
-  /// Whether the server makes tokens of its own.
+  /// Whether the server issues tokens.
   var makesTokens: Bool { ports.ownTokens != nil }
 
-  /// A token with all of an identity; `nil` where the server makes none.
+  /// Returns a token that contains an identity; `nil` if the server issues none.
   func token(for identity: Identity) -> String? { ports.ownTokens?.token(for: identity) }
 
-  /// The key that opens a link; `nil` where the server makes none.
+  /// Returns the key that opens a link; `nil` if the server issues none.
   func key(ofLink id: String) -> String? { ports.ownTokens?.key(ofLink: id) }
 
-  /// Whether a token of the server's own is valid at a time: a token too long or with too many rights is
-  /// not.
+  /// Whether a token issued by the server is valid at a time; one that is too long or contains too
+  /// many rights is not.
   func opens(_ token: String, at time: Timestamp) -> Bool {
     (try? ports.ownTokens?.identity(of: token, now: time)) != nil
   }
 
-  // MARK: Taking back
+  // MARK: Revoking tokens
 
-  /// Whether an identity's token was taken back.
+  /// Whether the token of an identity was revoked.
   func isRevoked(_ identity: Identity) -> Bool {
     ports.revocations?.isRevoked(identity) ?? false
   }
 
-  /// Milliseconds for which other gateways' revocations may be unknown here.
+  /// Milliseconds since all revocations of other gateways were known.
   var revocationsAge: Int64 {
     ports.revocations?.age(uptime: dependencies.clock.uptime) ?? 0
   }
 
-  /// Takes tokens back, all or none, for good: `proceed` is called when it is on the disk, or cannot be.
+  /// Revokes tokens, all or none. Calls `proceed` after the revocations are on disk, or failed.
   func revoke(_ meant: [Revocation], then proceed: @escaping (RevocationError?) -> Void) {
     guard let revocations = ports.revocations else { return proceed(.unwritable) }
     revocations.add(meant, then: proceed)
   }
 
-  /// Reads what was taken back elsewhere.
+  /// Reads revocations made by other gateways.
   func refreshRevocations() { ports.revocations?.refresh(now: dependencies.clock.now) }
 
-  /// A number that changes with each revocation.
+  /// A counter that changes with each revocation.
   var revocationsGeneration: Int { ports.revocations?.generation ?? 0 }
 
-  // MARK: Users of the server's own
+  // MARK: Listed users
 
-  /// Reads the list of users again.
+  /// Reloads the list of users.
   func refreshUsers() { ports.users?.refresh(now: dependencies.clock.now) }
 
-  /// A number that changes when users are added, removed or changed.
+  /// A counter that changes when a user is added, removed or changed.
   var usersGeneration: Int { ports.users?.generation ?? 0 }
 
-  /// The identity with the name and rights that its user has now; `nil` if the user no longer exists, or
-  /// has a newer password.
+  /// Returns the identity with its user's current name and rights; `nil` if the user was deleted,
+  /// or the token is older than the user's password.
   func updated(_ identity: Identity) -> Identity? {
     guard identity.isListed, let users = ports.users else { return identity }
     guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt) else {
@@ -162,9 +162,9 @@ final class Access: Part {
     return identity
   }
 
-  /// An earlier identity, with the rights that its bearer has now.
+  /// Returns an earlier identity with its user's current rights.
   ///
-  /// - Throws: Why its token is no longer valid.
+  /// - Throws: The reason that its token is no longer valid.
   func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
     if identity.isExpired(at: dependencies.clock.now) { throw .expired }
     if isAbandoned, identity != .demo { throw .unverified }
@@ -172,7 +172,7 @@ final class Access: Part {
     return current
   }
 
-  /// Whether a session is valid: its tokens are neither taken back nor older than its user's password.
+  /// Whether a session's tokens are valid: neither revoked nor older than the user's password.
   func counts(_ session: Session) -> Bool {
     let identity = Identity(
       user: session.user, tokenID: session.id, issuedAt: session.renewedAt, grants: [])
@@ -182,12 +182,12 @@ final class Access: Part {
 
   // MARK: Names
 
-  /// The name that others see: what the token says of its bearer, never what the client does.
+  /// Returns the name that other users see. It comes from the token, not from the client.
   ///
-  /// A guest by a link belongs to no user and may choose a name; it is marked, so that it passes for no
-  /// user's. In an open demo clients may choose any name.
+  /// A guest by a link has no user and may choose a name; a mark distinguishes it from users'
+  /// names. In an open demo every client may choose its name.
   ///
-  /// A name is one line: clients of former families cannot be asked for another, so it is made one.
+  /// A name is one line: clients of older protocols cannot be asked again, so it is converted.
   func name(of identity: Identity, claimed: String) -> String {
     let claimed = OneLine.made(of: claimed)
     if identity.isGuest {
@@ -208,7 +208,7 @@ final class Access: Part {
 
   private static func shortened(_ name: String, to bytesMax: Int) -> String {
     guard name.utf8.count > bytesMax else { return name }
-    // From the beginning, since a claimed name can be as long as a message.
+    // Seek from the beginning, since a claimed name can be as long as a message.
     var end = name.utf8.index(name.startIndex, offsetBy: max(0, bytesMax))
     while end.samePosition(in: name.unicodeScalars) == nil { name.utf8.formIndex(before: &end) }
     return String(name[..<end])

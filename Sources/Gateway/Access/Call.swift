@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// A request that was let in, for the function that answers it.
+/// An admitted request, as its handler receives it.
 struct Call {
   let request: RequestID
   let head: RequestHead
   let body: [UInt8]
-  /// The identity that makes it.
+  /// The caller's identity.
   let identity: Identity
-  /// The name in the path, decoded: a note's id, a room's name, a user, a connection's id; empty where
-  /// the path has none.
+  /// The first name in the path, decoded: a note's id, a room's name, a user or a connection's id;
+  /// empty if the path contains none.
   let name: String
-  /// The name in the path, as a note's id.
+  /// The first name in the path, as a note's id.
   var note: DocumentID { DocumentID(name) }
-  /// The second name in the path, decoded; `nil` where it has none, or its encoding is broken.
+  /// The second name in the path, decoded; `nil` if there is none, or its encoding is invalid.
   let item: String?
-  /// The right that was checked by the table of routes; `nil` where the handler checks it.
+  /// The right that the routing table has checked; `nil` if the handler checks it.
   var granted: StoreRight?
-  /// Whether another gateway of the process has admitted it, and asks for this one's part of the answer.
+  /// Whether another gateway of the process has admitted the request and gathers the answers.
   var isPart: Bool = false
 
-  /// The right that was checked by the table of routes.
+  /// The right that the routing table has checked.
   ///
-  /// - Throws: A refusal where the table names no right for the store's work.
+  /// - Throws: 403 if the routing table has granted no right.
   var right: StoreRight {
     get throws(Response) {
       guard let granted else { throw .notGranted }
@@ -32,12 +32,12 @@ struct Call {
 
   var query: QueryFields { QueryFields(head.query) }
 
-  /// The stranger that makes it; `nil` for one without limits.
+  /// The party whose limits apply to the request; `nil` if none do.
   var stranger: Stranger? { Stranger(identity, from: head.limitedAddress) }
 
-  /// The entity tags that its client has already, by `If-None-Match`.
+  /// The entity tags in `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 
-  /// The lists that its client keeps and accepts.
+  /// The client's cached list, and the encodings that it accepts.
   var reader: ListReader { ListReader(head, by: stranger) }
 }

@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 
-/// The person of an identity, and its end.
+/// The person of an identity, and its expiry.
 extension Identity {
   /// The user that others see as the author of a request; `nil` if the request has no user.
   var person: PersonID? { isGuest || user.isEmpty ? nil : user }
 
   /// Returns the subject of a resume token: a client's id and its owner.
   func resumeSubject(of client: String) -> String {
-    // With its length, so that no two pairs give one text.
+    // The length makes the text unambiguous: no two pairs share one.
     user.isEmpty ? client : "user \(user.utf8.count) \(user) \(client)"
   }
 
@@ -18,7 +18,7 @@ extension Identity {
     return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }
 
-  /// Returns what they may do with a note, of which everything that rights depend on is known.
+  /// Returns the rights to a note, whose folder and creation time are known.
   func verbs(on note: NoteSummary) -> Verbs {
     verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
   }
@@ -27,7 +27,7 @@ extension Identity {
     self.verbs(on: note).isSuperset(of: verbs)
   }
 
-  /// Whether they may learn that a note with an id of theirs exists already.
+  /// Whether the caller may learn that a note with a requested id already exists.
   func mayHearOf(_ note: NoteSummary) -> Bool {
     !verbs(on: note).isDisjoint(with: [.read, .manage])
   }

@@ -1,8 +1,8 @@
 import ParleyJSON
 
-/// Bodies of requests about links, tokens and revocations.
+/// Request bodies about links, tokens and revocations.
 enum AccessJSON {
-  /// The fields that a body may hold; each endpoint says which it requires.
+  /// The optional fields of a body; each endpoint checks those that it requires.
   struct Fields {
     var access: String?
     var expiresIn: Int?
@@ -17,7 +17,7 @@ enum AccessJSON {
     var folders: [String] = []
   }
 
-  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  /// Returns the fields of a body; `nil` if it is not a JSON object, or a field has the wrong type.
   static func fields(in body: [UInt8]) -> Fields? {
     JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
       switch key {
@@ -37,7 +37,7 @@ enum AccessJSON {
     }
   }
 
-  /// Names that a list may have: more fit in no token.
+  /// Maximum names in a list; a token cannot contain more.
   private static let namesMax = 1_000
 
   private static func strings(_ reader: inout JSONReader) throws(JSONError) -> [String] {

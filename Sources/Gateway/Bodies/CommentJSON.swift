@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Comments as the HTTP surface and webhooks write and read them.
+/// Comments in the JSON of the HTTP API and webhooks.
 enum CommentJSON {
   // MARK: Reading
 
-  /// The fields that bodies may have; each request says which it requires.
+  /// The optional fields of a body; each endpoint checks those that it requires.
   struct Fields {
     var text: String?
     var author: String?
@@ -14,7 +14,7 @@ enum CommentJSON {
     var isResolved: Bool?
   }
 
-  /// A range as a body names it.
+  /// A range in a request body.
   struct Anchor {
     var epoch: String?
     var revision: Int?
@@ -22,7 +22,7 @@ enum CommentJSON {
     var to: Int?
   }
 
-  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  /// Returns the fields of a body; `nil` if it is not a JSON object, or a field has the wrong type.
   static func fields(in body: [UInt8]) -> Fields? {
     JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
       switch key {
@@ -54,7 +54,7 @@ enum CommentJSON {
 
   /// `{"epoch": …, "revision": …, "mayComment": true, "limits": { … }, "comments": [ … ]}`.
   ///
-  /// - Parameter person: The reader, whose own comments are named so.
+  /// - Parameter person: The reader, whose own comments have `"mine": true`.
   static func list(
     _ list: CommentList, for person: PersonID?, mayComment: Bool, _ limits: CommentSettings
   ) -> [UInt8] {
@@ -78,7 +78,7 @@ enum CommentJSON {
     JSONWriter.bytes { append(comment, isOwn: comment.isOf(person), &$0) }
   }
 
-  /// Writes a comment; without `isOwn` for a reader who owns no comments.
+  /// Writes a comment, without `mine` if `isOwn` is `nil`.
   static func append(_ comment: Comment, isOwn: Bool? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("id", comment.id, &body)

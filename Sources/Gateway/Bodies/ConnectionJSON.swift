@@ -2,16 +2,16 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Connections and rooms as operators read them.
+/// Connections and rooms in the JSON for operators.
 enum ConnectionJSON {
-  /// A connection, and its present cost.
+  /// A connection, and its current load.
   struct Item {
     let connection: Connection
     let queuedBytes: Int
     let isLagging: Bool
   }
 
-  /// A room that the client is in.
+  /// A room to which the client is subscribed.
   struct RoomItem {
     let room: RoomName
     let subscribers: Int

@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// An event of a group, in the parts that group chats know.
+/// An event of a group, as structured data for group chats.
 struct GroupEvent {
   let type: String
   let data: JSONFields
 
-  /// The events that a reply stands for; none where nothing has changed.
+  /// Returns the events for a reply; empty if nothing has changed.
   static func events(_ reply: GroupReply, by actor: PersonID?) -> [GroupEvent] {
     switch reply {
     case .group(let group, let former?, let name):
@@ -59,8 +59,8 @@ struct GroupEvent {
     ["id": JSONValue(id ?? ""), "nickname": JSONValue(nickname)]
   }
 
-  /// The message that announces it. Its id, its time and the sentence for old apps are added when it is
-  /// sent.
+  /// Returns the message that announces the event. Its id, time and text for old apps are added
+  /// when it is sent.
   func line(in room: RoomName) -> JSONValue {
     let prefix = "/group/"
     let group = room.utf8.starts(with: prefix.utf8) ? String(room.dropFirst(prefix.count)) : room

@@ -2,11 +2,11 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Groups, likes and badges as the HTTP surface writes and reads them.
+/// Groups, likes and badges in the JSON of the HTTP API.
 enum GroupJSON {
   // MARK: Reading
 
-  /// The fields of a body about a group; `nil` if it is no JSON object, or one of them has another type.
+  /// Returns a group's fields in a body; `nil` if it is not a JSON object, or a type is wrong.
   static func changes(in body: [UInt8]) -> GroupChanges? {
     JSONBody.fields(in: body, GroupChanges()) { changes, key, reader throws(JSONError) in
       switch key {
@@ -20,15 +20,15 @@ enum GroupJSON {
     }
   }
 
-  /// The other fields that bodies may have.
+  /// The other optional fields of bodies.
   struct Fields {
     var nickname: String?
     var reaction: String?
     var offset: Int?
   }
 
-  /// The fields of a body, which may be empty; `nil` if it is no JSON object, or one of them has another
-  /// type.
+  /// Returns the fields of a body, which may be empty; `nil` if it is neither empty nor a JSON
+  /// object, or a field has the wrong type.
   static func fields(in body: [UInt8]) -> Fields? {
     if body.isEmpty { return Fields() }
     return JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
@@ -43,7 +43,7 @@ enum GroupJSON {
 
   // MARK: Writing
 
-  /// The answer to a request that was done, or not.
+  /// Returns the response for a reply of the store.
   static func response(_ reply: GroupReply, to request: GroupRequest) -> Response {
     switch reply {
     case .group(let group, let former, _):

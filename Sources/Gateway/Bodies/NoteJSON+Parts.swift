@@ -2,15 +2,16 @@ import ParleyGatewayPorts
 import ParleyJSON
 
 extension NoteJSON {
-  /// The parts of a list that a client does not hold, column by column.
+  /// The parts of a list that the client does not have, as columns.
   ///
-  /// `{"count": 256, "parts": [[17, "digest", 40], … ], "may": [["read", … ], … ], "rights": [0, … ], "revisions": [ … ],
-  /// "createdAt": [ … ], "updatedAt": [ … ], "deletedAgeMax": 0, "mayCreate": true, "ids": [ … ], "folders": [ … ],
-  /// "titles": [ … ]}`
+  /// `{"count": 256, "parts": [[17, "digest", 40], … ], "may": [["read", … ], … ],
+  /// "rights": [0, … ], "revisions": [ … ], "createdAt": [ … ], "updatedAt": [ … ],
+  /// "deletedAgeMax": 0, "mayCreate": true, "ids": [ … ], "folders": [ … ], "titles": [ … ]}`
   ///
-  /// Columns take a third of the bytes of objects. Names come last: they are compressed apart.
+  /// Columns take a third of the bytes of objects. Names come last because they are compressed
+  /// separately.
   ///
-  /// - Returns: The body, a hash of the state of the whole list, and how the body may be compressed.
+  /// - Returns: The body, a hash of the whole list's state, and how the body may be compressed.
   static func parts(
     _ parts: NoteParts, mayCreate: Bool, deletedAgeMax: Int64, isCut: Bool
   ) -> (body: [UInt8], state: UInt64, packing: Packing) {
@@ -53,7 +54,7 @@ extension NoteJSON {
     return (body, state, Packing(repeatingCount: repeatingCount))
   }
 
-  /// The sets of rights that occur, and for each note the place of its own among them.
+  /// Writes the distinct sets of rights, and for each note the index of its set.
   private static func append(
     rightsOf items: some Sequence<NoteParts.Item>, to object: inout JSONWriter.Object,
     _ body: inout [UInt8]

@@ -3,14 +3,14 @@ import ParleyJSON
 import OTCore
 import SocketMessages
 
-/// Notes as the HTTP surface writes and reads them.
+/// Notes in the JSON of the HTTP API.
 enum NoteJSON {
-  /// `{"notes": [ … ], "mayCreate": true}`, each note with the rights that its reader has on it.
+  /// `{"notes": [ … ], "mayCreate": true}`, each note with the caller's rights to it.
   ///
   /// - Parameters:
-  ///   - deletedAgeMax: Milliseconds that deleted notes are kept.
-  ///   - next: where a further page begins.
-  ///   - isCut: whether there are more notes, which are not named.
+  ///   - deletedAgeMax: Milliseconds for which deleted notes are retained.
+  ///   - next: The start of the next page; `nil` if there is none.
+  ///   - isCut: Whether there are further notes, which the response leaves out.
   static func list(
     _ notes: some Sequence<NoteSummary>, for identity: Identity, mayCreate: Bool,
     deletedAgeMax: Int64, next: String? = nil, isCut: Bool = false
@@ -32,9 +32,9 @@ enum NoteJSON {
     JSONWriter.bytes { append(note, &$0) }
   }
 
-  /// `{"notes": [ … ]}`, each with its deletion, and when it is removed for good.
+  /// `{"notes": [ … ]}`, each note with its deletion and the time of its final removal.
   ///
-  /// - Parameter rest: Milliseconds that deleted notes are kept.
+  /// - Parameter rest: Milliseconds for which deleted notes are retained.
   static func deleted(
     _ notes: [DeletedNote], rest: Timestamp, next: String?
   ) -> [UInt8] {
@@ -52,7 +52,7 @@ enum NoteJSON {
     }
   }
 
-  /// Writes a note; `verbs` are the rights of the answer's reader, if the answer names them.
+  /// Writes a note, with the caller's rights if `verbs` is not `nil`.
   private static func append(_ note: NoteSummary, verbs: Verbs? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       append(fieldsOf: note, to: &object, &body)
@@ -62,7 +62,7 @@ enum NoteJSON {
     }
   }
 
-  /// The words for rights to a note. Documents are not published to.
+  /// Writes the names of rights to a note, without `publish`, which applies to rooms alone.
   static func words(of verbs: Verbs, _ body: inout [UInt8]) {
     let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
     JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
@@ -79,7 +79,7 @@ enum NoteJSON {
     if !note.folder.isNone { object.field("folder", note.folder.text, &body) }
   }
 
-  /// A text of the past, with the runs of its authors.
+  /// Encodes a former text, with the runs of its authors.
   static func text(_ text: HistoricText) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("revision", text.revision, &body)
@@ -95,7 +95,7 @@ enum NoteJSON {
     }
   }
 
-  /// Groups of a log, and the log's newest revision.
+  /// Encodes the groups of a log, and its newest revision.
   static func history(_ page: HistoryPage) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("head", page.head, &body)
@@ -115,7 +115,7 @@ enum NoteJSON {
     }
   }
 
-  /// Sessions of a log, the newest first; `before` continues the list where there is more.
+  /// Encodes the editing sessions of a log, newest first; `before` requests the next page, if any.
   static func sessions(_ page: EditingSessionPage) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("head", page.head, &body)
@@ -151,7 +151,7 @@ enum NoteJSON {
     if isCut { object.field("cut", true, &body) }
   }
 
-  /// The parts of a difference, each an object with one of `kept`, `deleted` and `inserted`.
+  /// Encodes the parts of a difference: objects with `kept`, `deleted` or `inserted`.
   static func difference(_ difference: TextDifference) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("from", difference.from.revision, &body)
@@ -195,7 +195,7 @@ enum NoteJSON {
     }
   }
 
-  /// The fields that a request's body may hold; each endpoint says which it requires.
+  /// The optional fields of a body; each endpoint checks those that it requires.
   struct Fields {
     var title: String?
     var folder: String?
@@ -203,16 +203,16 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
-    /// The id that the note is to have; `nil` if the body names none.
+    /// The requested id of a new note; `nil` if the body contains none.
     var id: JSONValue?
-    /// Whether the operation was left out because it has too many components.
+    /// Whether the operation was discarded because it has too many components.
     var hasTooManyComponents = false
   }
 
-  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  /// Returns the fields of a body; `nil` if it is not a JSON object, or a field has the wrong type.
   ///
-  /// - Parameter operationComponentsMax: Components that the operation may have. Reading it stops
-  ///   there.
+  /// - Parameter operationComponentsMax: Maximum components of the operation. Reading stops at the
+  ///   limit.
   static func fields(in body: [UInt8], operationComponentsMax: Int = 0) -> Fields? {
     var isTooLarge = false
     let found = JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
@@ -226,7 +226,7 @@ enum NoteJSON {
         do throws(JSONError) {
           fields.operation = try reader.operation(componentsMax: operationComponentsMax)
         } catch {
-          // So many that not even what follows them is passed.
+          // The reader does not even skip the rest of the operation: it has too many values.
           if case .tooManyValues = error { isTooLarge = true }
           throw error
         }

@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Rooms as the HTTP surface writes and reads them.
+/// Rooms in the JSON of the HTTP API.
 enum RoomJSON {
-  /// A publication as a backend sends it.
+  /// A publication in a request body.
   struct Item {
     var room: RoomName?
     var data: JSONValue?
@@ -18,13 +18,13 @@ enum RoomJSON {
     JSONBody.value(in: body) { reader throws(JSONError) in try item(&reader) }
   }
 
-  /// The list in a body; `nil` if there is none.
+  /// Returns the list of publications in a body; `nil` if the body is not valid.
   ///
-  /// - Parameter countMax: The limit of a batch: reading ends with the first publication beyond it, and all that were
-  ///   read are returned.
+  /// - Parameter countMax: Maximum publications of a batch. Reading stops at the first publication
+  ///   beyond it; the result then contains all that were read.
   static func publications(in body: [UInt8], countMax: Int) -> [Item]? {
     var items: [Item] = []
-    // Of lists under the same key the last one counts, and all are read.
+    // If the key occurs several times, all lists are read, and the last one is returned.
     var start = 0
     let isWhole: Void? = JSONBody.value(in: body) { reader throws(JSONError) in
       try reader.object { key, reader throws(JSONError) in
@@ -83,7 +83,7 @@ enum RoomJSON {
     }
   }
 
-  /// A part of a room's history.
+  /// Encodes a page of a room's history.
   static func page(_ page: RoomPage, of room: RoomName) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("room", room, &body)
