@@ -1,20 +1,20 @@
 package import ParleyJSON
 
-/// Group chats over Bayeux, as far as the server writes them or looks into them.
+/// The group chat messages over Bayeux that the server writes or reads.
 ///
-/// Clients have their forms as types, in `DialectModels`; a test compares the two.
+/// `DialectModels` contains the clients' message types; a test compares both.
 package enum GroupChatForm {
-  /// The type of a push for a new message of a group.
+  /// The type of a push about a new message of a group.
   package static let line = "line.create"
-  /// The id of the user who speaks for the service.
+  /// The user id of messages by the service.
   package static let systemUserID = "system"
-  /// The name of the user who speaks for the service.
+  /// The user name of messages by the service.
   package static let systemName = "GroupMe"
-  /// Messages on one page of a group's history.
+  /// The default number of messages on a page of a group's history.
   package static let pageMessages = 20
 
-  /// The content of a message as it is stored. Id and time are those of the publication: without them
-  /// a message that is sent again is the same, byte for byte, and so is known again.
+  /// Returns the content of a message as it is stored, without id and time, which the publication
+  /// has. So a retried message is equal byte for byte, and is recognized as a repetition.
   package static func subject(
     group: String, user: String, name: String, text: String?, sourceGUID: String,
     attachments: [JSONValue]
@@ -28,22 +28,22 @@ package enum GroupChatForm {
     return subject
   }
 
-  /// The push for a new message.
+  /// Returns the push about a new message.
   package static func push(_ subject: JSONFields, alert: String) -> JSONFields {
     ["type": JSONValue(line), "alert": JSONValue(alert), "subject": JSONValue(subject)]
   }
 
-  /// The push that says that a user types.
+  /// Returns the push about a user who is typing.
   ///
-  /// - Parameter started: The time in milliseconds since 1970; `nil` for a user who has stopped.
+  /// - Parameter started: The time in milliseconds since 1970; `nil` if the user has stopped.
   package static func typing(_ user: String, started: Int?) -> JSONFields {
     var push: JSONFields = ["type": JSONValue("typing"), "user_id": JSONValue(user)]
     if let started { push.append(.init("started", JSONValue(started))) }
     return push
   }
 
-  /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events and for
-  /// events with missing parts. It is made from the parts, and never read back.
+  /// Returns the English sentence by which old apps recognise a group's event; `nil` if the event
+  /// is unknown or incomplete. The server never parses the sentence.
   package static func prose(of event: JSONValue) -> String? {
     guard let parts = event.values(of: "type", "data"), let type = parts[0]?.string,
       let data = parts[1]
@@ -80,7 +80,7 @@ package enum GroupChatForm {
     }
   }
 
-  /// The name of a person, who has an id as well.
+  /// Returns a person's name; `nil` if the person has no id or no name.
   private static func nickname(_ person: JSONValue?) -> String? {
     guard let fields = person?.values(of: "id", "nickname"), fields[0]?.string != nil else {
       return nil
@@ -88,7 +88,7 @@ package enum GroupChatForm {
     return fields[1]?.string
   }
 
-  /// People named in one sentence, at most.
+  /// Maximum people named in one sentence; an event with more gets no sentence.
   private static let addedMax = 1_000
 
   private static func joined(_ names: [String]) -> String {

@@ -4,9 +4,9 @@ import ParleyJSON
 import ParleySocketIO
 import SocketMessages
 
-/// The forms of a publication in the dialects.
+/// Conversion of publications to the messages of the dialects.
 enum RoomView {
-  /// `realtime:event`.
+  /// Returns a `realtime:event` with data.
   static func socketEvent(_ data: JSONValue, in room: RoomName) -> SocketPacket {
     SocketPacket(event: "realtime:event", [["name": JSONValue(room), "data": data]])
   }
@@ -22,7 +22,7 @@ enum RoomView {
     return SocketPacket(event: "realtime:resource", [data.replacing(fields)])
   }
 
-  /// The same with its place in the room, for subscribers that may want to continue from there later.
+  /// Returns the event with its epoch and offset, from which a subscriber can resume later.
   static func numbered(
     _ data: JSONValue, _ point: RoomPosition, in room: RoomName
   ) -> SocketPacket {
@@ -34,7 +34,7 @@ enum RoomView {
     return SocketPacket(event: name, [place])
   }
 
-  /// The event that a resource has changed, without saying how.
+  /// Returns the event for a changed resource, without the change itself.
   static func socketIO(_ update: ResourceUpdate, in room: RoomName) -> SocketPacket {
     let resource: JSONValue = [
       "id": JSONValue(update.resourceID),
@@ -47,7 +47,7 @@ enum RoomView {
       ], in: room)
   }
 
-  /// The event that a resource has changed, for Bayeux.
+  /// Returns the event for a changed resource, for Bayeux.
   static func bayeux(_ update: ResourceUpdate) -> JSONValue {
     [
       "type": JSONValue("resourceUpdate"), "resourceId": JSONValue(update.resourceID),
@@ -55,9 +55,9 @@ enum RoomView {
     ]
   }
 
-  /// Returns the published data. A message of a group chat, which has neither id nor time before it
-  /// is stored, gets its position as id, and its time; one that describes a change of the group in
-  /// parts also gets the sentence made from them, which old apps look for.
+  /// Returns the published data. A group chat message is stored without id and time: its
+  /// offset and the time of publication are added. If it contains a structured event of the group,
+  /// the sentence by which old apps recognise the event is added too.
   static func placed(_ publication: Publication) -> JSONValue {
     let data = publication.data
     guard let parts = data.values(of: "type", "subject", "alert", "received_at"),
@@ -87,7 +87,7 @@ enum RoomView {
 }
 
 extension JSONFields {
-  /// Gives a field another value, in its place.
+  /// Replaces a field's value in its position, or appends the field.
   mutating func set(_ name: String, _ value: JSONValue) {
     let field = Field(name, value)
     var isThere = false

@@ -3,18 +3,19 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// A dialect whose clients have sessions, carried by connections or requests that come and go.
+/// A dialect whose clients have sessions, carried by changing connections or requests.
 ///
-/// A session that polls has no connection. So each session has a place among the connections under
-/// an id that no transport gives out, and rooms know it by that.
+/// A session that polls has no connection. So each session has its own `Connection` object, under
+/// an id that no transport uses. Rooms refer to the session by this id.
 ///
-/// A place receives no messages itself and follows no documents, so nothing of ``DocumentMessaging`` reaches it.
+/// This object receives no messages and follows no documents, so all of ``DocumentMessaging`` is
+/// empty.
 class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
   final let access: Access
   final let rooms: Rooms
-  /// The sessions of all such dialects.
+  /// The sessions of all session dialects.
   final let table: SessionTable
-  /// Receives what concerns other dialects.
+  /// The receiver of calls that concern other dialects.
   final unowned var owner: (any SessionDialectOwner)?
 
   init(
@@ -26,7 +27,7 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
     super.init(board, traits)
   }
 
-  /// Removes a session's place.
+  /// Removes a session's connection object.
   final func forget(_ place: Connection) {
     guard board.leave(place.id) != nil else { return }
     place.phase = .closing
@@ -35,7 +36,7 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
     place.meter.count(towards: nil)
   }
 
-  // MARK: Messages that a place does not have
+  // MARK: Messages that sessions' connection objects do not receive
 
   final func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
@@ -90,21 +91,21 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
 
   // MARK: Rooms
 
-  /// Returns no frame: ``Gateway`` sends sessions a room's news in their own forms.
+  /// Returns no frame: ``Gateway`` sends room events to sessions in the dialect's own form.
   final func frame(of news: RoomNews) -> Frame? { nil }
   final func sender(of news: RoomNews) -> ConnectionID? { nil }
   final func frames(of change: PresenceChange) -> [Frame] { [] }
 
-  /// Nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.
+  /// Does nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.
   final func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
 }
 
 extension SessionMessaging where Self: SessionDialect {
-  /// Adds a session to the connections; `nil` if it is refused, see ``SessionTable/refusal(for:)``.
+  /// Creates a session's connection object; `nil` if rejected, see ``SessionTable/refusal(for:)``.
   ///
   /// - Parameters:
   ///   - address: The client's address.
-  ///   - limited: The same, if it has limits.
+  ///   - limited: The same address if limits apply to it, otherwise `nil`.
   func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
     let place = Connection(
       id: board.placeID(), dialect: self, address: address, openedAt: dependencies.clock.now,
@@ -117,14 +118,14 @@ extension SessionMessaging where Self: SessionDialect {
   }
 }
 
-/// A message encoded once for all sessions that get it: a frame for WebSockets, bytes for requests.
+/// A message encoded once for all its receivers: a frame for WebSockets, bytes for requests.
 struct SharedMessage {
   let bytes: [UInt8]
   let frame: Frame
 }
 
-/// The gateway, as the sessions' dialects see it.
+/// The gateway's interface for session dialects.
 protocol SessionDialectOwner: AnyObject {
-  /// Shows the sessions of Bayeux that a user of Socket.IO is typing.
+  /// Notifies Bayeux sessions that a Socket.IO user is typing.
   func showTyping(_ typing: JSONValue, of author: PersonID, in room: RoomName)
 }

@@ -1,36 +1,36 @@
 package import ParleyGatewayPorts
 
-/// The places of all sessions of Socket.IO and Bayeux, shared among users and addresses.
+/// The slots of all Socket.IO and Bayeux sessions, shared among users and addresses.
 ///
-/// A session is *unidentified* until its client shows a token. Unidentified sessions have a quarter of all places, which
-/// the addresses share (``FairShares``). Once its client has shown a token, a session counts towards its user's share of
-/// all places instead:
+/// A session is *unidentified* until its client shows a token. Unidentified sessions have a quarter
+/// of all slots, shared by address (``FairShares``). After its client shows a token, a session
+/// counts towards the user's share of all slots instead:
 ///
 ///     enter ─▶ unidentified ── identify ─▶ identified ─▶ leave
-///                  └── leave: ended, expired, or replaced by a newcomer
+///                  └── leave: ended, expired, or replaced by a new session
 ///
-/// When no place is free, a newcomer replaces the oldest unidentified session of the stranger with most of them. An
-/// identified session is never replaced.
+/// When no slot is free, a new session replaces the oldest unidentified session of the party with
+/// the most unidentified sessions. An identified session is never replaced.
 package struct SessionPlaces: Sendable {
-  /// Why a session gets no place.
+  /// The reason that a session gets no slot.
   package enum Refusal: String, Sendable {
-    /// All places that it could have are taken.
+    /// All slots available to the session are taken.
     case full
-    /// Its user or address has as many places as remain for all others.
+    /// The user or address already has as many slots as remain for all others.
     case share
   }
 
-  /// A decision on a newcomer.
+  /// The decision on a new session.
   package enum Decision: Hashable, Sendable {
-    /// A place is free.
+    /// A slot is free.
     case enter
-    /// A place is free once this session has ended.
+    /// A slot is free after this session has ended.
     case replace(ConnectionID)
-    /// No place is free.
+    /// No slot is free.
     case refuse(Refusal)
   }
 
-  /// The stranger of a place; `nil` for an address without limits, whose sessions are counted together.
+  /// The party of a slot; `nil` for all addresses without limits together.
   private struct Holder: Hashable, Sendable { let stranger: Stranger? }
 
   private struct Place: Sendable {
@@ -39,7 +39,7 @@ package struct SessionPlaces: Sendable {
     var isIdentified: Bool
   }
 
-  /// The share of all places that unidentified sessions can have: one of so many.
+  /// The divisor of the capacity that gives the slots of unidentified sessions.
   private static let unidentifiedFraction = 4
 
   private let capacity: Int
@@ -48,7 +48,7 @@ package struct SessionPlaces: Sendable {
   private var identified: FairShares<Stranger>
   private var replaceable = HolderQueues<Holder, ConnectionID>()
 
-  /// Creates free places.
+  /// Creates a table with all slots free.
   package init(capacity: Int) {
     self.capacity = capacity
     unidentified = FairShares(capacity: max(1, capacity / Self.unidentifiedFraction))
@@ -66,9 +66,10 @@ package struct SessionPlaces: Sendable {
 
   // MARK: Newcomers
 
-  /// Decides on a session from an address.
+  /// Decides on a new session from an address.
   ///
-  /// - Parameter isIdentified: Whether it counts as identified from the start, as where no token is asked for.
+  /// - Parameter isIdentified: Whether the session counts as identified from the start, because no
+  ///   token is required.
   /// - Complexity: O(1).
   package func decision(for address: IPAddress?, isIdentified: Bool) -> Decision {
     let stranger = Stranger(address: address)
@@ -81,8 +82,8 @@ package struct SessionPlaces: Sendable {
     case nil where count < capacity: return .enter
     case .full, nil: break
     }
-    // A stranger replaces sessions of those that have more. Where even the fair shares are used up, that is a stranger
-    // without any.
+    // A session replaces one of a party with more unidentified sessions. When the unidentified
+    // slots are full, only a party without unidentified sessions may replace one.
     let own = replaceable.count(of: Holder(stranger: stranger))
     guard replaceable.largestCount > own, refusal == nil || own == 0,
       let oldest = replaceable.oldestOfLargest
@@ -90,9 +91,9 @@ package struct SessionPlaces: Sendable {
     return .replace(oldest.element)
   }
 
-  /// Gives a session a place.
+  /// Gives a session a slot.
   ///
-  /// - Precondition: The decision for its address is ``Decision/enter``, and it has no place yet.
+  /// - Precondition: The decision for its address is ``Decision/enter``, and it has no slot yet.
   /// - Complexity: O(1).
   package mutating func enter(_ id: ConnectionID, from address: IPAddress?, isIdentified: Bool) {
     precondition(places[id] == nil, "the session has a place already")
@@ -107,7 +108,7 @@ package struct SessionPlaces: Sendable {
 
   // MARK: Tokens
 
-  /// Counts a session towards the user whose token its client has shown; does nothing if it does already.
+  /// Counts a session towards the user of its client's token; does nothing if it already does.
   ///
   /// - Parameter identity: The token's identity.
   /// - Returns: Why the user can have no further session now; the session then counts as before.
@@ -116,14 +117,14 @@ package struct SessionPlaces: Sendable {
     guard let place = places[id] else { return .full }
     let holder = Holder(stranger: Stranger(identity, from: place.address))
     guard !place.isIdentified || place.holder != holder else { return nil }
-    // The new place is taken first: a user over its share would not get the former one back.
+    // Take the new slot before releasing the old one: a user over its share could not get it back.
     if let refusal = identified.take(1, for: holder.stranger) { return Refusal(refusal) }
     give(id, place)
     places[id] = Place(address: place.address, holder: holder, isIdentified: true)
     return nil
   }
 
-  /// Gives one session's place to another, which has none.
+  /// Moves one session's slot to another session, which has none.
   ///
   /// - Complexity: O(1).
   package mutating func move(from old: ConnectionID, to new: ConnectionID) {
@@ -135,7 +136,7 @@ package struct SessionPlaces: Sendable {
     replaceable.append(new, of: place.holder)
   }
 
-  /// Frees a session's place, if it has one.
+  /// Frees a session's slot, if it has one.
   ///
   /// - Complexity: O(1).
   package mutating func leave(_ id: ConnectionID) {

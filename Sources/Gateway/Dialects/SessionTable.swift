@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The sessions of Socket.IO and Bayeux together: their places, and the refusals where there are none.
+/// The slots of all Socket.IO and Bayeux sessions, and the rejection of sessions beyond them.
 final class SessionTable: Part {
   /// A refused session.
   struct Refusal {
     let reason: SessionPlaces.Refusal
-    /// Milliseconds after which the client should retry; they differ from client to client.
+    /// Milliseconds after which the client should retry; the values spread the clients' retries.
     let retryAfter: Int
   }
 
@@ -24,7 +24,7 @@ final class SessionTable: Part {
   /// The number of sessions whose clients have not shown a token.
   var unidentifiedCount: Int { places.unidentifiedCount }
 
-  /// Returns why a client at an address cannot begin a session now, and counts that; `nil` if it can.
+  /// Returns why an address can begin no session now, and counts the rejection; `nil` if it can.
   func refusal(for address: IPAddress?) -> Refusal? {
     guard !board.isDraining else { return refused(.full) }
     switch places.decision(for: address, isIdentified: access.isDemo) {
@@ -33,16 +33,16 @@ final class SessionTable: Part {
     }
   }
 
-  /// Gives a session a place, in which it may replace another that has not shown a token.
+  /// Gives a session a slot; the session may replace an unidentified session.
   ///
-  /// - Returns: Whether there was one; see ``refusal(for:)``.
+  /// - Returns: Whether a slot was available; see ``refusal(for:)``.
   func enter(_ connection: Connection, from address: IPAddress?) -> Bool {
     let decision = places.decision(for: address, isIdentified: access.isDemo)
     switch decision {
     case .enter: break
     case .replace(let id):
       metrics.sessionsReplaced += 1
-      // The old session frees its place when it ends.
+      // The old session frees its slot when it ends.
       if let old = connections[id] { old.dialect.endAtOnce(old) }
       places.leave(id)
     case .refuse: return false
@@ -51,10 +51,10 @@ final class SessionTable: Part {
     return true
   }
 
-  /// Returns whether a session's client has shown a token, or need not.
+  /// Returns whether a session's client has shown a token, or needs none.
   func isIdentified(_ connection: Connection) -> Bool { places.isIdentified(connection.id) }
 
-  /// Counts a session towards the user whose token its client has shown.
+  /// Counts a session towards the user of its client's token.
   ///
   /// - Returns: Why the user can have no further session now; `nil` if it is counted.
   func identify(_ connection: Connection, as identity: Identity) -> Refusal? {
@@ -62,10 +62,10 @@ final class SessionTable: Part {
     return places.identify(connection.id, as: identity).map(refused)
   }
 
-  /// Gives one session's place to another, which has none.
+  /// Moves one session's slot to another session, which has none.
   func move(from old: Connection, to new: Connection) { places.move(from: old.id, to: new.id) }
 
-  /// Frees a session's place.
+  /// Frees a session's slot.
   func leave(_ connection: Connection) { places.leave(connection.id) }
 
   private func refused(_ reason: SessionPlaces.Refusal) -> Refusal {
@@ -76,7 +76,7 @@ final class SessionTable: Part {
 }
 
 extension SessionPlaces.Refusal {
-  /// The refusal in words, for clients and the log.
+  /// The reason as text, for clients and the log.
   var words: String {
     switch self {
     case .full: "the server has no place for a further session; try again later"
@@ -86,7 +86,7 @@ extension SessionPlaces.Refusal {
 }
 
 extension SessionTable.Refusal {
-  /// The answer to a handshake over HTTP.
+  /// The response to a rejected handshake over HTTP.
   var response: Response {
     switch reason {
     case .full: .tooMany(.problem(503, .unavailable, reason.words), retryAfter: retryAfter)

@@ -2,16 +2,16 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The messages of group chats over HTTP, as clients of that family ask for them.
+/// Messages of group chats over HTTP, in the format of group chat clients.
 ///
-///     GET  /v3/groups/{id}/messages?before_id=|since_id=&limit=  20 unless limit says otherwise
+///     GET  /v3/groups/{id}/messages?before_id=|since_id=&limit=  the default limit is 20
 ///     POST /v3/groups/{id}/messages  {"message": {"source_guid", "text", "attachments"}}
 ///
-/// A group's messages are the publications of the room `/group/{id}`; a message's id is its place
-/// there. `since_id` gives the ones right after it, oldest first, so that paging leaves no gap;
-/// otherwise the newest come first.
+/// A group's messages are the publications of the room `/group/{id}`; a message's id is its offset.
+/// `since_id` returns the next messages, oldest first, so that paging leaves no gap. Otherwise the
+/// newest messages come first.
 extension AppRequests {
-  /// Answers such a request.
+  /// Answers a request about a group's messages.
   func receiveGroupChat(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], aboutGroup name: Substring
   ) throws(Response) {
@@ -32,7 +32,7 @@ extension AppRequests {
     }
   }
 
-  /// The head with its token in the usual field.
+  /// Returns the head with the token of `x-access-token` in `authorization`.
   static func groupHead(_ head: RequestHead) -> RequestHead {
     var head = head
     if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
@@ -82,7 +82,7 @@ extension AppRequests {
         reader: .groupChat(request, isSince: since != nil)))
   }
 
-  /// Answers a request for messages.
+  /// Responds with messages.
   func answer(groupChat request: RequestID, _ outcome: StoreOutcome<RoomPage>, isSince: Bool) {
     guard case .success(let page) = outcome else {
       return respond(
@@ -125,7 +125,7 @@ extension AppRequests {
       for: .groupChat(request, subject: subject, time: now))
   }
 
-  /// Answers the request that posts a message.
+  /// Responds to the request that posted a message.
   func answer(
     groupChat request: RequestID, _ subject: JSONFields, at time: Timestamp,
     _ result: PublishResult
@@ -143,16 +143,16 @@ extension AppRequests {
   }
 }
 
-/// A message of a group as its client sends it.
+/// A group's message in the client's format.
 private struct GroupChatMessage {
   var sourceGUID: String?
   var text: String?
   var attachments: [JSONValue]?
 
-  /// Attachments of one message, at most.
+  /// Maximum attachments of a message.
   private static let attachmentsMax = 1_000
 
-  /// Reads `{"message": {…}}`; `nil` for another body. Fields of other types are as if they were missing.
+  /// Reads `{"message": {…}}`; `nil` for any other body. Fields of wrong types count as missing.
   init?(_ body: [UInt8]) {
     let found = JSONBody.fields(in: body, Self?.none) { found, key, reader throws(JSONError) in
       guard key == "message" else {

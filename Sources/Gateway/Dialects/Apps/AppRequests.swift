@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Paths of requests in the words of other apps.
+/// The paths of requests in other apps' protocols.
 package enum AppRequest: String, Sendable, CaseIterable {
   /// A backend of the Twake family publishes.
   case pusher = "/private/pusher"
@@ -11,7 +11,7 @@ package enum AppRequest: String, Sendable, CaseIterable {
 
   private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
 
-  /// Returns the request of a path with the names in it, still percent-encoded; `nil` for any other path.
+  /// Returns a path's request and its names, still percent-encoded; `nil` for any other path.
   static func find(_ path: String) -> (request: AppRequest, names: [Substring])? {
     let parts = PathPattern.split(path)
     for (request, pattern) in patterns {
@@ -21,8 +21,8 @@ package enum AppRequest: String, Sendable, CaseIterable {
   }
 }
 
-/// Requests over HTTP in the words of other apps: backends of the Twake family that publish, and
-/// clients of group chats.
+/// HTTP requests in other apps' protocols: publications of Twake backends, and messages of group
+/// chats.
 final class AppRequests: Part {
   let board: Switchboard
   let access: Access
@@ -36,7 +36,7 @@ final class AppRequests: Part {
 
   /// Answers a request, now or later.
   ///
-  /// - Returns: whether the path is one of theirs.
+  /// - Returns: whether the path belongs to one of these protocols.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     guard let found = AppRequest.find(head.path) else { return false }
     answering(request) { () throws(Response) in
@@ -49,7 +49,7 @@ final class AppRequests: Part {
     return true
   }
 
-  /// Decides about a long body of such a request, which needs a token; `nil` for any other path.
+  /// Decides on a long body of such a request, which requires a token; `nil` for any other path.
   func decision(of head: RequestHead) -> BodyDecision? {
     guard let found = AppRequest.find(head.path) else { return nil }
     let head =
@@ -67,7 +67,7 @@ final class AppRequests: Part {
     }
   }
 
-  /// The head with its token in the usual field.
+  /// Returns the head with `Token` in `authorization` replaced by `Bearer`.
   private static func pusherHead(_ head: RequestHead) -> RequestHead {
     var head = head
     let header = head.headers["authorization"] ?? ""
@@ -101,7 +101,7 @@ final class AppRequests: Part {
       for: .backend(request))
   }
 
-  /// Answers a backend of the Twake family that publishes.
+  /// Responds to a Twake backend's publication.
   func answer(backend request: RequestID, _ result: PublishResult) {
     switch result {
     case .published: respond(request, .json(200, Array("{}".utf8)))

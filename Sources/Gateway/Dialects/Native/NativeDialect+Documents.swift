@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Joining, changing and selecting in documents, as `parley.v1` clients ask for it.
+/// Handling of document messages of `parley.v1` clients, such as join, change and select.
 extension NativeDialect {
-  /// Bytes that a client's id may have: a few times those of the ids that gateways make.
+  /// Maximum bytes of a client's id: a few times the length of ids that gateways create.
   private static let clientIDBytesMax = 64
 
   private static func isClientID(_ id: String) -> Bool {
@@ -49,7 +49,7 @@ extension NativeDialect {
       messageID: ref, connection)
   }
 
-  /// Ends the subscription to a note's own room that only following the note allowed.
+  /// Ends the subscription to a note's own room if only following the note granted it.
   func leaveRoom(ofNote id: DocumentID, _ connection: Connection) {
     let room = Identity.noteRoomPrefix + id.text
     guard connection.rooms.contains(room), !connection.verbs(on: .room(room)).contains(.read) else {

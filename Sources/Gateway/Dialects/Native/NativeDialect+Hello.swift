@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The first message of `parley.v1` clients, with their identity and their name.
+/// The first message of `parley.v1` clients: authentication, name and resumption.
 extension NativeDialect {
   func greet(
     _ hello: ClientMessage.Hello, ref: String, _ connection: Connection
@@ -21,7 +21,7 @@ extension NativeDialect {
       return
     }
     try check(name: hello.name, color: hello.color)
-    // The upgrade's token has been counted with the upgrade.
+    // A token in the upgrade was already counted with the upgrade.
     if connection.identity == nil, let excess = access.excess(ofConnecting: identity) {
       turnAway(connection, excess, ref: ref)
       return
@@ -54,11 +54,11 @@ extension NativeDialect {
       ref: ref, to: connection)
   }
 
-  /// Gives a connection the client id of an earlier one, which it replaces.
+  /// Resumes a client id, and closes the client's older connection.
   private func resume(
     _ claim: ClientMessage.Hello.Claim, as identity: Identity, _ connection: Connection
   ) throws(Unfit) {
-    // Signed for client and user together: a client's id is of no use to another user.
+    // The signature covers client and user: a client's id is useless to any other user.
     guard
       dependencies.tokens.isValid(claim.resumeToken, for: identity.resumeSubject(of: claim.id))
     else {
@@ -73,7 +73,7 @@ extension NativeDialect {
     }
   }
 
-  /// Asks a client to reconnect whose token cannot be verified now, perhaps to another gateway.
+  /// Asks a client whose token cannot be verified now to reconnect, perhaps to another gateway.
   private func turnAwayUnverified(_ connection: Connection, ref: String) {
     let pause = settings.retryAfterMilliseconds
     sendError(

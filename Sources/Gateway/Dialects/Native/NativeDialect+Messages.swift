@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Messages of `parley.v1` clients: where each goes.
+/// Dispatch of `parley.v1` messages to their handlers.
 extension NativeDialect {
   func handle(
     _ message: ClientMessage, ref: String, _ connection: Connection
@@ -44,7 +44,7 @@ extension NativeDialect {
     }
   }
 
-  /// Refuses a message, to be sent again later.
+  /// Rejects a message over a rate limit, with the time after which to retry.
   func refuse(
     _ message: ClientMessage, _ excess: Excess, ref: String, _ connection: Connection
   ) {

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Tokens that `parley.v1` clients bring after their hello: newer ones, and further ones.
+/// Tokens that `parley.v1` clients send after their hello: renewed and additional ones.
 extension NativeDialect {
   func handle(
     refresh: ClientMessage.Refresh, ref: String, _ connection: Connection
@@ -16,7 +16,7 @@ extension NativeDialect {
     grant: ClientMessage.Refresh, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let identity = try furtherIdentity(grant.token, connection, mayBeGuest: true)
-    // The same token again, or a newer one of the same name, takes its own place.
+    // A token with the same id and user replaces the earlier one.
     connection.passes.removeAll {
       identity.tokenID != nil && $0.tokenID == identity.tokenID
         && ExactName($0.user) == ExactName(identity.user)
@@ -31,7 +31,7 @@ extension NativeDialect {
     owner?.applyRights(to: connection)
   }
 
-  /// The identity of a token, which has to be of this connection's user.
+  /// Returns a token's identity: this connection's user, or a guest if `mayBeGuest`.
   private func furtherIdentity(
     _ token: String, _ connection: Connection, mayBeGuest: Bool = false
   ) throws(Unfit) -> Identity {

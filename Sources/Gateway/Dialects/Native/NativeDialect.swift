@@ -3,14 +3,14 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The server's side of `parley.v1`.
+/// The server side of `parley.v1`.
 final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
   let access: Access
-  /// The capabilities that `welcome` names, in order.
+  /// The capabilities listed in `welcome`, sorted.
   let capabilities: [String]
-  /// Receives what concerns other parts.
+  /// The receiver of calls that concern other parts.
   unowned var owner: (any NativeDialectOwner)?
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access) {
@@ -53,7 +53,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
         return
       }
       sendError(error.code, error.description, ref: error.messageID ?? "", to: connection)
-      // A change that cannot be read has no sequence to refuse; the error names its message.
+      // An undecodable change has no sequence to reject, so the error refers to the message's id.
       return
     }
     metrics.received[message.metricName, default: 0] += 1
@@ -100,7 +100,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
     to connection: Connection
   ) {
-    // Once for a connection, or a client that repeats itself would fill the log.
+    // At info level once per connection and code: a client in a loop must not fill the log.
     let isNews = connection.refusals.insert(code).inserted
     log(isNews ? .info : .debug, "message refused", code.rawValue)
     send(
@@ -111,7 +111,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       ref: ref, to: connection)
   }
 
-  /// Milliseconds until a refused message may be sent again; `nil` if sending it again is useless.
+  /// Milliseconds after which to retry a rejected message; `nil` if a retry is useless.
   private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
     code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
   }
@@ -183,8 +183,8 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       ref: ref, to: connection)
   }
 
-  /// Sends a message with the document's newest text, which is encoded for the first client that asks for
-  /// it and kept until the next revision.
+  /// Sends a message with the document's newest text. The encoded text is cached for further
+  /// clients until the next revision.
   private func sendText(
     of room: DocumentRoom, in message: ServerMessage, ref: String,
     presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
@@ -208,10 +208,10 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     sendError(code, message, ref: ref, to: connection)
   }
 
-  /// Nothing more: `turnAway` says why.
+  /// Does nothing: `turnAway` has already sent the reason.
   func turnAwayFromDeleted(_ connection: Connection) {}
 
-  /// Returns no frames: one frame has all entries of a delivery.
+  /// Returns no frames: one frame contains all entries of a delivery.
   func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
 
   func deliver(
@@ -236,10 +236,11 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     board.push(frame, to: connection)
   }
 
-  /// The frame of a delivery with numbers in place of ids: the same for all who know the numbers of the
-  /// authors before it.
+  /// Returns the frame of a delivery with authors' numbers instead of client ids. Followers that
+  /// already know all earlier numbers share one frame.
   ///
-  /// - Returns: `nil` if it has more authors than can have numbers, or the follower keeps fewer.
+  /// - Returns: `nil` if the delivery has more authors than can be numbered, or the follower stores
+  ///   fewer numbers.
   private func numberedFrame(
     _ delivery: inout Delivery, for subscription: Subscription, on connection: Connection
   ) -> Frame? {
@@ -254,12 +255,12 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     let before = subscription.numberKnown
     subscription.numberKnown = newest
     guard before < known, let run = delivery.numbered?.run else { return delivery.numbered?.frame }
-    // It has lagged, and has missed some authors.
+    // The follower has lagged, and does not know some authors' numbers.
     let missed = subscription.room.numbers.authors(after: before)
     return frame(.numberedChanges(.init(run: run, authors: missed)), ref: "")
   }
 
-  /// Numbers the authors of entries, and makes their frame.
+  /// Numbers the authors of entries, and encodes the shared frame.
   private func numbered(
     _ entries: ArraySlice<LogEntry>, in room: DocumentRoom
   ) -> Delivery.NumberedFrame? {
@@ -385,18 +386,18 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   }
 }
 
-/// The part that keeps connections' rights, as the dialect of `parley.v1` clients sees it.
+/// The rights part's interface for the `parley.v1` dialect.
 protocol NativeDialectOwner: AnyObject {
-  /// Gives a connection the identity of a newer token from here on.
+  /// Replaces a connection's identity by that of a renewed token.
   func renew(_ connection: Connection, with identity: Identity)
-  /// Applies a connection's rights to all that it follows.
+  /// Applies a connection's current rights to all its subscriptions.
   func applyRights(to connection: Connection)
-  /// Sends others a name and colour that may be new.
+  /// Sends a possibly changed name and colour to the other participants.
   func shareProfile(of connection: Connection)
 }
 
 extension ServerMessage.Change {
-  /// An entry of a log as followers see it.
+  /// Converts an entry of a log to the change that followers receive.
   init(_ entry: LogEntry) {
     self.init(clientID: entry.client, sequence: entry.sequence, operation: entry.operation)
   }

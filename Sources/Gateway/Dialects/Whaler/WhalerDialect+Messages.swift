@@ -2,10 +2,10 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// Messages of the Whaler family.
+/// Handling of Whaler messages.
 extension WhalerDialect {
-  /// Defers a message that exceeds the rate limit. A change is answered with a new state as soon as the
-  /// client may send again; for a resource that it has not joined it has to reconnect.
+  /// Handles a message over the rate limit. A change in a joined document is answered with a new
+  /// state as soon as the client may send again; any other request closes the connection.
   func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
     case .docChange(let change) where connection.subscriptions[DocumentID(change.resourceID)] != nil:
@@ -26,7 +26,7 @@ extension WhalerDialect {
       return
     }
     guard connection.mayHave(.read, on: id) else {
-      // It has no word for a refusal.
+      // The protocol has no error message.
       close(connection, .unauthorised, "the token does not grant reading this document")
       return
     }
@@ -37,7 +37,7 @@ extension WhalerDialect {
     _ change: WhalerClientMessage.DocChange, messageID: String, _ connection: Connection
   ) {
     guard let subscription = connection.subscriptions[DocumentID(change.resourceID)] else {
-      // It has not joined; joining sends it the state, from which it starts again.
+      // The client has not joined: joining sends the state from which it restarts.
       join(DocumentID(change.resourceID), messageID: pushID(), connection)
       return
     }

@@ -3,17 +3,17 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The server's side of the Whaler family's dialect.
+/// The server side of the Whaler protocol.
 ///
-/// Such a client numbers nothing: it counts frames. So each client gets every operation once, in order, as
-/// a frame of its own, its own changes with its own message ids. What the protocol has no message for is
-/// expressed by its one way back to a known state, an unsolicited `resourceConnectionConf`.
+/// Clients do not number changes; they count frames. So each client receives every operation once
+/// and in order, in a separate frame, and its own changes under its own message ids. The protocol
+/// has no errors: the server instead resets a client with an unsolicited `resourceConnectionConf`.
 final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
-  /// The name of this process in messages that answer none.
+  /// The sender id of this process in pushes and replies.
   private let processName: String
-  /// The connections with changes over their rate, which are not answered yet.
+  /// The connections whose changes exceeded the rate and are not yet answered.
   private var owed: Set<ConnectionID> = []
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
@@ -53,7 +53,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
         owe(connection)
         return
       }
-      // It may have been a change; the client waits for it until it is given a new state.
+      // The message may have been a change: the client then waits until it gets a new state.
       resync(connection)
       return
     }
@@ -74,7 +74,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   func crowded(_ connection: Connection) { closeCrowded(connection) }
 
-  // MARK: For what the protocol has no message
+  // MARK: Messages that the protocol lacks
 
   func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
@@ -92,7 +92,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
     _ connection: Connection
   ) {}
-  /// Its own change, sent to it like all others, is the answer.
+  /// Does nothing: the change itself, sent to its author like to all others, acknowledges it.
   func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
     to connection: Connection
@@ -100,13 +100,13 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   // MARK: States
 
-  /// Sends a client all its documents again: it may wait for a reply to a message that could not be read.
+  /// Resets all documents of a client, which may wait for the reply to an unreadable message.
   func resync(_ connection: Connection) {
     for subscription in connection.subscriptions.values.map(\.self) { resync(subscription) }
   }
 
-  /// Has a client start again from a state, as if it had asked for the state: few bytes from a client may
-  /// ask for many long texts, which take turns. The client discards what was not acknowledged.
+  /// Resets a client to a document's state, through a join: joins with long texts take turns, so a
+  /// client's short messages cannot cause many at once. The client discards unacknowledged changes.
   private func resync(_ subscription: Subscription) {
     metrics.resyncs["whaler", default: 0] += 1
     documents.join(
@@ -125,14 +125,14 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
         messageID: messageID), to: subscription.connection)
   }
 
-  /// Notes that a client needs a new state, once it may send again. One state answers all changes over the
-  /// rate, or a small amount of sent data would cause a large one.
+  /// Records that a client needs a new state when it may send again. One state answers all changes
+  /// over the rate, so that a client's short messages do not cause many long texts.
   func owe(_ connection: Connection) { owed.insert(connection.id) }
 
-  /// A connection is gone.
+  /// Handles the end of a connection.
   func closed(_ id: ConnectionID) { owed.remove(id) }
 
-  /// Sends clients the states that they need, once they may send again.
+  /// Sends the deferred states to clients that may send again.
   func settleOwed() {
     guard !owed.isEmpty else { return }
     let now = dependencies.clock.uptime
@@ -159,19 +159,19 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
-    // It would wait for its state for ever; it retries if its connection closes.
+    // The client would wait for its state forever; it retries after its connection is closed.
     if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
     if code == .tooMany { board.close(connection, .tooMany, "too many documents") }
     if code == .notAllowed { board.close(connection, .unauthorised, message) }
   }
 
   func turnAwayFromDeleted(_ connection: Connection) {
-    // The protocol has no message for it. The client makes the note again when it reconnects.
+    // The protocol lacks a message for this. The client creates the note again on reconnecting.
     board.close(connection, .rejoin, "come back and join again")
   }
 
-  /// A frame for each entry, with the message id under which an author sent it: by that id the author
-  /// recognises its change, and other clients have not used it.
+  /// Returns a frame for each entry, with the message id under which the author sent the change.
+  /// The author recognizes its change by this id, which no other client has used.
   func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
     let authors = room.subscriptions.filter { self === $0.connection.dialect }
     return entries.map { entry in
@@ -211,14 +211,14 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection
   ) {
-    // The only answer such a client understands: the state to start from.
+    // The only response that the client understands is a state to restart from.
     if let subscription = connection.subscriptions[id] { resync(subscription) }
   }
 
   func putOff(
     _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
-    // Its state follows once there is room.
+    // The state follows when the backlog has room.
     owe(connection)
   }
 
@@ -235,7 +235,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   func frame(of news: RoomNews) -> Frame? {
     let update: ResourceUpdate
     switch news.content {
-    // Such a client fetches the resource that its pool is named after.
+    // A Whaler client fetches the resource after which its pool is named.
     case .publication(let publication, _):
       update = ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
     case .update(let change): update = change
@@ -246,13 +246,13 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   func sender(of news: RoomNews) -> ConnectionID? { nil }
 
-  /// No frames: the protocol has no message for people.
+  /// Returns no frames: the protocol has no message for presence.
   func frames(of change: PresenceChange) -> [Frame] { [] }
 
   func lostReading(
     ofRoom room: RoomName, _ connection: Connection
   ) {
-    // The protocol has no message for its pool, so it learns this when it reconnects.
+    // The protocol has no message for a lost pool: the client is rejected when it reconnects.
     board.close(connection, .unauthorised, "the token no longer grants this pool")
   }
 }
