@@ -303,7 +303,7 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.dialect.crowded(connection)
   }
 
-  /// Handles that all bytes queued for a connection were sent.
+  /// Handles a connection whose queued bytes were all sent.
   public func drained(_ id: ConnectionID) {
     if let connection = connections[id] { documents.delivery.drained(connection) }
   }

@@ -4,20 +4,20 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Carrying messages over WebSockets and requests.
+/// The transports of Bayeux messages: WebSockets and requests.
 extension BayeuxDialect {
   // MARK: WebSockets
 
-  /// A WebSocket of Bayeux is open.
+  /// Handles a new WebSocket.
   func opened(_ id: ConnectionID, address: String, from limited: IPAddress?) {
     carriers[id] = Carrier(
       address: address, limitedAddress: limited, meter: access.meter(from: limited))
     if access.isDemo { admit(.demo, nil, by: .webSocket(id)) }
   }
 
-  /// Lets a client send messages of the full size, since a token was accepted in one: over the same
-  /// WebSocket, and in requests from the address of the session. The session counts towards the user,
-  /// unless it exceeds the user's share.
+  /// Raises the message size limit after a token was accepted: for the same WebSocket, and for
+  /// requests from the session's address. The session counts towards the user unless that exceeds
+  /// the user's share.
   func admit(_ identity: Identity, _ link: BayeuxLink?, by way: Way) {
     if case .webSocket(let id) = way, let carrier = carriers[id], !carrier.isAdmitted {
       carriers[id]?.isAdmitted = true
@@ -30,7 +30,7 @@ extension BayeuxDialect {
     admitted[link.address, default: 0] += 1
   }
 
-  /// A message has come over a WebSocket: one object, or an array of them.
+  /// Handles a message on a WebSocket: one object, or an array of objects.
   func received(_ bytes: UnsafeRawBufferPointer, byCarrier id: ConnectionID) {
     guard let address = carriers[id]?.address else { return }
     guard let messages = BayeuxMessage.decode(bytes) else {
@@ -55,7 +55,7 @@ extension BayeuxDialect {
     for message in messages { handle(message, from: address, by: .webSocket(id)) }
   }
 
-  /// A message on a WebSocket was too long.
+  /// Handles a message on a WebSocket that exceeded the size limit.
   func oversized(byCarrier id: ConnectionID) {
     guard carriers[id] != nil else { return }
     act(
@@ -63,7 +63,7 @@ extension BayeuxDialect {
     )
   }
 
-  /// A message on a WebSocket was dropped in part, since its sender holds its share of memory.
+  /// Handles a message that was dropped in part: its sender has used its share of memory.
   func crowded(carrier id: ConnectionID) {
     guard carriers[id] != nil else { return }
     act(
@@ -76,7 +76,7 @@ extension BayeuxDialect {
     act(.send(Frame(.text, payload: BayeuxReply.frame(messages)), to: id))
   }
 
-  /// A WebSocket is gone.
+  /// Handles the end of a WebSocket.
   func closed(carrier id: ConnectionID) {
     for link in carriers.removeValue(forKey: id)?.links ?? [] {
       link.carrier = nil
@@ -86,11 +86,11 @@ extension BayeuxDialect {
 
   // MARK: Requests
 
-  /// Whether a request is a connect that is held.
+  /// Whether a request is a connect that waits for events.
   func isPoll(_ request: RequestID) -> Bool { byRequest[request] != nil }
 
-  /// Decides about a long body: from an address with a session in which a token was accepted, for messages carry their
-  /// tokens themselves.
+  /// Decides on a long body. Messages contain their tokens, so a body is accepted from the address
+  /// of a session in which a token was already accepted.
   func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     let bytesMax = settings.limits.messageBytesMax
     guard access.isDemo || admitted[head.remoteAddress] != nil else {
@@ -108,7 +108,7 @@ extension BayeuxDialect {
     return .take(upTo: bytesMax, for: Holder(address: head.limitedAddress))
   }
 
-  /// Answers a request, or lets it wait.
+  /// Answers a request, or holds it until there are events.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
     func refuse(_ response: Response) { respond(request, response.allowing(head)) }
     let json: [UInt8]
@@ -151,10 +151,10 @@ extension BayeuxDialect {
     "expected messages as JSON: at most \(BayeuxMessage.messagesMax), with at most "
     + "\(BayeuxMessage.valuesMax) values"
 
-  /// The JSON of a request: its body, or a form's field.
+  /// Returns the JSON of a request: its body, or a form's field.
   ///
-  /// A form is recognised by its beginning: pages of other origins send one as plain text, or without a
-  /// type.
+  /// A form is recognised by its first bytes, because pages of other origins send it as plain text
+  /// or without a content type.
   private static func json(in body: [UInt8]) -> [UInt8] {
     let name = "message=".utf8
     guard body.starts(with: name) else { return body }
@@ -162,7 +162,7 @@ extension BayeuxDialect {
     return value.withUnsafeBufferPointer { PercentEncoding.bytes(inForm: $0) } ?? []
   }
 
-  /// Answers a request that reads and has no message: the caller looks for a file here.
+  /// Returns the response to a GET without a message, whose client may expect a script file.
   private static func withoutMessage(_ path: String) -> Response {
     guard let name = path.utf8.split(separator: UInt8(ascii: "/")).last,
       name.contains(UInt8(ascii: "."))
@@ -171,7 +171,7 @@ extension BayeuxDialect {
       404, .notOffered, "no client is served here; load the one for browsers from Faye's package")
   }
 
-  /// Removes tokens from messages in a URL, since logs and histories keep URLs.
+  /// Removes tokens from messages in a URL, because logs and browser histories store URLs.
   private func dropTokens(of messages: inout [BayeuxMessage]) {
     guard messages.contains(where: { $0.accessToken != nil }) else { return }
     log(.notice, "token refused", "it is in a URL; see allow-token-in-url")
@@ -186,7 +186,7 @@ extension BayeuxDialect {
     if let callback = exchange.callback {
       response.headers = [
         ("content-type", "application/javascript; charset=utf-8"),
-        // A browser that follows a link to it saves a file instead of showing a page.
+        // A browser that follows a link to the response saves it instead of showing it.
         ("content-disposition", "attachment; filename=f.txt"),
       ]
       response.body = callback.script(json)
@@ -197,7 +197,7 @@ extension BayeuxDialect {
         .allowing(exchange.head))
   }
 
-  /// The client of a request went away.
+  /// Handles the disconnect of a waiting request's client.
   func abandoned(_ request: RequestID) {
     guard let link = byRequest[request] else { return }
     if let exchange = link.exchange { byRequest[exchange.request] = nil }

@@ -6,14 +6,14 @@ import ParleyWebSocketFrames
 
 /// Delivering events to the subscribers of a channel.
 extension BayeuxDialect {
-  /// Passes data on to the subscribers of a room's channel, except those separated from its author by a
+  /// Sends data to the subscribers of a room's channel, except those separated from its author by a
   /// block.
   func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
     guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
     let now = dependencies.clock.now
     let isForAll = rooms.isForAll(by: author)
-    // A subscriber by name and by a pattern receives it once.
+    // A client subscribed both by name and by pattern receives the event once.
     var reached: Set<ConnectionID> = []
     for member in rooms.members(of: room) {
       guard let link = byPlace[member] else { continue }
@@ -29,7 +29,7 @@ extension BayeuxDialect {
     }
   }
 
-  /// A message that goes alone in its frame.
+  /// Returns a message that is encoded alone in a frame.
   static func shared(_ bytes: [UInt8]) -> SharedMessage {
     SharedMessage(bytes: bytes, frame: Frame(.text, payload: BayeuxReply.frame([bytes])))
   }
@@ -58,7 +58,7 @@ extension BayeuxDialect {
     act(.send(event.frame, to: carrier))
   }
 
-  /// Runs the sends that waited for a publication's delivery.
+  /// Sends the replies that waited for a publication's delivery.
   func finishDelivery() {
     guard !afterDelivery.isEmpty else { return }
     let waiting = afterDelivery

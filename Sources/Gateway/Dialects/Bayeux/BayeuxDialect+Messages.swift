@@ -4,7 +4,7 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Messages of the protocol itself, and where each goes.
+/// Handling of the protocol's own messages, and dispatch of all messages.
 extension BayeuxDialect {
   func answer(_ bytes: [UInt8], by way: Way) {
     switch way {
@@ -26,7 +26,7 @@ extension BayeuxDialect {
     guard let link = bySession[clientID], link.address.utf8.elementsEqual(address.utf8) else {
       return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
     }
-    // It may have come over another WebSocket before.
+    // The session's token may have been accepted on another WebSocket.
     if let identity = link.connection.identity { admit(identity, link, by: way) }
     switch channel {
     case .handshake: break
@@ -51,7 +51,7 @@ extension BayeuxDialect {
         advice: advice), by: way)
   }
 
-  /// Refuses messages over a rate: messages of the protocol's own with advice when to try again.
+  /// Rejects messages over a rate limit; meta messages get advice on when to retry.
   func refuse(_ messages: [BayeuxMessage], _ excess: Excess, by way: Way) {
     for message in messages {
       refuse(
@@ -100,7 +100,7 @@ extension BayeuxDialect {
       by: way)
   }
 
-  /// The address whose limits apply to a way; `nil` if it has none.
+  /// Returns the address whose limits apply to a message; `nil` if none do.
   private func limitedAddress(of way: Way) -> IPAddress? {
     switch way {
     case .webSocket(let id): carriers[id]?.limitedAddress
@@ -108,9 +108,9 @@ extension BayeuxDialect {
     }
   }
 
-  /// Counts a session towards the user whose token its client has shown.
+  /// Counts a session towards the user of its client's token.
   ///
-  /// - Returns: Why the user can have no further session now.
+  /// - Returns: Why the user can have no further session now; `nil` if the session is counted.
   func identify(_ link: BayeuxLink, as identity: Identity) -> SessionTable.Refusal? {
     if let refusal = table.identify(link.connection, as: identity) { return refusal }
     link.authenticateBy = nil
@@ -132,7 +132,7 @@ extension BayeuxDialect {
       link.authenticateBy = now + settings.dialects.authenticateMilliseconds
     }
     link.hasConnected = true
-    // The carrier decides, not the declared connection type: some clients declare polling on a WebSocket.
+    // The transport decides, not the declared type: some clients declare polling on a WebSocket.
     switch way {
     case .webSocket(let id):
       if link.carrier != id {
@@ -146,7 +146,7 @@ extension BayeuxDialect {
         carriers[old]?.links.removeAll { $0 === link }
         link.carrier = nil
       }
-      // The actions answer the waiting request; then this one takes its place.
+      // The first action answers the waiting request; then this request waits.
       var actions = link.session.connect(request: message, now: now)
       if link.exchange != nil, !actions.isEmpty { perform([actions.removeFirst()], for: link) }
       link.exchange = exchange
@@ -158,7 +158,7 @@ extension BayeuxDialect {
 }
 
 extension SessionTable.Refusal {
-  /// The error of a message that would begin a session, or identify one.
+  /// Returns the error for a message that would begin or identify a session.
   func error(_ what: String) -> BayeuxError {
     switch reason {
     case .full: .unavailable(what)
@@ -166,7 +166,7 @@ extension SessionTable.Refusal {
     }
   }
 
-  /// The advice to a client about its next step.
+  /// Returns the advice on the client's next step.
   func advice(_ reconnect: String) -> BayeuxReply.Advice {
     BayeuxReply.Advice(reconnect: reconnect, interval: retryAfter)
   }

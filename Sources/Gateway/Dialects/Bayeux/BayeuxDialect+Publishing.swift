@@ -62,7 +62,7 @@ extension BayeuxDialect {
       for: .bayeux(number))
   }
 
-  /// The identity by an event's own token, or by the one that the channel is heard with; `nil` without a valid one.
+  /// Returns the identity by the event's token or its channel's subscription; `nil` if invalid.
   private func publisher(
     of message: BayeuxMessage, on channel: BayeuxChannel, _ link: BayeuxLink?
   ) -> Identity? {
@@ -74,12 +74,12 @@ extension BayeuxDialect {
     return try? access.identity(for: message.accessToken)
   }
 
-  /// Notifies a publisher of the outcome of its event.
+  /// Replies to a publisher with the outcome of its event.
   func answer(publishing number: UInt64, _ result: PublishResult) {
     guard let publishing = publishings.removeValue(forKey: number) else { return }
     switch result {
     case .published(_, isRepeated: false):
-      // The publisher hears the event first, then that it was taken.
+      // The publisher receives the event first, and then the reply.
       afterDelivery.append((publishing.reply, publishing.way))
     case .published: finish(publishing.reply, by: publishing.way)
     case .refused:
@@ -91,7 +91,7 @@ extension BayeuxDialect {
     }
   }
 
-  /// Gives an answer that its exchange has waited for.
+  /// Adds a delayed reply to its exchange.
   func finish(_ bytes: [UInt8], by way: Way) {
     answer(bytes, by: way)
     guard case .request(let exchange) = way else { return }
@@ -99,21 +99,21 @@ extension BayeuxDialect {
     finish(exchange)
   }
 
-  /// Whether a user may be seen typing on a channel.
+  /// Whether a user may send typing messages on a channel.
   private static func mayType(on channel: BayeuxChannel, _ identity: Identity) -> Bool {
     isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
   }
 
-  /// Returns the part of a typing message that is passed on; it carries no content of its own,
-  /// since typing needs no right to publish.
+  /// Returns the typing message to deliver, without other content: typing requires no right to
+  /// publish.
   private static func typing(started: Int?) -> JSONFields {
     var fields: JSONFields = ["type": JSONValue("typing")]
     if let started { fields.append(.init("started", JSONValue(started))) }
     return fields
   }
 
-  /// The data with the sender's own id where a message names its author: no client speaks for others, and
-  /// no user for the service.
+  /// Returns the data with each author's id replaced by the sender's: no client may publish as
+  /// another user, and no user as the service.
   private static func stamped(_ data: JSONValue, _ user: String) -> JSONValue {
     guard !user.isEmpty, let parts = data.values(of: "user_id", "subject", "type") else {
       return data

@@ -4,9 +4,9 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Subscribing to channels, by rights that may end.
+/// Subscriptions to channels, which end with the rights that they depend on.
 extension BayeuxDialect {
-  /// Whether a user may hear a channel: by a right to the room, or because it is their own.
+  /// Whether a user may receive a channel: by a right to its room, or as the channel's user.
   static func mayHear(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
     isOwn(channel, identity)
       || identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
@@ -29,7 +29,7 @@ extension BayeuxDialect {
         return refuse(.invalid(String(text.prefix(64))))
       }
       guard !channel.isMeta, !channel.isService else { return refuse(.forbidden(text)) }
-      // Of several ways to write a room's name as a channel's only one is used.
+      // Only the canonical channel name of a room is valid.
       guard channel.isPattern || BayeuxChannel(room: channel.room) == channel else {
         return refuse(.invalid(String(text.prefix(64))))
       }
@@ -74,7 +74,7 @@ extension BayeuxDialect {
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: wanted), by: way)
   }
 
-  /// Gives the session to a user, who is connected, and counted as such, from here on.
+  /// Assigns the session to a user, who is then online; the user's limits count the connection.
   private func take(_ identity: Identity, _ link: BayeuxLink) {
     let isSamePerson = identity.isSamePerson(as: link.connection.identity)
     if !isSamePerson { rooms.goOffline(link.connection) }
@@ -93,10 +93,10 @@ extension BayeuxDialect {
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: channels), by: way)
   }
 
-  /// Ends the subscriptions whose token has ended, was taken back, or gives the right no more.
+  /// Ends the subscriptions whose token has expired, was revoked, or no longer grants the right.
   ///
-  /// The client learns it from a refusal that it has not asked for. A client with no subscription left has
-  /// to shake hands again, and brings newer tokens with its subscriptions.
+  /// The client gets an unsolicited error for each. A client without subscriptions must shake hands
+  /// again; its new subscriptions then contain newer tokens.
   func endSubscriptions(of link: BayeuxLink) {
     let ended = link.subscriptions.values.filter { !stands($0) }.map(\.channel)
       .sorted { $0.text < $1.text }

@@ -5,41 +5,41 @@ import SocketMessages
 
 /// Sessions of Bayeux, carried by WebSockets and requests.
 ///
-/// Nothing outside this folder touches its state.
+/// Only code in this folder accesses its state.
 final class BayeuxDialect: SessionDialect, SessionMessaging {
   typealias Way = BayeuxLink.Way
 
   /// A WebSocket, which may carry several sessions.
   struct Carrier {
     let address: String
-    /// The address whose limits it counts towards; `nil` if there are none.
+    /// The address whose limits apply; `nil` if none do.
     let limitedAddress: IPAddress?
-    /// Of what was received over it.
+    /// Measures the traffic received over the WebSocket.
     var meter: Meter
-    /// Whether a token was accepted in a message of it.
+    /// Whether a token was accepted in one of its messages.
     var isAdmitted = false
     var links: [BayeuxLink] = []
   }
 
-  /// The sessions by the clients' secret ids.
+  /// The sessions by the secret ids of their clients.
   var bySession: ExactDictionary<BayeuxLink> = [:]
-  /// The sessions by their connection ids.
+  /// The sessions by the ids of their connection objects.
   var byPlace: [ConnectionID: BayeuxLink] = [:]
-  /// The WebSockets.
+  /// The WebSockets by connection id.
   var carriers: [ConnectionID: Carrier] = [:]
-  /// The sessions by the request that waits.
+  /// The sessions by their waiting request.
   var byRequest: [RequestID: BayeuxLink] = [:]
-  /// The sessions with patterns among their subscriptions.
+  /// The sessions with pattern subscriptions.
   var withPatterns: [ConnectionID: BayeuxLink] = [:]
-  /// The answers to be given after the publication that is being delivered.
+  /// The replies to send after the current publication is delivered.
   var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
-  /// The sessions in which a token was accepted, by their clients' addresses.
+  /// The number of sessions in which a token was accepted, by client address.
   var admitted: [String: Int] = [:]
-  /// The events on their way to the disk, by their numbers. Bounded by what may wait for the store.
+  /// The events that wait for the store, by number. The store's backlog limits their count.
   var publishings: [UInt64: BayeuxPublishing] = [:]
-  /// Numbers events on their way to the disk.
+  /// The number of the next event that will wait for the store.
   var nextPublishing: UInt64 = 1
-  /// Numbers events.
+  /// The number of the next event, which becomes its id.
   var nextEvent: UInt64 = 1
 
   init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ table: SessionTable) {
@@ -98,7 +98,7 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
     byPlace[connection.id]?.endSubscriptions(by: end)
   }
 
-  /// Does what a session wants done.
+  /// Performs the actions of a session.
   func perform(_ actions: [BayeuxSession.Action], for link: BayeuxLink) {
     for action in actions {
       switch action {
@@ -133,12 +133,12 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
     forget(link.connection)
   }
 
-  /// Releases the sessions, whose places refer to their dialect.
+  /// Breaks the reference cycles between sessions and their dialect.
   func letGo() {
     (bySession, byPlace, carriers, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
   }
 
-  /// Time has passed.
+  /// Does the periodic work: pings, and the end of sessions without a token or client.
   func ticked() {
     let now = dependencies.clock.uptime
     for link in Array(byPlace.values) {

@@ -1,28 +1,28 @@
 import ParleyBayeux
 import ParleyGatewayPorts
 
-/// A session of Bayeux, and what carries it.
+/// A Bayeux session and its transport.
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class BayeuxLink {
-  /// A channel or a pattern, and by whose right it is heard.
+  /// A subscription to a channel or pattern, with the identity whose right it uses.
   struct Subscription {
     let channel: BayeuxChannel
     var identity: Identity
   }
 
-  /// A request whose answers are being gathered; it may wait for a connect.
+  /// A request whose replies are being collected; a connect may hold it.
   final class Exchange {
     let request: RequestID
     let head: RequestHead
-    /// The function that gets the answers, where they are a script.
+    /// The script function that receives the replies; `nil` for a plain JSON response.
     let callback: ScriptCallback?
     var replies: [[UInt8]] = []
-    /// Messages whose answers are not there yet.
+    /// The number of messages without a reply yet.
     var pending = 0
-    /// Whether all its messages have been looked at.
+    /// Whether all its messages have been handled.
     var isRead = false
-    /// Whether a connect is held, and the request with it.
+    /// Whether a connect holds the request.
     var isHeld = false
 
     init(_ request: RequestID, _ head: RequestHead, _ callback: ScriptCallback?) {
@@ -32,30 +32,30 @@ final class BayeuxLink {
     }
   }
 
-  /// The way that answers to messages take.
+  /// The transport of replies.
   enum Way {
     case webSocket(ConnectionID)
     case request(Exchange)
   }
 
   var session: BayeuxSession
-  /// The session's place among connections, under an id that no transport knows.
+  /// The session's connection object, under an id that no transport uses.
   let connection: Connection
-  /// The client's address at the start; the session is bound to it.
+  /// The client's address at the handshake; messages from other addresses are rejected.
   let address: String
   /// Whether a token was accepted in one of its messages.
   var isAdmitted = false
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
-  /// The request that waits.
+  /// The waiting request.
   var exchange: Exchange?
-  /// The subscriptions by their channels' texts, which are ASCII.
+  /// The subscriptions by channel name, which is ASCII.
   var subscriptions: [String: Subscription] = [:]
   /// The time of the next ping on the user's own channel, in milliseconds of uptime.
   var pingAt: Int64
   /// The time at which the session ends unless its client shows a token, in milliseconds of uptime; `nil` once it has.
   var authenticateBy: Int64?
-  /// Whether a connect has come.
+  /// Whether the client has sent a connect.
   var hasConnected = false
 
   init(session: BayeuxSession, connection: Connection, address: String, pingAt: Int64) {
@@ -65,7 +65,7 @@ final class BayeuxLink {
     self.pingAt = pingAt
   }
 
-  /// Limits subscriptions whose rights come from a token to a given end.
+  /// Limits the expiry of subscriptions whose rights come from their token alone.
   func endSubscriptions(by end: Timestamp) {
     for (text, subscription) in subscriptions where !subscription.identity.isListed {
       let own = subscription.identity.expiresAt ?? end
@@ -73,7 +73,7 @@ final class BayeuxLink {
     }
   }
 
-  /// Whether one of its subscriptions matches a channel.
+  /// Whether a valid subscription matches a channel.
   func hears(_ channel: BayeuxChannel, now: Timestamp) -> Bool {
     if let exact = subscriptions[channel.text], exact.isValid(for: channel, now) { return true }
     return subscriptions.values.contains {
@@ -83,7 +83,7 @@ final class BayeuxLink {
 }
 
 extension BayeuxLink.Subscription {
-  /// Whether the right to hear the channel is still valid: for a pattern it is checked per channel.
+  /// Whether the right to the channel is still valid. For a pattern, each channel is checked.
   func isValid(for channel: BayeuxChannel, _ now: Timestamp) -> Bool {
     !identity.isExpired(at: now)
       && (!self.channel.isPattern || BayeuxDialect.mayHear(channel, identity))
@@ -93,7 +93,7 @@ extension BayeuxLink.Subscription {
 /// An event that waits for the store.
 struct BayeuxPublishing {
   let message: BayeuxMessage
-  /// The answer when it has been taken.
+  /// The reply after the event is stored.
   let reply: [UInt8]
   let way: BayeuxLink.Way
 }

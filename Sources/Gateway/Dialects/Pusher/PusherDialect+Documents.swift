@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The protocol has no documents, and its clients show no tokens.
+/// Empty requirements: the protocol has no documents, and its clients send no tokens.
 extension PusherDialect: DocumentMessaging {
   func warn(_ connection: Connection, ofEnd end: Timestamp) {}
   func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}

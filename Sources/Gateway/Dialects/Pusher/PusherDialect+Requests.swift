@@ -3,7 +3,7 @@ import ParleyJSON
 import ParleyPusher
 import SocketMessages
 
-/// Requests of the HTTP API of Pusher's protocol.
+/// The requests of Pusher's HTTP API.
 package enum PusherRequest: String, Sendable, CaseIterable {
   case events = "/apps/{id}/events"
   case batchEvents = "/apps/{id}/batch_events"
@@ -14,7 +14,7 @@ package enum PusherRequest: String, Sendable, CaseIterable {
 
   private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
 
-  /// The method.
+  /// The only method of the request.
   package var method: String {
     switch self {
     case .events, .batchEvents, .terminate: "POST"
@@ -22,7 +22,7 @@ package enum PusherRequest: String, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the request of a path with the names in it, still percent-encoded; `nil` for any other path.
+  /// Returns a path's request and its names, still percent-encoded; `nil` for any other path.
   static func find(_ path: String) -> (request: PusherRequest, names: [Substring])? {
     let parts = PathPattern.split(path)
     for (request, pattern) in patterns {
@@ -32,15 +32,15 @@ package enum PusherRequest: String, Sendable, CaseIterable {
   }
 }
 
-/// Events of a request that wait for the store.
+/// A request with events that wait for the store.
 struct PusherBatch {
   var waiting: Int
   var refusal: Response?
-  /// The body of the answer, if all goes well.
+  /// The body of the response if all events are published.
   let answer: [UInt8]
 }
 
-/// An app's back end over HTTP. What it asks for is signed with the app's secret.
+/// The HTTP API for an app's back end, which signs requests with the app's secret.
 extension PusherDialect {
   private static let empty = Array("{}".utf8)
 
@@ -52,7 +52,7 @@ extension PusherDialect {
 
   /// Answers a request, now or later.
   ///
-  /// - Returns: whether the path is one of these.
+  /// - Returns: whether the path belongs to Pusher's HTTP API.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return false }
     answering(request) { () throws(Response) in
@@ -68,7 +68,7 @@ extension PusherDialect {
     return true
   }
 
-  /// Decides about a long body of such a request; `nil` for any other path.
+  /// Decides on a long body of a signed request; `nil` for any other path.
   func decision(of head: RequestHead) -> BodyDecision? {
     guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return nil }
     do throws(Response) {
@@ -81,12 +81,12 @@ extension PusherDialect {
     }
   }
 
-  /// The program that an app's back end is, for limits.
+  /// Returns the identity of an app's back end, for rate limits.
   private static func identity(of app: PusherApp) -> Identity {
     Identity(user: "\(Identity.programPrefix)pusher/\(app.id)", grants: [])
   }
 
-  /// The app that has signed a request.
+  /// Returns the app that has signed a request, and the request's query.
   private func signed(
     _ head: RequestHead, _ found: (request: PusherRequest, names: [Substring])
   ) throws(Response) -> (PusherApp, PusherQuery) {
@@ -176,7 +176,7 @@ extension PusherDialect {
     }
   }
 
-  /// The body of the answer: the attributes of channels that were asked for.
+  /// Returns the body of the response: the requested attributes of the channels.
   private func answer(to events: [PusherEvent], isBatch: Bool, _ app: PusherApp) -> [UInt8] {
     guard events.contains(where: { $0.info != nil }) else { return Self.empty }
     func about(_ event: PusherEvent, _ channel: PusherChannel) -> JSONValue {
@@ -192,7 +192,7 @@ extension PusherDialect {
     return (["channels": JSONValue(JSONFields(channels))] as JSONFields).json
   }
 
-  /// An event of a request is on disk, or not.
+  /// Handles the outcome of one event of a request. After the last outcome, sends the response.
   func answer(publishing request: RequestID, _ result: PublishResult) {
     guard var batch = batches[request] else { return }
     if case .refused(let code, let message) = result {
@@ -243,7 +243,7 @@ extension PusherDialect {
     return fields
   }
 
-  /// The ids of a presence channel's members.
+  /// Returns the ids of a presence channel's members, sorted.
   private func members(of channel: PusherChannel, _ app: PusherApp) -> [PersonID] {
     (rooms.people.presence?.present(in: app.room(of: channel)) ?? []).map(\.personID)
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -251,10 +251,10 @@ extension PusherDialect {
 
   // MARK: Users
 
-  /// The name of the event by which nodes end a user's connections. No client event has such a name.
+  /// The event by which nodes close a user's connections; no client event can have this name.
   static let terminating = "pusher:terminate"
 
-  /// Ends the connections of a user, here and at other nodes.
+  /// Closes a user's connections on all nodes.
   private func terminate(_ channel: PusherChannel, _ app: PusherApp) {
     let event = TransientEvent(name: Self.terminating, data: .null, sender: "")
     rooms.tellNodes(.event(event), in: app.room(of: channel))
@@ -263,6 +263,6 @@ extension PusherDialect {
 }
 
 extension PusherChannel {
-  /// Whether an app's back end is told of it.
+  /// Whether the HTTP API lists the channel.
   fileprivate var isListed: Bool { if case .user = kind { false } else { true } }
 }

@@ -4,17 +4,17 @@ import ParleyPusher
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The server's side of Pusher's protocol: channels are rooms, whose names begin with the app's prefix.
+/// The server side of Pusher's protocol. A channel is a room; its name has the app's prefix.
 ///
-/// An app's signature is what a token is elsewhere: it grants a socket a channel, as long as it is connected.
+/// Clients have no tokens. An app's signature grants a connection a channel until it closes.
 final class PusherDialect: ConnectionDialect {
   let access: Access
   let rooms: Rooms
-  /// The apps by their keys.
+  /// The apps by key.
   let apps: ExactDictionary<PusherApp>
-  /// The connections.
+  /// The connections by id.
   private var links: [ConnectionID: PusherLink] = [:]
-  /// The connections by the names that signatures are for.
+  /// The connections by the socket ids that signatures contain.
   private var bySocket: ExactDictionary<ConnectionID> = [:]
   /// The requests whose events wait for the store.
   var batches: [RequestID: PusherBatch] = [:]
@@ -32,12 +32,12 @@ final class PusherDialect: ConnectionDialect {
         closeCode: { UInt16(PusherError($0).code) }))
   }
 
-  /// Releases the connections, which refer to their dialect.
+  /// Breaks the reference cycles between connections and their dialect.
   func letGo() { (links, bySocket) = ([:], [:]) }
 
   // MARK: Connections
 
-  /// A connection is open: greets it, or closes it.
+  /// Handles a new connection: greets or closes it.
   func opened(
     _ id: ConnectionID, key: String, query: String, at address: String,
     from limited: IPAddress?
@@ -66,7 +66,7 @@ final class PusherDialect: ConnectionDialect {
     send(Self.frame(link.session.greeting), to: connection)
   }
 
-  /// Refuses a connection in the words of its protocol: a browser does not show a page the status of an upgrade.
+  /// Rejects a connection with a frame, since browsers hide an upgrade's status from pages.
   private func refuse(_ id: ConnectionID, _ error: PusherError) {
     metrics.closes[UInt16(error.code), default: 0] += 1
     act(.send(Self.frame(PusherFrame.error(error)), to: id))
@@ -75,7 +75,7 @@ final class PusherDialect: ConnectionDialect {
 
   private var sessionSettings: PusherSession.Settings {
     var session = PusherSession.Settings()
-    // A listener on a busy channel sends nothing by itself; its person is there as long as it answers.
+    // Silent subscribers must answer pings often enough to renew their presence.
     let third = Int64(settings.limits.presenceLeaseMilliseconds) / 3
     session.activityMilliseconds = min(session.activityMilliseconds, third)
     session.pongMilliseconds = min(session.pongMilliseconds, third)
@@ -83,19 +83,19 @@ final class PusherDialect: ConnectionDialect {
     return session
   }
 
-  /// A name of a connection: two numbers, which no connection had before.
+  /// Returns a socket id that no earlier connection has used, as two numbers.
   private func socketID() -> String {
     let number = StableHash.of(dependencies.names.next())
     return "\(number >> 32).\(number & 0xffff_ffff)"
   }
 
-  /// A connection is gone.
+  /// Handles the end of a connection.
   func closed(_ id: ConnectionID) {
     guard let link = links.removeValue(forKey: id) else { return }
     bySocket[link.session.socketID] = nil
   }
 
-  /// Time has passed.
+  /// Does the periodic work of connections, such as pings.
   func ticked() {
     guard !links.isEmpty else { return }
     let now = dependencies.clock.uptime
@@ -105,7 +105,7 @@ final class PusherDialect: ConnectionDialect {
     }
   }
 
-  /// Ends the connections here that are signed in as the user of a channel.
+  /// Closes this gateway's connections that are signed in as a channel's user.
   func endConnections(of channel: PusherChannel, _ app: PusherApp) {
     for connection in connectionsInOrder({ self.links[$0.id] != nil && $0.isOpen }) {
       guard let link = links[connection.id], link.app.key == app.key,
@@ -161,7 +161,7 @@ final class PusherDialect: ConnectionDialect {
     send(Self.frame(PusherFrame.error(error)), to: connection)
   }
 
-  /// Does what a connection wants done.
+  /// Performs the actions of a connection's session.
   private func perform(_ actions: [PusherSession.Action], for link: PusherLink) {
     let connection = link.connection
     for action in actions {
@@ -211,23 +211,23 @@ final class PusherDialect: ConnectionDialect {
         room: room, range: .newest, limit: 1, filter: .all, reader: .pusher(connection.id)))
   }
 
-  /// The name by which users of other protocols see a member.
+  /// Returns the name by which users of other protocols see a member.
   private func name(of member: PusherMember) -> String {
     let name = OneLine.made(of: member.name)
     return name.utf8.count <= settings.limits.nameBytesMax ? name : member.userID
   }
 
-  /// A person of a room, of whatever protocol, as a member.
+  /// Converts a person in a room, who may use another protocol, to a member.
   private func member(_ profile: PersonProfile, in room: RoomName) -> PusherMember {
     PusherMember(
       userID: profile.personID,
       info: rooms.description(of: profile.personID, in: room) ?? ["name": JSONValue(profile.name)])
   }
 
-  /// The last event of a cache channel is known, or that there is none.
+  /// Sends the last event of a cache channel after it was read, or reports that there is none.
   func answer(_ id: ConnectionID, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
     guard let link = links[id], link.connection.isOpen,
-      // A later event has been sent already, or the channel was left.
+      // It is `nil` if a later event was already sent, or the client has left the channel.
       link.cacheReads.removeValue(forKey: room) != nil,
       let channel = link.app.channel(ofRoom: room), case .success(let page) = outcome
     else { return }
@@ -260,9 +260,9 @@ final class PusherLink {
   let connection: Connection
   let app: PusherApp
   var session: PusherSession
-  /// The rate of its client events.
+  /// The rate-limit usage of client events.
   var clientEvents = TokenBucket()
-  /// The rooms whose last publication is being read for it.
+  /// The rooms whose last publication is being read for the client.
   var cacheReads: ExactDictionary<Bool> = [:]
 
   init(_ connection: Connection, _ app: PusherApp, _ session: PusherSession) {
@@ -297,7 +297,7 @@ extension PusherDialect: RoomMessaging {
     }
   }
 
-  /// The event in a publication; of one that has none, `message` with all data.
+  /// Returns the event in a publication; a publication without one becomes the event `message`.
   private static func event(_ publication: Publication, channel: String) -> [UInt8] {
     if let parts = publication.data.values(of: "event", "data"), let name = parts[0]?.string,
       let text = parts[1]?.string, !PusherEvent.isOwn(name)
@@ -330,12 +330,12 @@ extension PusherDialect: RoomMessaging {
     rooms.leave(room: room, connection)
   }
 
-  /// The app and the channel of a room. No app's prefix is the beginning of another's.
+  /// Returns a room's app and channel. No app's prefix is the beginning of another's.
   private func find(_ room: RoomName) -> (PusherApp, PusherChannel)? {
     apps.values.lazy.compactMap { app in app.channel(ofRoom: room).map { (app, $0) } }.first
   }
 
-  /// A publication is about to be sent: reads that began before it have nothing newer.
+  /// Cancels reads of a room's last publication, because a newer one is about to be sent.
   private func overtakeReads(of room: RoomName) {
     guard find(room)?.1.isCache ?? false else { return }
     for id in rooms.members(of: room) { links[id]?.cacheReads[room] = nil }
@@ -343,7 +343,7 @@ extension PusherDialect: RoomMessaging {
 }
 
 extension PusherError {
-  /// The error that tells a client why its connection is closed.
+  /// Creates the error that tells a client the reason of its closed connection.
   init(_ reason: CloseReason) {
     switch reason {
     case .draining, .rejoin, .disconnected: self = .draining
@@ -357,7 +357,7 @@ extension PusherError {
 }
 
 extension CloseReason {
-  /// The reason behind an error with which a connection ends.
+  /// Creates the close reason for an error that ends a connection.
   init(_ error: PusherError) {
     switch error {
     case .draining: self = .draining

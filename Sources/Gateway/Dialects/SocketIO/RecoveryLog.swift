@@ -2,11 +2,11 @@ import ParleyGatewayPorts
 import ParleyJSON
 import ParleySocketIO
 
-/// An event for readers over Socket.IO.
+/// An event for Socket.IO subscribers.
 enum SocketContent {
-  /// The same for all readers; `author` is the person who caused it, if one did.
+  /// A packet that is the same for all subscribers; `author` is the person who caused it, if any.
   case packet(SocketPacket, author: PersonID?)
-  /// A publication, whose place in the room some readers want beside it.
+  /// A publication, which some subscribers receive with its position in the room.
   case publication(Publication, data: JSONValue, epoch: String)
 
   /// The event's author.
@@ -25,9 +25,9 @@ enum SocketContent {
     }
   }
 
-  /// The packet for the subscribers of the room.
+  /// Returns the packet for the subscribers of the room.
   ///
-  /// - Parameter hasPlace: whether the reader wants a publication's place in the room.
+  /// - Parameter hasPlace: whether the subscriber wants a publication's position in the room.
   func packet(in room: RoomName, hasPlace: Bool) -> SocketPacket {
     switch self {
     case .packet(let packet, _): packet
@@ -40,13 +40,13 @@ enum SocketContent {
   }
 }
 
-/// The events that Socket.IO clients can recover (connection state recovery): one log for all of
-/// them, in memory, bounded in bytes and in time.
+/// The events that Socket.IO clients can recover (connection state recovery): one log in memory for
+/// all clients, limited in bytes and in time.
 ///
-/// Places count up, and begin with a name that is unique to this run of the server: a place from an earlier
-/// run is not valid here.
+/// A position is an ascending number. Its text for clients begins with a name that is unique to
+/// this run of the server, so positions from earlier runs are invalid.
 struct RecoveryLog {
-  /// The recipients of an entry.
+  /// The receivers of an entry.
   enum Audience {
     /// All subscribers of a room.
     case room(RoomName)
@@ -58,9 +58,9 @@ struct RecoveryLog {
     let place: UInt64
     let audience: Audience
     let content: SocketContent
-    /// In milliseconds of uptime.
+    /// The time of the entry, in milliseconds of uptime.
     let time: Int64
-    /// The bytes that an entry counts for, including its own memory.
+    /// The bytes counted for the entry, with an estimate of its overhead.
     var byteCount: Int { content.byteCount + 128 }
   }
 
@@ -68,24 +68,24 @@ struct RecoveryLog {
   private let bytesMax: Int
   private let milliseconds: Int64
   private var entries: [Entry] = []
-  /// Entries at the front that are forgotten, and not yet removed.
+  /// The number of discarded entries at the front of `entries`, which are removed in batches.
   private var forgotten = 0
   private var byteCount = 0
-  /// The place of the newest entry.
+  /// The position of the newest entry.
   private(set) var head: UInt64 = 0
 
   /// - Parameters:
-  ///   - name: of this run of the server.
-  ///   - milliseconds: for which an entry is kept, at most.
+  ///   - name: a name unique to this run of the server.
+  ///   - milliseconds: the maximum age of an entry.
   init(name: String, bytesMax: Int, milliseconds: Int64) {
     self.name = name
     self.bytesMax = bytesMax
     self.milliseconds = milliseconds
   }
 
-  /// Adds an entry.
+  /// Adds an entry, and discards entries over the limits.
   ///
-  /// - Returns: Its place, as clients know it.
+  /// - Returns: The position as text for clients.
   mutating func append(
     _ content: SocketContent, for audience: Audience, now: Int64
   ) -> String {
@@ -97,7 +97,7 @@ struct RecoveryLog {
     return text(of: head)
   }
 
-  /// Forgets entries that are too old, or over the size limit.
+  /// Discards entries that are too old, or exceed the size limit.
   mutating func forget(now: Int64) {
     while forgotten < entries.count,
       byteCount > bytesMax || entries[forgotten].time + milliseconds <= now
@@ -111,14 +111,14 @@ struct RecoveryLog {
     }
   }
 
-  /// Forgets everything: no client is left that may resume.
+  /// Discards all entries, because no client can resume.
   mutating func forgetAll() {
     entries = []
     forgotten = 0
     byteCount = 0
   }
 
-  /// Returns the entries after a place, oldest first; `nil` if some of them have expired.
+  /// Returns the entries after a position, oldest first; `nil` if some were discarded.
   ///
   /// - Complexity: O(1).
   func entries(after place: UInt64) -> ArraySlice<Entry>? {
@@ -127,10 +127,10 @@ struct RecoveryLog {
     return kept.suffix(Int(head - min(place, head)))
   }
 
-  /// A place as clients know it.
+  /// Returns a position as text for clients.
   func text(of place: UInt64) -> String { name + "." + String(place, radix: 36) }
 
-  /// The place that a client names; `nil` if it is not a place of this run of the server.
+  /// Parses a client's position; `nil` if it is not of this run of the server.
   func place(_ text: String?) -> UInt64? {
     guard let text else { return nil }
     let prefix = name + "."

@@ -4,9 +4,9 @@ import ParleySocketIO
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Carrying sessions over WebSockets and polls.
+/// The transports of Socket.IO sessions: WebSockets and polls.
 extension SocketIODialect {
-  /// The error codes of Engine.IO for refused requests.
+  /// Engine.IO's error codes for rejected requests.
   enum Refusal: Int {
     case unknownTransport = 0
     case unknownSession = 1
@@ -42,7 +42,7 @@ extension SocketIODialect {
     query["EIO"].flatMap { Int($0) }.flatMap(EngineGeneration.init(rawValue:))
   }
 
-  /// The session that a request names, if it belongs to that client.
+  /// Returns the session in a request's query, if it belongs to the client's address.
   func link(_ query: QueryFields, address: String) -> SocketIOLink? {
     guard let sid = query["sid"], let link = bySession[sid],
       link.address.utf8.elementsEqual(address.utf8),
@@ -51,7 +51,7 @@ extension SocketIODialect {
     return link
   }
 
-  /// Returns the answer to a request over a limit, with the status and the time to wait.
+  /// Returns the response 429 for a request over a rate limit.
   static func refusal(_ excess: Excess) -> Response {
     var response = Refusal.forbidden.response
     response.status = 429
@@ -60,7 +60,7 @@ extension SocketIODialect {
 
   // MARK: WebSockets
 
-  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  /// Returns the response that rejects an upgrade; `nil` if the upgrade may proceed.
   func refusal(ofUpgrade head: RequestHead, query: String, address: String) -> Response? {
     let query = QueryFields(query)
     if let excess = access.excess(ofConnecting: head) { return Self.refusal(excess) }
@@ -74,7 +74,7 @@ extension SocketIODialect {
     return link.session.isOnWebSocket || link.probe != nil ? Refusal.badRequest.response : nil
   }
 
-  /// A WebSocket of Socket.IO is open.
+  /// Handles a new WebSocket: the start of a session, or a probe for an existing session.
   func opened(
     _ id: ConnectionID, query: String, address: String, from limited: IPAddress?
   ) {
@@ -103,14 +103,14 @@ extension SocketIODialect {
     perform(link.session.begin(), for: link)
   }
 
-  /// Lets a client send messages of the full size, over what carries its session or may do so later.
+  /// Raises the message size limit for a session's WebSocket, and for one that probes.
   func admit(_ link: SocketIOLink, as identity: Identity) {
     for carrier in [link.carrier, link.probe].compactMap(\.self) {
       board.admit(carrier, as: identity, from: link.connection.limitedAddress)
     }
   }
 
-  /// Begins a session; `nil` if there is no place for it.
+  /// Begins a session; `nil` if no slot is free.
   private func makeLink(
     _ generation: EngineGeneration, overWebSocket: Bool, address: String,
     from limited: IPAddress?
@@ -128,9 +128,9 @@ extension SocketIODialect {
     return link
   }
 
-  /// A message has come over a WebSocket.
+  /// Handles a message on a WebSocket.
   ///
-  /// - Returns: whether the WebSocket carries a session of Socket.IO, or may do so later.
+  /// - Returns: whether the WebSocket carries a session of Socket.IO, or probes for one.
   func received(
     _ bytes: UnsafeRawBufferPointer, kind: MessageKind, byCarrier id: ConnectionID
   ) -> Bool {
@@ -162,7 +162,7 @@ extension SocketIODialect {
       if awaited, !link.session.awaitsPong { noteArrival(link) }
       perform(actions, for: link, excess: excess)
     } else {
-      // Binary attachments, which no app of this family sends.
+      // Binary attachments, which no app of the Twake family sends.
       perform(link.session.end(.badPacket), for: link)
     }
   }
@@ -173,27 +173,27 @@ extension SocketIODialect {
     link.session.endProbe()
   }
 
-  /// A message on a WebSocket was too long.
+  /// Handles a message on a WebSocket that exceeded the size limit.
   ///
-  /// - Returns: as for a message that has come.
+  /// - Returns: whether the WebSocket belongs to Socket.IO.
   func oversized(byCarrier id: ConnectionID) -> Bool {
     guard let link = byCarrier[id] else { return false }
     perform(link.session.end(.badPacket), for: link)
     return true
   }
 
-  /// A message on a WebSocket was dropped in part, since its sender holds its share of memory.
+  /// Handles a message that was dropped in part: its sender has used its share of memory.
   ///
-  /// - Returns: as for a message that has come.
+  /// - Returns: whether the WebSocket belongs to Socket.IO.
   func crowded(carrier id: ConnectionID) -> Bool {
     guard let link = byCarrier[id] else { return false }
     perform(link.session.end(.flooding), for: link)
     return true
   }
 
-  /// A WebSocket is gone.
+  /// Handles the end of a WebSocket.
   ///
-  /// - Returns: as for a message that has come.
+  /// - Returns: whether the WebSocket belongs to Socket.IO.
   func closed(carrier id: ConnectionID) -> Bool {
     guard let link = byCarrier[id] else { return false }
     if link.probe == id {
@@ -208,10 +208,10 @@ extension SocketIODialect {
 
   // MARK: Polling
 
-  /// Whether a request is a poll that waits.
+  /// Whether a request is a waiting poll.
   func isPoll(_ request: RequestID) -> Bool { byPoll[request] != nil }
 
-  /// Decides about a long body: of a session whose client has authenticated.
+  /// Decides on a long body, which is accepted only for sessions with an authenticated client.
   func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     func refuse(_ response: Response) -> BodyDecision { .refuse(response.allowing(head)) }
     guard let link = link(QueryFields(head.query), address: head.remoteAddress) else {
@@ -229,7 +229,7 @@ extension SocketIODialect {
     return .take(upTo: bytesMax, for: Holder(Stranger(identity, from: head.limitedAddress)))
   }
 
-  /// Answers a request, or lets it wait.
+  /// Answers a request, or holds it as a poll.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
     if head.method == "OPTIONS" {
       respond(request, .preflight(head))
@@ -241,7 +241,7 @@ extension SocketIODialect {
     guard query["transport"] == "polling" else {
       return refuse(query["transport"] == "websocket" ? .badRequest : .unknownTransport)
     }
-    // A script's answer would be code for any page that asks.
+    // A response as a script would expose its content to any page.
     guard query["j"] == nil else { return refuse(.badRequest) }
     guard query["sid"] != nil else {
       guard head.method == "GET" else { return refuse(.badHandshakeMethod) }
@@ -253,7 +253,7 @@ extension SocketIODialect {
     switch head.method {
     case "GET":
       if let old = link.poll {
-        // The client has given up the waiting poll, or it would not ask again.
+        // The client has given up the waiting poll, otherwise it would not send another.
         link.session.abandonPoll()
         stopWaiting(link)
         let noop = EnginePayload.encode(
@@ -285,7 +285,7 @@ extension SocketIODialect {
     }
   }
 
-  /// Begins a session that polls.
+  /// Begins a session that uses polling.
   private func shakeHands(_ request: RequestID, _ head: RequestHead, _ generation: EngineGeneration)
   {
     if let refusal = table.refusal(for: head.limitedAddress) {
@@ -319,7 +319,7 @@ extension SocketIODialect {
     link.poll = nil
   }
 
-  /// The client of a request went away.
+  /// Handles the disconnect of a waiting poll's client.
   func abandoned(_ request: RequestID) {
     guard let link = byPoll[request] else { return }
     stopWaiting(link)
@@ -328,7 +328,7 @@ extension SocketIODialect {
 }
 
 extension Response {
-  /// The refusal of a further session while the server is full or stops.
+  /// The rejection of a session while the server is full or shutting down.
   static var overloaded: Response {
     .tooMany(
       .problem(503, .unavailable, "no further sessions now; try again later"), retryAfter: nil)

@@ -5,27 +5,27 @@ import SocketMessages
 
 /// Resuming a session of a Socket.IO client (connection state recovery).
 ///
-/// A client that asks is given a recovery id with the answer to its CONNECT, and every event it is sent
-/// ends with a place in the log. When its connection breaks it stays in its rooms, away; events there go to
-/// the log alone. A client that reconnects with the id and the last place is sent the later events, and
-/// keeps its name and its rooms.
+/// A client that requests it receives a recovery id with the reply to its CONNECT, and each event
+/// ends with a position in the log. When its connection breaks, the session remains in its rooms in
+/// the state *away*; events are then only logged. A client that reconnects with the id and the last
+/// position receives the later events, and retains its name and rooms.
 ///
 ///     CONNECT {"recovery":true}      ─▶
 ///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
 ///                                    ◀─ ["realtime:event",{…},"x.7"]
-///     (the line breaks)                 x.8, x.9 are kept
+///     (the connection breaks)           x.8, x.9 are logged
 ///     CONNECT {"pid":"P","offset":"x.7"} ─▶
 ///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
 ///                                    ◀─ x.8, x.9
 ///
-/// The id alone opens nothing where tokens are checked: what was missed comes once the same user has
-/// authenticated, with `token` beside the id or by `authenticate`.
+/// Where tokens are checked, the id alone is not sufficient: missed events are sent after the same
+/// user has authenticated, with `token` beside the id or by `authenticate`.
 extension SocketIODialect {
-  /// A client of the fourth generation enters.
+  /// Handles a CONNECT from a client of protocol generation 4.
   func enterTwake(_ link: SocketIOLink, _ credentials: JSONValue?) {
     let fields = TwakeFields(credentials)
     if link.connection.identity == nil, link.authenticateBy == nil {
-      // It has left before, and connects again over the same transport.
+      // The client has left before, and connects again over the same transport.
       link.authenticateBy = dependencies.clock.uptime + settings.dialects.authenticateMilliseconds
     }
     var identity: Identity?
@@ -40,7 +40,7 @@ extension SocketIODialect {
         return
       }
     } else if access.isDemo {
-      // No client has to identify itself.
+      // Demo clients need not authenticate.
       identity = .demo
     }
     let recoveryID = fields.recoveryID
@@ -76,14 +76,14 @@ extension SocketIODialect {
     byRecovery[recovery.id] = link
   }
 
-  /// Returns the session that a client can recover.
+  /// Returns the session that a client can resume; `nil` if there is none.
   private func recoverable(
     _ recoveryID: String, _ offset: String?, by link: SocketIOLink
   ) -> SocketIOLink? {
     guard let old = byRecovery[recoveryID], old !== link, old.connection.identity != nil,
       let missed = missed(by: old, since: offset)
     else { return nil }
-    // A session whose missed events exceed a poll would end again, for ever.
+    // Missed events over the queue limit would end the session again, at each attempt.
     let bytesMax =
       link.session.isOnWebSocket
       ? settings.queuedBytesMax : settings.dialects.socketIO.queuedBytesMax
@@ -94,7 +94,7 @@ extension SocketIODialect {
     old.connection.identity?.user.utf8.elementsEqual(identity.user.utf8) ?? false
   }
 
-  /// Returns the entries that a client has missed; `nil` if some of them have expired.
+  /// Returns the events that a client has missed; `nil` if some were discarded.
   private func missed(by link: SocketIOLink, since offset: String?) -> [RecoveryLog.Entry]? {
     guard let recovery = link.recovery else { return nil }
     let place = max(recovery.arrived, recoveryLog.place(offset) ?? 0)
@@ -103,7 +103,7 @@ extension SocketIODialect {
     }
   }
 
-  /// Resumes a session for a client whose identity is known by now: the former link takes over the client's
+  /// Resumes a session for an authenticated client: the earlier link takes over the client's
   /// transport.
   ///
   /// - Returns: The link that continues.
@@ -113,15 +113,15 @@ extension SocketIODialect {
     guard let old = recoverable(claim.recoveryID, claim.offset, by: link),
       isOwner(identity, of: old)
     else {
-      // It has been sent that it resumed. When this connection closes it connects again, and then does not
-      // resume.
+      // The client was already sent that it resumed. Close this connection: on reconnecting, the
+      // client begins a new session.
       perform(link.session.end(.closed), for: link)
       return link
     }
-    // The server has not noticed yet that the old connection is broken.
+    // The server has not yet noticed that the old connection is broken.
     if !old.isAway { perform(old.session.end(.closed), for: old) }
     guard old.isAway else {
-      // It was forgotten, since its user has too many such sessions. The client begins a new one.
+      // The old session exceeded its user's share and was discarded. The client begins a new one.
       perform(link.session.end(.closed), for: link)
       return link
     }
@@ -140,7 +140,7 @@ extension SocketIODialect {
     for entry in readable {
       perform(old.session.send(packet(entry, for: old).engineText), for: old)
     }
-    // The token that it resumes with may grant less.
+    // The token of the resuming client may grant less.
     applyRights(to: old)
     for room in Array(old.connection.rooms) { showOnline(forRoom: room, old) }
     return old
@@ -156,15 +156,15 @@ extension SocketIODialect {
     return packet.numbered(recoveryLog.text(of: entry.place))
   }
 
-  /// A ping was answered: all that was sent before has arrived.
+  /// Records that a ping was answered: all events sent before it have arrived.
   func noteArrival(_ link: SocketIOLink) {
     guard let pinged = link.recovery?.pinged else { return }
     link.recovery?.arrived = pinged
   }
 
-  // MARK: Going away
+  // MARK: Away sessions
 
-  /// Whether a client whose session ends may resume it.
+  /// Whether a client may resume its session after these actions end it.
   func maySeeAgain(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
     guard link.recovery != nil, link.connection.identity != nil, !board.isDraining else {
       return false
@@ -178,8 +178,8 @@ extension SocketIODialect {
     return false
   }
 
-  /// Keeps a session whose client may resume it: as many in all as there are sessions, and of a user as many as remain
-  /// for all others. The oldest is forgotten for a newer one; a user over its share cannot resume a further one.
+  /// Retains a session that its client may resume. At `sessionsMax` away sessions the oldest is
+  /// discarded; over the user's share of them (``FairShares``), the session itself is discarded.
   func goAway(_ link: SocketIOLink) {
     table.leave(link.connection)
     wentOffline(link)
@@ -200,7 +200,7 @@ extension SocketIODialect {
     }
   }
 
-  /// Time has passed.
+  /// Discards away sessions and logged events that have expired.
   func tickRecovery(_ now: Int64) {
     while let place = away.first {
       if let link = byPlace[place], let until = link.recovery?.awayUntil {

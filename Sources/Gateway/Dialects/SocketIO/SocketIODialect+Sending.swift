@@ -4,16 +4,16 @@ import ParleySocketIO
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Executing the actions of sessions, and sending them events.
+/// Performing the actions of sessions, and sending events.
 extension SocketIODialect {
-  /// Executes the actions of a session.
+  /// Performs the actions of a session.
   ///
-  /// - Parameter excess: the limit that refuses events, if a rate was exceeded.
+  /// - Parameter excess: the exceeded rate limit, which rejects events; `nil` if none.
   func perform(
     _ actions: [SocketSession.Action], for link: SocketIOLink, excess: Excess? = nil
   ) {
     for action in actions {
-      // One of the actions may have resumed a former link for the client.
+      // An earlier action may have resumed another link for the client.
       let link = link.current
       switch action {
       case .send(let bytes):
@@ -30,7 +30,7 @@ extension SocketIODialect {
         stopWaiting(link)
         respond(poll.request, Self.polled(body).allowing(poll.head))
       case .entered(_, let credentials):
-        // In the older generation every client is in the default namespace unasked.
+        // In the older generation, clients enter the default namespace without a request.
         if link.session.generation == .four { enterTwake(link, credentials) }
       case .left(let namespace):
         guard namespace.utf8.elementsEqual("/".utf8) else { break }
@@ -59,7 +59,7 @@ extension SocketIODialect {
     if !link.isAway { perform(link.session.send(packet.numbered(offset).engineText), for: link) }
   }
 
-  /// Sends a packet that others get too.
+  /// Sends a packet encoded for several receivers.
   private func send(_ packet: SharedMessage, to link: SocketIOLink) {
     guard link.session.isOnWebSocket, let carrier = link.carrier else {
       perform(link.session.send(packet.bytes), for: link)
@@ -72,8 +72,8 @@ extension SocketIODialect {
     act(.send(packet.frame, to: carrier))
   }
 
-  /// Sends content to the Socket.IO subscribers of a room; each form of it is made once, if a subscriber
-  /// wants it.
+  /// Sends content to a room's Socket.IO subscribers. Each form is encoded once, and only if a
+  /// subscriber needs it.
   func deliver(_ content: SocketContent, in room: RoomName) {
     guard !byPlace.isEmpty else { return }
     let isForAll = rooms.isForAll(by: content.author)
@@ -95,7 +95,7 @@ extension SocketIODialect {
     }
   }
 
-  /// The session is over: releases its transport, and all of its state unless the client may resume it.
+  /// Releases an ended session's transport, and its state unless the client may resume it.
   private func release(_ link: SocketIOLink, _ ending: SocketSession.Ending, isAway: Bool) {
     let code: UInt16 =
       switch ending {
@@ -119,7 +119,7 @@ extension SocketIODialect {
     if isAway { goAway(link) } else { forget(link) }
   }
 
-  /// Lets an older link continue with the transport of a newer one, which it replaces.
+  /// Moves the transport of a newer link to an older one, which continues in its stead.
   func takeOver(_ link: SocketIOLink, by old: SocketIOLink) {
     old.session = link.session
     old.address = link.address

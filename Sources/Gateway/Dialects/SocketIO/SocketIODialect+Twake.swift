@@ -5,11 +5,11 @@ import SocketMessages
 
 /// The events of the Twake family over Socket.IO.
 extension SocketIODialect {
-  /// An event has come.
+  /// Handles an event.
   func receivedTwake(
     _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
   ) {
-    // Unknown events are not passed on; the original sent `message` to all clients.
+    // Unknown events are dropped; the original server broadcasts `message` to all clients.
     guard let event = TwakeEvent(rawValue: name) else { return }
     switch event {
     case .authenticate: authenticate(TwakeFields(arguments.first).token, link)
@@ -18,12 +18,12 @@ extension SocketIODialect {
     case .event: emit(TwakeFields(arguments.first), link)
     case .getOnline: answerOnline(Self.users(in: arguments), id: id, link)
     case .setOnline:
-      // Connected users are online, whatever a client says of others or of itself.
+      // A user with a connection is online, regardless of what clients report.
       answerOnline([link.connection.person], id: id, link)
     }
   }
 
-  /// Answers an event over a rate, if its protocol has an answer for that.
+  /// Replies to an event over a rate limit, if the protocol has a reply for it.
   func refuseTwake(
     _ name: String, _ arguments: [JSONValue], _ excess: Excess, _ link: SocketIOLink
   ) {
@@ -43,7 +43,7 @@ extension SocketIODialect {
       let identity = try access.identity(for: token)
       if isRefused(identity, link) { return }
       let link = take(identity, link)
-      // None if the session that the client resumed has ended meanwhile.
+      // Send nothing if the resumed session has ended meanwhile.
       if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
     } catch {
       log(.notice, "token refused", "\(error)")
@@ -51,9 +51,10 @@ extension SocketIODialect {
     }
   }
 
-  /// Refuses a client whose user has too many connections or sessions. A resumed session is no further connection.
+  /// Rejects a client over its user's limits of connections and sessions. A resumed session does
+  /// not count again as a connection.
   ///
-  /// - Returns: Whether it is refused.
+  /// - Returns: Whether the client was rejected.
   func isRefused(_ identity: Identity, _ link: SocketIOLink) -> Bool {
     if link.connection.identity == nil, link.claim == nil,
       let excess = access.excess(ofConnecting: identity)
@@ -66,7 +67,7 @@ extension SocketIODialect {
     return true
   }
 
-  /// Gives the client an identity, and lets it resume the session that it has claimed.
+  /// Sets the client's identity, and resumes the session that it has claimed.
   ///
   /// - Returns: The link that continues.
   func take(_ identity: Identity, _ link: SocketIOLink) -> SocketIOLink {
@@ -78,7 +79,7 @@ extension SocketIODialect {
     }
     let connection = link.connection
     if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
-      // It is another user now: no state of the former one stays.
+      // The user has changed: discard the previous user's state.
       leaveTwake(link)
     }
     let isFirst = connection.identity == nil
@@ -94,7 +95,7 @@ extension SocketIODialect {
     return link
   }
 
-  /// Reports to the client that it is not authorised, and ends the session.
+  /// Sends `unauthorized` to the client, and ends the session.
   func refuse(_ reason: String, _ link: SocketIOLink) {
     let error: JSONValue = ["message": JSONValue(reason), "data": Self.refusalData(reason)]
     send(SocketPacket(event: "unauthorized", [error]), to: link)
@@ -110,7 +111,7 @@ extension SocketIODialect {
     ]
   }
 
-  /// Whether the client may do this in a room: by its own rights, or by the room's token.
+  /// Whether the client has rights to a room: its own, or by the room's token.
   private func may(
     _ verbs: Verbs, in room: RoomName, token: String?, _ link: SocketIOLink
   ) -> Bool {
@@ -123,7 +124,7 @@ extension SocketIODialect {
     return token.map { access.admits($0, to: room, user: identity.user) } ?? false
   }
 
-  /// Returns the connection's identity, as long as its token is valid.
+  /// Returns the connection's identity; `nil` if its token has expired.
   private func connectionIdentity(_ connection: Connection) -> Identity? {
     connection.identity.flatMap { $0.isExpired(at: dependencies.clock.now) ? nil : $0 }
   }
@@ -169,13 +170,13 @@ extension SocketIODialect {
     showOnline(forRoom: room, link)
   }
 
-  /// Shows the user as online in the room that shows presence for this one.
+  /// Shows the user as online in the presence room of a room.
   func showOnline(forRoom room: RoomName, _ link: SocketIOLink) {
     if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
   }
 
-  /// Joins a room for a client that asks for places: its events carry them, and it first receives what came
-  /// after the place that it names, if it names one.
+  /// Joins a room for a client that requests positions: events contain their position, and the
+  /// client first receives the publications after the position in the request, if any.
   private func catchUpTwake(_ room: RoomName, from place: JSONValue, _ link: SocketIOLink) {
     let connection = link.connection
     var position: RoomPosition?
@@ -192,7 +193,7 @@ extension SocketIODialect {
         room: room, position: position, subscriber: .socketIO(connection.id), attempt: attempt))
   }
 
-  /// Makes a client a member of a room, and sends what it has missed.
+  /// Completes a join, and sends the publications that the client has missed.
   func finish(
     _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
   ) {
@@ -236,8 +237,8 @@ extension SocketIODialect {
     link.recovery?.joined[room] = nil
   }
 
-  /// Takes the client out of the rooms that its user may no longer read, and notifies it in the words for a
-  /// room that may not be joined.
+  /// Removes the client from rooms that its user may no longer read, and sends the error of a
+  /// rejected join for each.
   func applyRights(to link: SocketIOLink) {
     for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
       guard !link.connection.verbs(on: .room(room)).contains(.read) else { continue }
@@ -260,7 +261,7 @@ extension SocketIODialect {
     let person = link.connection.person
     let stamped = Self.stamped(data, person)
     guard stamped.value(of: "type")?.string != "writing" else {
-      // Typing is of no interest later, so it is not stored.
+      // Typing is relevant only now, so it is not stored.
       relay(event: stamped, in: room)
       return
     }
@@ -269,13 +270,13 @@ extension SocketIODialect {
       for: .socketIO(link.connection.id))
   }
 
-  /// Tells a client that its event was not taken.
+  /// Notifies a client that its event was rejected.
   func answer(_ place: ConnectionID, _ result: PublishResult, in room: RoomName) {
     guard case .refused(_, let message) = result, let link = byPlace[place] else { return }
     reply("realtime:event:error", room, message, to: link)
   }
 
-  /// The data with the sender's own id wherever it names a user: no client speaks for others.
+  /// Returns the data with each user id replaced by the sender's: no client may publish as others.
   private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
     guard let parts = data.values(of: "user_id", "event") else { return data }
     let own = JSONFields.Field("user_id", JSONValue(person))
@@ -287,7 +288,7 @@ extension SocketIODialect {
     return data.replacing(fields)
   }
 
-  /// Sends an event to the subscribers of a room that it concerns now, without storing it.
+  /// Sends an event to a room's current subscribers, without storing it.
   private func relay(event data: JSONValue, in room: RoomName) {
     let typing = data.value(of: "event")?.values(of: "user_id", "is_writing")
     let user = typing?[0]?.string
@@ -297,7 +298,7 @@ extension SocketIODialect {
     owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
   }
 
-  /// The session has left the default namespace: the user is no longer there.
+  /// Handles a session that leaves the default namespace: its user goes offline.
   func leaveTwake(_ link: SocketIOLink) {
     let connection = link.connection
     for room in Array(connection.rooms) { leaveTwake(room, link) }
@@ -310,8 +311,7 @@ extension SocketIODialect {
 
   // MARK: Presence
 
-  /// The room where people of a company see who is online, for a room of that company's or for
-  /// that room itself.
+  /// Returns the room that shows who of a company is online, for any room of the company.
   private static func presenceRoom(for room: RoomName) -> RoomName? {
     for prefix in ["/users/online/", "/companies/", "/company/"] {
       guard room.utf8.starts(with: prefix.utf8) else { continue }
@@ -332,7 +332,7 @@ extension SocketIODialect {
     guard !link.presenceRooms.contains(room) else { return }
     link.presenceRooms.insert(room)
     if let leaving = self.leaving.removeValue(forKey: person) {
-      // It was never gone, not even for those rooms that it does not rejoin in time.
+      // The user was never offline, not even in rooms that this session has not rejoined yet.
       for room in leaving.rooms { link.presenceRooms.insert(room) }
       if leaving.rooms.contains(room) { return }
     }
@@ -357,7 +357,7 @@ extension SocketIODialect {
     let rooms = link.presenceRooms
     link.presenceRooms = []
     if let other = otherSessions(of: person, than: link).first {
-      // Another of the user's devices says in these rooms that the user is there.
+      // Another session of the user continues to show the user in these rooms.
       for room in rooms { other.presenceRooms.insert(room) }
       return
     }
@@ -368,7 +368,7 @@ extension SocketIODialect {
     )
   }
 
-  /// Reports users who have not returned in time.
+  /// Reports users as offline who have not returned within the grace period.
   func tickPresence(_ now: Int64) {
     for (person, leaving) in Array(self.leaving) where leaving.until <= now {
       self.leaving[person] = nil
@@ -391,14 +391,14 @@ extension SocketIODialect {
     deliver(.packet(SocketPacket(event: "realtime:resource", [resource]), author: nil), in: room)
   }
 
-  /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
+  /// Returns the user ids in `{"data": [...]}`, in a list, or in the arguments.
   private static func users(in arguments: [JSONValue]) -> [String] {
     let data = arguments.first?.value(of: "data")
     let users = (data ?? arguments.first)?.firstElements(usersMax) ?? data.map { [$0] } ?? arguments
     return users.compactMap { $0.utf8.count <= TwakeFields.nameBytesMax ? $0.string : nil }
   }
 
-  /// Users in one answer, at most; those named after them are left out.
+  /// Maximum users in a reply; further users are left out.
   private static let usersMax = 1_000
 
   private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {

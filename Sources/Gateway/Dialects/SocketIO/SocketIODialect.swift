@@ -2,30 +2,30 @@ import ParleyGatewayPorts
 import ParleySocketIO
 import SocketMessages
 
-/// Sessions of Socket.IO, carried by WebSockets and polls, with the events of the Twake family.
+/// Socket.IO sessions, carried by WebSockets and polls, with the events of the Twake family.
 ///
-/// Nothing outside this folder touches its state.
+/// Only code in this folder accesses its state.
 final class SocketIODialect: SessionDialect, SessionMessaging {
-  /// The sessions by their secret ids.
+  /// The sessions by secret id.
   var bySession: ExactDictionary<SocketIOLink> = [:]
-  /// The sessions by their connection ids.
+  /// The sessions by the ids of their connection objects.
   var byPlace: [ConnectionID: SocketIOLink] = [:]
-  /// The sessions by WebSocket, including sockets that probe.
+  /// The sessions by WebSocket, including WebSockets that probe.
   var byCarrier: [ConnectionID: SocketIOLink] = [:]
-  /// The sessions by the poll that waits.
+  /// The sessions by waiting poll.
   var byPoll: [RequestID: SocketIOLink] = [:]
-  /// The sessions that have a recovery id, connected or away, by that id.
+  /// The sessions by recovery id, connected or away.
   var byRecovery: ExactDictionary<SocketIOLink> = [:]
-  /// Sessions that went away, in that order; some have returned.
+  /// The sessions that became away, oldest first; some may have resumed.
   var away: [ConnectionID] = []
-  /// Sessions that are away, by user.
+  /// The number of away sessions per user.
   var awayShares: FairShares<Stranger>
-  /// The sessions of each user who has any.
+  /// The connected sessions of each user.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// Users whose last session has ended: until when they may return, and the rooms to notify if they do
-  /// not.
+  /// Users whose last session has ended: the end of their grace period, and the rooms to notify
+  /// after it.
   var leaving: ExactDictionary<(until: Int64, rooms: ExactSet)> = [:]
-  /// Events that clients may recover.
+  /// The events that clients may recover.
   var recoveryLog: RecoveryLog
 
   init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ table: SessionTable) {
@@ -51,7 +51,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
 
   func endSession(of connection: Connection, comesBack: Bool) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
-    // These clients reconnect when the connection ends, unless they receive a disconnect first.
+    // Clients reconnect after a closed connection unless they receive a disconnect packet first.
     if !comesBack { send(SocketPacket(.disconnect), to: link) }
     dismiss(link)
     return true
@@ -67,7 +67,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
     return true
   }
 
-  // MARK: Identities of subscriptions, of which there is one for all
+  // MARK: Identities of subscriptions; here the session has one for all
 
   func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool { false }
   func updateIdentities(of connection: Connection) {}
@@ -75,13 +75,13 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
 
   // MARK: Ending sessions
 
-  /// Ends a session from this side, without a chance to resume it.
+  /// Ends a session by the server, without a way to resume it.
   private func dismiss(_ link: SocketIOLink) {
     if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
   }
 
-  /// Ends a session whose client has not shown a token in time. A client that polls hears the reason with its next poll,
-  /// if that comes soon.
+  /// Ends a session whose client has not shown a token within the time limit. A client that polls
+  /// gets the reason with its next poll, if that arrives soon.
   private func expire(_ link: SocketIOLink, _ now: Int64) {
     guard !link.session.hasEnded else { return }
     guard !link.session.isLeaving else { return perform(link.session.end(.silent), for: link) }
@@ -91,15 +91,15 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
     refuse("no authenticate in time", link)
   }
 
-  /// Milliseconds for which an expired session waits for the next poll of its client.
+  /// Milliseconds for which an expired session waits for its client's next poll.
   private static let leavingMilliseconds: Int64 = 5_000
 
-  /// Releases the sessions, whose places refer to their dialect.
+  /// Breaks the reference cycles between sessions and their dialect.
   func letGo() {
     (bySession, byPlace, byCarrier, byPoll, byRecovery) = ([:], [:], [:], [:], [:])
   }
 
-  /// Time has passed.
+  /// Does the periodic work: pings, and the expiry of sessions, logged events and presence.
   func ticked() {
     let now = dependencies.clock.uptime
     for link in Array(bySession.values) {

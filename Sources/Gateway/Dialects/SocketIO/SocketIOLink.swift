@@ -2,51 +2,51 @@ import ParleyGatewayPorts
 import ParleySocketIO
 import ParleyWebSocketFrames
 
-/// A session of Socket.IO, and what carries it.
+/// A Socket.IO session and its transport.
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class SocketIOLink {
-  /// The data by which a client recovers its session (connection state recovery).
+  /// The state by which a client can resume its session (connection state recovery).
   struct Recovery {
-    /// The secret id by which the client is recognised.
+    /// The secret recovery id of the client.
     let id: String
-    /// The place in the log up to which the client is known to have received all.
+    /// The position in the log through which the client has certainly received all events.
     var arrived: UInt64
-    /// The place up to which all was sent before the ping that is unanswered.
+    /// The newest position in the log when the latest ping was sent.
     var pinged: UInt64
-    /// The places in the log from which on the client receives its rooms' events.
+    /// The log position, per room, after which the client receives the room's events.
     var joined: ExactDictionary<UInt64> = [:]
-    /// Until when it may resume, in milliseconds of uptime; `nil` while it is connected.
+    /// The uptime in milliseconds until which the client may resume; `nil` while it is connected.
     var awayUntil: Int64?
-    /// The stranger towards whose share of such sessions it counts meanwhile.
+    /// The party whose share of away sessions it counts against.
     var holder: Stranger?
   }
 
   var session: SocketSession
-  /// The session's place among connections, under an id that no transport knows.
+  /// The session's connection object, under an id that no transport uses.
   let connection: Connection
-  /// The client's address at the start; the session is bound to it.
+  /// The client's address at the session's start; requests from other addresses are rejected.
   var address: String
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
-  /// The WebSocket that may carry it later.
+  /// The WebSocket that probes, and may carry the session later.
   var probe: ConnectionID?
-  /// The poll that waits.
+  /// The waiting poll.
   var poll: (request: RequestID, head: RequestHead)?
-  /// In milliseconds of uptime; `nil` once the client has authenticated.
+  /// The deadline for authentication, in milliseconds of uptime; `nil` after authentication.
   var authenticateBy: Int64?
-  /// The rooms whose publications the client wants numbered, to continue from one later.
+  /// The rooms whose publications contain their position, from which the client can resume.
   var numberedRooms: ExactSet = []
   /// The rooms in which others see whether the user is online.
   var presenceRooms: ExactSet = []
 
-  /// The rooms that a room's own token has opened, whatever the user's rights are.
+  /// The rooms joined by a room token instead of the user's rights.
   var roomsByToken: ExactSet = []
-  /// `nil` for a client that has not asked for it.
+  /// The recovery state; `nil` if the client cannot resume.
   var recovery: Recovery?
-  /// The session that the client wants to resume, until it has authenticated.
+  /// The session that the client asks to resume, until it has authenticated.
   var claim: (recoveryID: String, offset: String?)?
-  /// The link that has taken this one's place, for the client has resumed it.
+  /// The link that continues for the client after it has resumed an earlier session.
   var successor: SocketIOLink?
 
   init(session: SocketSession, connection: Connection, address: String) {
@@ -55,13 +55,13 @@ final class SocketIOLink {
     self.address = address
   }
 
-  /// Whether the client is away, and may resume.
+  /// Whether the client is disconnected and may resume.
   var isAway: Bool { recovery?.awayUntil != nil }
 
-  /// Whether nothing can reach the client any longer.
+  /// Whether the session has ended and cannot be resumed.
   var isGone: Bool { session.hasEnded && !isAway }
 
-  /// This, or what has taken its place.
+  /// This link, or the link that continues for its client.
   var current: SocketIOLink { successor?.current ?? self }
 
   /// Whether an entry of the log is for this client.
@@ -74,11 +74,11 @@ final class SocketIOLink {
   }
 }
 
-/// The forms of one event that readers in a room need, each encoded once, and only if needed.
+/// The forms of one event for a room's subscribers, each encoded on first use.
 struct PacketForms {
   private let content: SocketContent
   private let room: RoomName
-  /// Plain, with the place in the room, with the place in the log, with both.
+  /// Without positions, with the room's position, with the log's position, and with both.
   private var forms: [SharedMessage?] = [nil, nil, nil, nil]
 
   init(_ content: SocketContent, in room: RoomName) {
@@ -87,8 +87,8 @@ struct PacketForms {
   }
 
   /// - Parameters:
-  ///   - hasPlace: whether the reader wants a publication's place in the room.
-  ///   - offset: the place in the log, for a reader who may resume.
+  ///   - hasPlace: whether the subscriber wants a publication's position in the room.
+  ///   - offset: the position in the log, for a subscriber that may resume.
   mutating func packet(hasPlace: Bool, offset: String?) -> SharedMessage {
     let index = (hasPlace ? 1 : 0) + (offset == nil ? 0 : 2)
     if let packet = forms[index] { return packet }

@@ -9,28 +9,28 @@ package enum TwakeEvent: String, Sendable, CaseIterable {
   case getOnline = "online:get"
   case setOnline = "online:set"
 
-  /// The fields that are read of their arguments.
+  /// The fields that the server reads from the events' arguments.
   package static let fields = [
     "name", "token", "data", "position", "pid", "offset", "recovery",
   ]
 }
 
-/// The fields of an event's first argument, and of a client's credentials when it enters.
+/// The fields of an event's first argument, or of a client's credentials in CONNECT.
 ///
-/// All are read in one pass. A field of another type, and a longer name or token, counts as missing; of one that comes
-/// twice, the last counts.
+/// All are read in one pass. A field of the wrong type or over the maximum length counts as
+/// missing. If a field occurs several times, the last one counts.
 struct TwakeFields {
-  /// Bytes of a name or a token, as they were sent: as many as a head of a request has room for.
+  /// Maximum bytes of a name or token as sent, which is also the maximum head of a request.
   static let nameBytesMax = 16 << 10
 
-  /// A room; empty if none is named.
+  /// The room's name; empty if missing.
   private(set) var name = ""
   private(set) var token: String?
   private(set) var data: JSONValue?
   private(set) var position: JSONValue?
-  /// `pid`
+  /// The recovery id, `pid`.
   private(set) var recoveryID: String?
-  /// The place up to which a client has received all.
+  /// The position in the log through which the client has received all events.
   private(set) var offset: String?
   private(set) var asksForRecovery = false
 
