@@ -383,7 +383,7 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.forgetUnused(now: now)
   }
 
-  /// Handles a hint from the broker. Its sender is not verified: it may be late, wrong or repeated.
+  /// Handles a hint, whose sender is unverified. Hints may be late, wrong or repeated.
   public func heard(_ topic: String, _ bytes: [UInt8]) {
     documents.heard(topic, bytes)
     rooms.heard(topic, bytes)

@@ -226,7 +226,7 @@ enum NoteJSON {
         do throws(JSONError) {
           fields.operation = try reader.operation(componentsMax: operationComponentsMax)
         } catch {
-          // The reader does not even skip the rest of the operation: it has too many values.
+          // The operation has so many values that the reader does not even skip the rest of it.
           if case .tooManyValues = error { isTooLarge = true }
           throw error
         }

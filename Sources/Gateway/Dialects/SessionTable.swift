@@ -56,7 +56,7 @@ final class SessionTable: Part {
 
   /// Counts a session towards the user of its client's token.
   ///
-  /// - Returns: Why the user can have no further session now; `nil` if it is counted.
+  /// - Returns: Why the user can have no further session now; `nil` if the session is counted.
   func identify(_ connection: Connection, as identity: Identity) -> Refusal? {
     guard !access.isDemo else { return nil }
     return places.identify(connection.id, as: identity).map(refused)

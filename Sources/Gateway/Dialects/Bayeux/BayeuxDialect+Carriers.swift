@@ -108,7 +108,7 @@ extension BayeuxDialect {
     return .take(upTo: bytesMax, for: Holder(address: head.limitedAddress))
   }
 
-  /// Answers a request, or holds it until there are events.
+  /// Answers a request, now or after further events.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
     func refuse(_ response: Response) { respond(request, response.allowing(head)) }
     let json: [UInt8]

@@ -53,7 +53,7 @@ final class BayeuxLink {
   var subscriptions: [String: Subscription] = [:]
   /// The time of the next ping on the user's own channel, in milliseconds of uptime.
   var pingAt: Int64
-  /// The time at which the session ends unless its client shows a token, in milliseconds of uptime; `nil` once it has.
+  /// The deadline for a token, in milliseconds of uptime; `nil` after a token was accepted.
   var authenticateBy: Int64?
   /// Whether the client has sent a connect.
   var hasConnected = false

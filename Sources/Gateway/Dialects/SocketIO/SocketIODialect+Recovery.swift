@@ -5,7 +5,7 @@ import SocketMessages
 
 /// Resuming a session of a Socket.IO client (connection state recovery).
 ///
-/// A client that requests it receives a recovery id with the reply to its CONNECT, and each event
+/// A client that requests recovery receives a recovery id with the reply to its CONNECT. Each event
 /// ends with a position in the log. When its connection breaks, the session remains in its rooms in
 /// the state *away*; events are then only logged. A client that reconnects with the id and the last
 /// position receives the later events, and retains its name and rooms.
@@ -113,8 +113,8 @@ extension SocketIODialect {
     guard let old = recoverable(claim.recoveryID, claim.offset, by: link),
       isOwner(identity, of: old)
     else {
-      // The client was already sent that it resumed. Close this connection: on reconnecting, the
-      // client begins a new session.
+      // The client was already notified that it resumed. Close this connection: the client then
+      // reconnects and begins a new session.
       perform(link.session.end(.closed), for: link)
       return link
     }
