@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Files as the HTTP surface writes them.
+/// The JSON of files in the HTTP API.
 enum FileJSON {
-  /// A file that was uploaded, with the reference for the note's text.
+  /// An uploaded file, with the reference for the note's text.
   static func file(_ file: NoteFile, _ kind: FileKind) -> [UInt8] {
     JSONWriter.object { object, body in
       append(file, to: &object, &body)
@@ -35,12 +35,13 @@ enum FileJSON {
 }
 
 extension NoteFile {
-  /// The address below the note, as its text refers to it.
+  /// The path relative to the note, as the note's text contains it.
   var path: String { "files/\(hash)/\(PercentEncoding.encoded(name))" }
 }
 
 extension Response {
-  /// A file in the form for browsers: never run, never guessed at, and drawn only if it is a picture.
+  /// A file for browsers: never executed, its type never guessed, and shown only if it is a
+  /// picture.
   static func file(_ file: NoteFile, _ bytes: [UInt8]) -> Response {
     let kind = FileKind(of: bytes)
     let form = kind.isPicture ? "inline" : "attachment"
@@ -55,10 +56,10 @@ extension Response {
       ], body: bytes)
   }
 
-  /// The headers of a file, whether it is sent or not.
+  /// The headers of a file, for 200 and 304.
   ///
-  /// Its address names its content, so that a browser never has to ask again; but the right to read it
-  /// depends on the token.
+  /// The path contains the content's hash, so a browser never has to revalidate. The right to read
+  /// the file depends on the token.
   static func headers(of file: NoteFile) -> [(name: String, value: String)] {
     [
       ("etag", "\"\(file.hash)\""),

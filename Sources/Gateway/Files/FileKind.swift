@@ -1,16 +1,18 @@
-/// The kind of a file, by its bytes: a client's claim or a name counts for nothing.
+/// The kind of a file, detected from its bytes. The client's content type and file name are
+/// ignored.
 struct FileKind: Equatable {
   /// The content type for browsers.
   let type: String
-  /// Whether it is a picture that browsers draw, of a size that they can: other files are downloaded.
+  /// Whether browsers show the file as a picture. Pictures of over `pixelsMax` pixels are
+  /// downloaded.
   ///
-  /// Never SVG, which is a document with scripts in it.
+  /// Never SVG, which can contain scripts.
   let isPicture: Bool
 
-  /// Pixels of a picture that is drawn: 50 million, which take 200 MB in a browser.
+  /// Maximum pixels of a picture that is shown; 50 million take 200 MB in a browser.
   static let pixelsMax = 50_000_000
 
-  /// Looks at a file.
+  /// Detects the kind of a file.
   ///
   /// - Complexity: O(*n*) for the markers of a JPEG, and O(1) for all others.
   init(of bytes: [UInt8]) {
@@ -21,12 +23,12 @@ struct FileKind: Equatable {
     {
       (type, isPicture) = (picture.rawValue, true)
     } else {
-      // A picture that cannot be measured, or is too large to be drawn, is downloaded.
+      // A picture of unknown size, or with too many pixels, is downloaded.
       (type, isPicture) = ("application/octet-stream", false)
     }
   }
 
-  /// Types of pictures that browsers draw.
+  /// Types of pictures that browsers show.
   enum PictureType: String {
     case png = "image/png"
     case jpeg = "image/jpeg"
@@ -46,7 +48,7 @@ struct FileKind: Equatable {
 }
 
 extension [UInt8] {
-  /// Whether the bytes contain a text at a place.
+  /// Whether the bytes from `index` on begin with `text`.
   func has(_ text: StaticString, at index: Int) -> Bool {
     text.withUTF8Buffer { index + $0.count <= count && self[index...].starts(with: $0) }
   }

@@ -1,32 +1,33 @@
 import ParleyGatewayPorts
 
-/// Removing files that no kept revision of their note names.
+/// Removing files that no stored revision of their note refers to.
 ///
-/// A file whose reference is not typed yet is young, and is left alone; a deleted note rests with its
-/// files. One note is looked at at a time, so that no other work waits for more than one log to be read.
+/// Recent files are retained, since their reference may not be typed yet. A deleted note retains
+/// its files. Notes are searched one at a time, so that other work waits for one log at most.
 extension Files {
-  /// The state of the work.
+  /// The state of the removal.
   struct Collecting {
     var times: DueTimes
-    /// Whether a round is under way.
+    /// Whether a round is in progress.
     var isBusy = false
-    /// Notes of this round that are not searched yet.
+    /// Notes of this round that have not been searched.
     var notes: [DocumentID] = []
-    /// The note after which the next ones are asked for; `nil` for a round from the beginning.
+    /// The note after which the next ones are read; `nil` at the beginning of a round.
     var place: DocumentID?
-    /// Whether there may be more notes behind those.
+    /// Whether there may be more notes after this batch.
     var hasMore = false
-    /// Files of this round are old enough if they were added before this time.
+    /// Files that were added before this time are old enough.
     var before: Timestamp = 0
 
-    /// - Parameter age: milliseconds that a file is left alone; a short one is looked for more often.
+    /// - Parameter age: Milliseconds for which an unreferenced file is retained. They set the pause
+    ///   between rounds.
     init(after age: Int64) { times = DueTimes(pause: max(1_000, min(600_000, age))) }
   }
 
-  /// Notes that are asked for at a time.
+  /// Maximum notes that one request to the store returns.
   private static let notesMax = 100
 
-  /// Time has passed.
+  /// Starts a round when it is due.
   func ticked() {
     let (now, uptime) = (dependencies.clock.now, dependencies.clock.uptime)
     guard collection.times.isDue(now: now, uptime: uptime), !collection.isBusy, !board.isDraining

@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Pictures and other files of notes: taking them in, giving them out, and removing those that nothing
-/// refers to.
+/// Files of notes: uploading, downloading, and removing unreferenced ones.
 ///
-/// One upload at a time goes to the store, for a file shares its commit with the changes of that moment,
-/// which are not to wait for several. The others wait here, in bounded number and size; so do reads.
+/// Uploads go to the store one at a time: a file shares a commit with the changes of that moment,
+/// which should not wait for several files. Other uploads wait here, limited in number and size, as
+/// do reads.
 ///
-///     POST …/files ─▶ bounds ─▶ waiting ─▶ put ─▶ answer with the reference for the text
-///     GET …/files/{hash}/{name} ─▶ waiting ─▶ read ─▶ type by its bytes ─▶ answer
+///     POST …/files ─▶ limits ─▶ waiting ─▶ put ─▶ response with the reference for the text
+///     GET …/files/{hash}/{name} ─▶ waiting ─▶ read ─▶ detect type ─▶ response
 ///     ticked ─▶ unsettled ─▶ search each ─▶ settle
 final class Files: Part {
   let board: Switchboard
   let access: Access
 
-  /// Uploads that may wait, of all and of one person.
+  /// Maximum waiting uploads, in total and of one person.
   private static let uploadsMax = 64
   private static let uploadsMaxOfPerson = 16
-  /// Reads that may wait or be under way, those of one user or link, and those under way.
+  /// Maximum reads waiting or in progress, in total and of one user or link; maximum in progress.
   private static let readsMax = 1_000
   private static let readsMaxOfStranger = 250
   private static let readsAtOnce = 4
 
-  /// An upload that the store does not have yet.
+  /// An upload that waits, or is at the store.
   struct Upload {
     let request: RequestID
     let note: DocumentID
@@ -31,30 +31,30 @@ final class Files: Part {
     let right: StoreRight
   }
 
-  /// A read that is under way or waits.
+  /// A read that waits or is in progress.
   struct Read {
     let request: RequestID
     let note: DocumentID
     let hash: FileHash
     let right: StoreRight
-    /// Whether its client has the content already.
+    /// Whether the client has the content already.
     let isKnown: Bool
-    /// The stranger whose share of the reads it takes.
+    /// The stranger whose share of the reads this read uses.
     let holder: Stranger?
   }
 
-  /// Uploads that wait, oldest first, and their bytes.
+  /// Waiting uploads, oldest first, and their total bytes.
   var uploads: [Upload] = []
   var uploadBytes: Int = 0
-  /// The upload that is at the store.
+  /// The upload in progress at the store.
   var current: Upload?
-  /// Reads that wait, of users and links in turn, and those at the store.
+  /// Waiting reads, of users and links in turn, and those in progress at the store.
   var waiting = FairQueue<Stranger, Read>(
     capacity: Files.readsMax, countMaxOfStranger: Files.readsMaxOfStranger)
   var reads: [RequestID: Read] = [:]
-  /// The strangers of the reads that wait.
+  /// The strangers of the waiting reads.
   var holders: [RequestID: Stranger?] = [:]
-  /// The removal of files that nothing refers to.
+  /// The state of the removal of unreferenced files.
   var collection: Collecting
 
   init(_ board: Switchboard, _ access: Access) {
@@ -65,7 +65,7 @@ final class Files: Part {
 
   // MARK: Uploading
 
-  /// Decides about the body of a request that may be made. In chunks, a file may be as long as a message.
+  /// Decides about the body of an allowed request. Maximum without a length: that of a message.
   func allowance(
     ofBody byteCount: Int?, of identity: Identity, _ holder: Holder
   ) throws(Response) -> BodyDecision {
@@ -77,7 +77,7 @@ final class Files: Part {
     return .take(upTo: byteCount, for: holder, isUpload: true)
   }
 
-  /// Refuses a file whose size is not allowed, or for which there is no room now.
+  /// Throws if the file's size is not allowed, or too many uploads wait.
   private func admit(_ byteCount: Int, of identity: Identity) throws(Response) {
     let bytesMax = settings.files.bytesMax
     guard bytesMax > 0 else {
@@ -101,7 +101,7 @@ final class Files: Part {
     else { throw .busy("too many files are being uploaded; send it again in a few seconds") }
   }
 
-  /// Takes a file in, when the store has kept it.
+  /// Uploads a file. The response is sent after the store has the file.
   func upload(_ call: Call) throws(Response) {
     try admit(call.body.count, of: call.identity)
     let draft = FileDraft(
@@ -169,12 +169,12 @@ final class Files: Part {
 
   // MARK: Reading
 
-  /// Answers with the list of a note's files.
+  /// Responds with the list of a note's files.
   func list(_ call: Call) throws(Response) {
     store(.files(.list(id: call.note)), under: try call.right, then: .files(.list(call.request)))
   }
 
-  /// Answers with a file of a note.
+  /// Responds with a file of a note.
   func read(_ call: Call) throws(Response) {
     guard let hash = call.item.flatMap({ FileHash(digits: $0.utf8) }) else {
       throw .problem(
@@ -222,7 +222,7 @@ final class Files: Part {
 
   // MARK: The store's replies
 
-  /// The store has done a piece of work.
+  /// Handles the store's reply.
   func finish(_ work: FileWork, _ outcome: StoreOutcome<FileReply>) {
     switch work {
     case .upload: uploaded(outcome)
@@ -244,8 +244,8 @@ final class Files: Part {
     refuse(request, error, ofNote: "file request failed")
   }
 
-  /// Removes a request from the queue whose client went away, if it has not begun. It is answered all the
-  /// same: the same request may have been sent again meanwhile, and wait for that answer.
+  /// Removes a request whose client has disconnected, if it still waits. It gets a response
+  /// nevertheless: a repeated request with the same key may wait for that.
   func abandoned(_ request: RequestID) {
     if let holder = holders.removeValue(forKey: request) {
       _ = waiting.remove(for: holder) { $0.request == request }

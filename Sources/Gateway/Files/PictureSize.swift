@@ -1,19 +1,19 @@
-/// The width and height that a picture says it has.
+/// The width and height that a picture's header declares.
 ///
-/// A few bytes can claim any size; a browser that believes them takes the memory for it. So a picture is
-/// measured before it is offered as one. Reading never fails hard: it returns `nil` for bytes without a
-/// size.
+/// A few bytes can declare any size, for which a browser would allocate memory. So a picture is
+/// measured before it is shown. The result is `nil` for bytes without a size; invalid bytes never
+/// trap.
 struct PictureSize: Equatable {
   let width: Int
   let height: Int
 
-  /// Pixels; both factors have 32 bits at most.
+  /// The number of pixels. Both factors have at most 32 bits.
   var pixels: Int {
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
     return overflow ? .max : product
   }
 
-  /// Reads the size of a picture of a type.
+  /// Reads the size of a picture of the given type.
   init?(of bytes: [UInt8], type: FileKind.PictureType) {
     let reader = Reader(bytes: bytes)
     let found: (Int, Int)? =
@@ -29,18 +29,18 @@ struct PictureSize: Equatable {
   }
 
   private struct Reader {
-    /// Segments and fill bytes of a JPEG that are passed over, at most.
+    /// Maximum segments and fill bytes of a JPEG that are skipped.
     static let segmentsMax = 4_096
 
     let bytes: [UInt8]
 
-    /// A number of four bytes at most, the greatest first; `nil` beyond the end.
+    /// Reads a big-endian number of at most four bytes; `nil` beyond the end.
     func big(_ index: Int, _ count: Int) -> Int? {
       guard index >= 0, index + count <= bytes.count else { return nil }
       return bytes[index..<index + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A number of four bytes at most, the least first; `nil` beyond the end.
+    /// Reads a little-endian number of at most four bytes; `nil` beyond the end.
     func little(_ index: Int, _ count: Int) -> Int? {
       guard index >= 0, index + count <= bytes.count else { return nil }
       return bytes[index..<index + count].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -55,21 +55,21 @@ struct PictureSize: Equatable {
 
     func gif() -> (Int, Int)? { both(little(6, 2), little(8, 2)) }
 
-    /// The first frame's header, behind segments that each say their length.
+    /// Reads the first frame's header. Each segment before it states its length.
     func jpeg() -> (Int, Int)? {
       var index = 2
       var segments = 0
       while let marker = big(index, 2), marker >> 8 == 0xff {
-        // No picture has more before its first frame; bytes that are not a picture may have millions.
+        // Pictures have fewer segments before the first frame; other bytes may have millions.
         segments += 1
         guard segments <= Self.segmentsMax else { return nil }
         switch marker & 0xff {
-        // Fill, and markers without a segment.
+        // Fill bytes, and markers without a segment.
         case 0xff: index += 1
         case 0x01, 0xd0...0xd8: index += 2
         case 0xc4, 0xc8, 0xcc: index += 2 + (big(index + 2, 2) ?? bytes.count)
         case 0xc0...0xcf: return both(big(index + 7, 2), big(index + 5, 2))
-        // The picture's data, or its end, before any frame.
+        // The picture's data, or its end, before any frame: there is no size.
         case 0xd9, 0xda: return nil
         default:
           guard let length = big(index + 2, 2), length >= 2 else { return nil }
@@ -91,7 +91,7 @@ struct PictureSize: Equatable {
       return both(little(26, 2).map { $0 & 0x3fff }, little(28, 2).map { $0 & 0x3fff })
     }
 
-    /// The largest size of all that its properties name: parts of a picture have sizes, too.
+    /// Returns the largest declared size, since parts of a picture declare sizes as well.
     func avif() -> (Int, Int)? {
       var largest: (Int, Int)?
       let end = min(bytes.count, 64 << 10) - 16

@@ -1,15 +1,15 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Folders as the HTTP surface writes and reads them.
+/// The JSON of folders in the HTTP API.
 enum FolderJSON {
-  /// The fields that a request's body may hold.
+  /// The fields of a request's body.
   struct Fields {
     var from: String?
     var to: String?
   }
 
-  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  /// Decodes the fields of a body; `nil` if it is not a JSON object, or a field has the wrong type.
   static func fields(in body: [UInt8]) -> Fields? {
     JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
       switch key {
@@ -20,8 +20,8 @@ enum FolderJSON {
     }
   }
 
-  /// `{"folders": [ … ], "granted": [ … ]}`: the folders that have notes, each with its reader's rights to
-  /// all of them, and the folders that the reader has rights to, with or without notes.
+  /// `{"folders": [ … ], "granted": [ … ]}`: the folders with notes, each with the reader's rights
+  /// to all of these, and the folders to which the reader has rights, with or without notes.
   static func list(
     _ folders: [FolderCount], for identity: Identity, next: FolderPath?
   ) -> [UInt8] {
@@ -46,8 +46,8 @@ enum FolderJSON {
     }
   }
 
-  /// `{"moved": …, "more": …, "next": {"from": …, "to": …}}`: the number of notes that were moved, whether the same
-  /// request moves more, and the request that then moves the rest, if there is one.
+  /// `{"moved": …, "more": …, "next": {"from": …, "to": …}}`: the number of moved notes, whether
+  /// the same request moves more, and the request that moves the rest afterwards, if any.
   static func moved(_ count: Int, hasMore: Bool, next: FolderMove?) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("moved", count, &body)
@@ -65,7 +65,7 @@ enum FolderJSON {
     _ verbs: Verbs, to object: inout JSONWriter.Object, _ body: inout [UInt8]
   ) {
     object.key("may", &body)
-    // Documents are not published to.
+    // Notes cannot be published to.
     let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
     JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
   }

@@ -1,22 +1,22 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Folders as a whole: listing them, and moving one with all of its notes.
+/// Folders as a whole: listing them, and moving one with all its notes.
 ///
-/// A folder exists while it contains a note. Rights to single notes in a folder are checked with the
-/// requests about notes; the store decides there, by a condition that goes with the request.
+/// A folder exists while it contains a note. Rights to single notes are checked by the requests
+/// about notes; there the store decides, by a condition of the request.
 ///
-///     GET  /api/folders?limit=&after=                 lists those with notes that may be read
-///     POST /api/folders/move  {"from": …, "to": …}    moves notes, at most so many in one commit
+///     GET  /api/folders?limit=&after=                 lists folders with readable notes
+///     POST /api/folders/move  {"from": …, "to": …}    moves up to 500 notes per request
 final class Folders: Part {
   let board: Switchboard
   let documents: Documents
   let rooms: Rooms
 
-  /// Folders of a page unless a number is asked for, and at most.
+  /// Default folders of a page, and the maximum.
   private static let pageDefault = 1_000
   private static let pageMax = 5_000
-  /// Notes that one request moves at most.
+  /// Maximum notes moved by one request.
   private static let moveMax = 500
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
@@ -25,7 +25,7 @@ final class Folders: Part {
     self.rooms = rooms
   }
 
-  /// Answers with a page of folders.
+  /// Responds with a page of folders.
   func list(_ call: Call) throws(Response) {
     let request = call.request
     let limit = try call.query.limit(Self.pageDefault, max: Self.pageMax)
@@ -43,7 +43,7 @@ final class Folders: Part {
       .folders(page.step(after: place)), under: .eachItem, then: .folders(request, .list(page)))
   }
 
-  /// The store has done a step of a page.
+  /// Handles the store's reply to a step of a page.
   private func proceed(
     _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderPlace?
   ) {
@@ -55,7 +55,7 @@ final class Folders: Part {
     respond(request, page.reader.answer(body, packing: .letters).followed(by: next))
   }
 
-  /// Moves notes of a folder, and of those below it, for a caller who may do so with all of them.
+  /// Moves notes of a folder and its subfolders. The caller needs rights to all of them.
   func moveAll(_ call: Call) throws(Response) {
     guard let fields = FolderJSON.fields(in: call.body), let from = fields.from, let to = fields.to
     else {
@@ -76,7 +76,7 @@ final class Folders: Part {
       then: .folders(call.request, .moveAll))
   }
 
-  /// The right to make a request to move notes, which was made before; `nil` where the caller lacks it.
+  /// Returns the right to repeat a move; `nil` if the caller no longer has it.
   func rightToMoveAll(_ body: [UInt8], by identity: Identity) -> StoreRight? {
     let fields = FolderJSON.fields(in: body)
     guard let old = fields?.from.flatMap({ try? FolderPath($0) }),
@@ -85,7 +85,7 @@ final class Folders: Part {
     return StoreRight(movingAllFrom: old, to: new, of: identity)
   }
 
-  /// The store has done the work of a request, or not.
+  /// Handles the store's reply to a request.
   func finish(_ request: RequestID, _ work: FolderWork, _ outcome: StoreOutcome<FolderReply>) {
     switch (outcome, work) {
     case (_, .list) where !board.isReading(request): break

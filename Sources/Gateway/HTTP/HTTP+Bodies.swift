@@ -1,14 +1,14 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Decisions on long bodies, by the heads of their requests.
+/// Decisions on long bodies, from the heads of their requests.
 ///
-/// A body over a few kilobytes is kept in memory only for a client that may make the request, as far as the head tells:
-/// by its token, and by the path. So a request that would be refused costs nothing but its head.
+/// A body of more than a few kilobytes is buffered only if the head's token and path allow the
+/// request. A request that would be refused therefore costs no more than its head.
 extension HTTP {
-  /// Decides about a body that is too long to be read without a decision.
+  /// Decides whether to read a body that is too long to be read unconditionally.
   ///
-  /// - Parameter byteCount: Its length; `nil` for chunks.
+  /// - Parameter byteCount: The body's length; `nil` for a chunked body.
   func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     do throws(Response) { return try allowance(ofBody: byteCount, head) } catch {
       return .refuse(error)
@@ -22,7 +22,7 @@ extension HTTP {
       throw .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are")
     }
     let resource = match.resource
-    // A password or a link's key is short.
+    // These paths take a password or a link's key, which is short.
     guard resource.page == nil else {
       throw .problem(413, .tooLarge, "a body for this path may have a few kilobytes; send less")
     }
@@ -43,13 +43,13 @@ extension HTTP {
     return .take(upTo: bytesMax, for: holder)
   }
 
-  /// Refuses a request without the rights for it, as far as the head tells.
+  /// Refuses a request whose token lacks the right, as far as the head shows.
   private func admit(
     _ identity: Identity, to route: Route, of match: Resource.Match
   ) throws(Response) {
     switch route.right {
     case .note(let verbs):
-      // Where it depends on the note's folder, the store refuses what was read.
+      // The store checks rights that depend on the note's folder, after the body was read.
       if case .refused = identity.right(to: verbs, ofNote: DocumentID(match.name)) {
         throw .notGranted
       }

@@ -2,18 +2,18 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Lists of connections and rooms for operators, and what operators do with connections.
+/// Operators' lists of connections and rooms, and their requests to close connections.
 extension HTTP {
-  /// Items of one page unless a number is asked for, and at most.
+  /// Default items of one page, and the maximum.
   private static let listDefault = 100
   private static let listMax = 1_000
-  /// Seconds that a client may take to bring a newer token.
+  /// Seconds within which a client must send a newer token.
   private static let refreshSeconds = 1...3_600
   private static let refreshSecondsDefault = 60
-  /// Milliseconds from which the delay of each client that is to reconnect is drawn.
+  /// Milliseconds from which each client's reconnect delay is drawn.
   private static let reconnectAfter = 100...2_000
 
-  // MARK: Looking
+  // MARK: Listing
 
   func listConnections(_ call: Call) throws(Response) {
     let limit = try listLimit(of: call)
@@ -60,7 +60,7 @@ extension HTTP {
     return limit
   }
 
-  // MARK: Doing
+  // MARK: Closing and refreshing
 
   func disconnectConnection(_ call: Call) throws(Response) {
     let fields = try optionalFields(of: call)
@@ -90,7 +90,7 @@ extension HTTP {
     answer(call, "refresh-rights", count: count)
   }
 
-  /// Ends a connection, and tells its client whether to reconnect.
+  /// Closes a connection. The client receives whether to reconnect.
   private func dismiss(_ connection: Connection, comesBack: Bool) {
     if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
     if comesBack {
@@ -106,7 +106,7 @@ extension HTTP {
     connectionsInOrder { $0.isOpen && $0.isOf(user: user) }
   }
 
-  /// The fields of a body that may be left out.
+  /// Returns the fields of a body that is optional.
   private func optionalFields(of call: Call) throws(Response) -> AccessJSON.Fields {
     guard !call.body.isEmpty else { return AccessJSON.Fields() }
     guard let fields = AccessJSON.fields(in: call.body) else {
@@ -124,7 +124,8 @@ extension HTTP {
 }
 
 extension Connection {
-  /// Whether it is a user's. Never for the empty name: in the open demo it would be all.
+  /// Whether the connection is a user's. False for the empty name, which all users of the open demo
+  /// share.
   func isOf(user: String) -> Bool {
     guard let identity, !identity.user.isEmpty else { return false }
     return identity.user.utf8.elementsEqual(user.utf8)

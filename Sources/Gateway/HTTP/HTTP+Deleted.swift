@@ -2,13 +2,13 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Deleted notes, which may be restored for a while.
+/// Deleted notes, which can be restored until their retention ends.
 ///
 ///     GET    /api/deleted?limit=&after=    lists them, the newest deletion first
-///     POST   /api/deleted/{id}/restore     brings one back as it was
-///     DELETE /api/deleted/{id}             removes one for good
+///     POST   /api/deleted/{id}/restore     restores one unchanged
+///     DELETE /api/deleted/{id}             removes one permanently
 extension HTTP {
-  /// Notes that are removed in one go.
+  /// Maximum notes removed by one request to the store.
   private static let removedMax = 500
 
   func listDeleted(_ call: Call) throws(Response) {
@@ -27,7 +27,7 @@ extension HTTP {
       then: .notes(request, .deletedPage(work)))
   }
 
-  /// The store has read some deleted notes for a page.
+  /// Takes deleted notes that the store has read for a page.
   func proceed(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
     let identity = work.identity
@@ -51,13 +51,13 @@ extension HTTP {
     try store(.deleted(.remove(id: call.note)), for: call, .removeDeleted)
   }
 
-  /// The deletion of a note, if deleted notes are kept here.
+  /// Returns the deletion to store for a note; `nil` if deleted notes are not retained.
   func deletion(_ author: String) -> Deletion? {
     settings.deletedMilliseconds > 0
       ? Deletion(time: dependencies.clock.now, author: author) : nil
   }
 
-  /// Time has passed: notes that were deleted long ago are removed for good.
+  /// Removes deleted notes whose retention has ended, when a removal is due.
   func ticked() {
     let (now, uptime) = (dependencies.clock.now, dependencies.clock.uptime)
     guard removals.isDue(now: now, uptime: uptime) else { return }
@@ -67,9 +67,9 @@ extension HTTP {
       under: .housekeeping, then: .removal)
   }
 
-  /// Notes that were deleted long ago have been removed, or not.
+  /// Logs a failed removal of expired notes.
   func removed(_ outcome: StoreOutcome<Void>) {
-    // They are looked for again.
+    // The notes remain expired, so the next removal retries.
     guard case .failure(let error) = outcome else { return }
     dependencies.log.write(.warning, "deleted notes not removed", [("error", error.logName)])
   }

@@ -2,23 +2,23 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The HTTP surface for groups: rooms with a name and members.
+/// The HTTP API for groups: rooms with a name and members.
 ///
-///     GET    /api/groups                               the groups that one is in
-///     GET    /api/rooms/{room}/group                   PUT makes or changes it, DELETE forgets it
-///     GET    /api/rooms/{room}/members                 PUT and DELETE with ?person= one of them
-///     GET    /api/rooms/{room}/likes?since=            PUT and DELETE with ?offset= one's own
+///     GET    /api/groups                               the caller's groups
+///     GET    /api/rooms/{room}/group                   PUT creates or changes, DELETE removes it
+///     GET    /api/rooms/{room}/members                 PUT and DELETE with ?person= one member
+///     GET    /api/rooms/{room}/likes?since=            PUT and DELETE with ?offset= the caller's
 ///     PUT    /api/rooms/{room}/read                    {"offset": …}
-///     GET    /api/badges                               what one has not read, by room
+///     GET    /api/badges                               the caller's unread counts, by room
 ///
-/// The token's verbs on the room decide who may use these, as for everything in rooms; the store decides
-/// who of them may change the group.
+/// The token's verbs on the room decide who may use these paths. The store decides which of these
+/// callers may change the group.
 extension HTTP {
-  /// Bounds of what people write.
+  /// Maximum bytes of texts that users write.
   private static let (textBytesMax, addressBytesMax, reactionBytesMax) = (4_000, 2_000, 64)
-  /// Bounds of what is kept.
+  /// Maximum members and likes of a room, and read marks of a person.
   private static let (membersMax, likesMax, marksMax) = (1_000, 1_000, 10_000)
-  /// Entries of one page.
+  /// Default and maximum entries of one page, unless the settings' maximum is lower.
   private static let groupPageMax = 1_000
 
   // MARK: Groups
@@ -102,7 +102,7 @@ extension HTTP {
         likesMax: Self.likesMax), for: call)
   }
 
-  // MARK: What was read
+  // MARK: Read positions
 
   func noteRead(_ call: Call) throws(Response) {
     let person = try person(of: call)
@@ -119,7 +119,7 @@ extension HTTP {
 
   // MARK: Reading requests
 
-  /// The caller, who has to be a person.
+  /// Returns the caller; throws for guests and programs.
   private func person(of call: Call) throws(Response) -> PersonID {
     guard let person = Self.person(call.identity) else {
       throw .problem(403, .notAllowed, "this is for people; the token names none, or a guest")
@@ -127,7 +127,7 @@ extension HTTP {
     return person
   }
 
-  /// The person of an identity; `nil` for guests and programs, which belong to no group.
+  /// Returns the person of an identity; `nil` for guests and programs, which belong to no group.
   private static func person(_ identity: Identity) -> PersonID? {
     identity.person.flatMap { Identity.isReserved($0) ? nil : $0 }
   }
@@ -167,7 +167,7 @@ extension HTTP {
       413, .tooLarge, "\(name) may have \(bytesMax) bytes; this one has \(text.utf8.count)")
   }
 
-  // MARK: Doing it
+  // MARK: Performing
 
   private func perform(_ work: GroupRequest, for call: Call) throws(Response) {
     let request = keeping(.groups(work), for: call.request) { reply in
@@ -178,12 +178,13 @@ extension HTTP {
       then: .groups(call.request, GroupWork(request: work, identity: call.identity)))
   }
 
-  /// The store has done the work of a request about groups, or not.
+  /// Handles the store's reply to a request about groups.
   func answer(_ request: RequestID, _ work: GroupWork, _ outcome: StoreOutcome<GroupReply>) {
     switch outcome {
     case .success(var reply):
       if case .groups(let groups, let hasMore) = reply {
-        // What may not be read is not named either; the last group says where the next page begins.
+        // Rooms that the caller may not read are left out, except the last, which is the next
+        // page's cursor.
         let last = groups.count - 1
         let readable = groups.enumerated().filter { index, group in
           hasMore && index == last || work.identity.may(.read, .room(group.room))
@@ -196,7 +197,8 @@ extension HTTP {
     }
   }
 
-  /// Notifies a room's subscribers of changes: members and facts in its history, the rest as an update.
+  /// Notifies a room's subscribers. Changes of members and properties are published to its history,
+  /// the rest as updates.
   private func tell(_ reply: GroupReply, _ work: GroupWork) {
     guard let room = work.request.room else { return }
     for event in GroupEvent.events(reply, by: work.identity.person) {

@@ -1,15 +1,15 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// A note's past over HTTP: texts, authors, versions, and bringing an old text back.
+/// A note's history over HTTP: texts, authors, versions, and restoring an old text.
 extension HTTP {
-  /// Entries of one author with no longer pause between them are shown as one.
+  /// Maximum pause between entries of one author that are shown as one.
   private static let pauseMilliseconds: Timestamp = 60_000
-  /// Changes with no longer pause between them are one session.
+  /// Maximum pause between changes of one session.
   private static let restMilliseconds: Timestamp = 300_000
-  /// Sessions of one answer, at most.
+  /// Maximum sessions of one response.
   private static let sessionsMax = 100
-  /// Groups of one answer, at most.
+  /// Maximum groups of one response.
   private static let groupsMax = 1_000
 
   func readText(_ call: Call) throws(Response) {
@@ -46,7 +46,7 @@ extension HTTP {
       for: call, .history)
   }
 
-  /// Sessions of all people, the newest first.
+  /// Reads the editing sessions of all users, newest first.
   func readSessions(_ call: Call) throws(Response) {
     let before = call.query.number("before").or(.max)
     let limit = call.query.number("limit").or(Self.sessionsMax)
@@ -61,7 +61,7 @@ extension HTTP {
       for: call, .sessions)
   }
 
-  /// The words that were changed between two revisions.
+  /// Reads the words that changed between two revisions.
   func readDifference(_ call: Call) throws(Response) {
     guard case .value(let from) = call.query.number("from"),
       case .value(let to) = call.query.number("to"), from <= to
@@ -100,7 +100,7 @@ extension HTTP {
       of: call.note)
   }
 
-  /// Has the store name a revision.
+  /// Asks the store to name a revision.
   func save(_ naming: VersionNaming, epoch: String, of id: DocumentID) {
     store(
       .saveVersion(id: id, epoch: epoch, version: naming.version), for: naming.request,

@@ -3,19 +3,19 @@ import SocketMessages
 
 /// The list of notes, whole or in pages.
 ///
-/// Without a parameter it is all notes, the newest change first, as people look at them. A client that
-/// reads all of them takes pages: these are in the order in which the notes were made, which no change
-/// disturbs. A note that is there from the first page to the last is named once.
+/// Without parameters, the response contains all notes, last changed first. Clients that read all
+/// notes request pages: these are in order of creation, which changes do not affect. A note that
+/// exists from the first page to the last is listed exactly once.
 ///
-/// With `parts` it is the whole list in parts, of which those are sent that the client does not hold.
+/// With `parts`, the whole list is divided into parts. Only those that the client lacks are sent.
 extension HTTP {
-  /// Notes of one page unless a number is asked for.
+  /// Default notes of one page.
   private static let pageDefault = 100
 
   func listNotes(_ call: Call) throws(Response) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
     if let held = try fields.text("parts") { return try listParts(call, held: HeldParts(held)) }
-    // Of one folder, it is the notes in it without those below it.
+    // With a folder, the notes directly in it, without those in its subfolders.
     var folder: FolderPath?
     if let written = try fields.text("folder") {
       folder = try FolderPath(asked: written)
@@ -33,7 +33,7 @@ extension HTTP {
     }
   }
 
-  /// Answers with the parts of the whole list that the client does not hold.
+  /// Responds with the parts of the whole list that the client does not hold.
   private func listParts(_ call: Call, held: HeldParts) throws(Response) {
     for name: StaticString in ["folder", "tag", "limit", "after"] where call.query[name] != nil {
       throw .problem(400, .badMessage, "parts are those of the whole list, without \(name)")
@@ -45,7 +45,7 @@ extension HTTP {
     }
   }
 
-  /// Reads what page a request asks for.
+  /// Reads the limit and the cursor of a page from a request.
   func page(_ call: Call) throws(Response) -> (limit: Int, after: NotePlace?) {
     let limit = try call.query.limit(Self.pageDefault, max: NotesRequest.Page.limitMax)
     guard let cursor = try call.query.text("after") else { return (limit, nil) }
@@ -61,9 +61,9 @@ extension HTTP {
       then: .notes(request, .list(list)))
   }
 
-  /// The store has read some notes for the whole list.
+  /// Takes notes that the store has read for the whole list.
   func proceed(_ request: RequestID, _ list: WholeNoteList, _ notes: [NoteSummary]) {
-    // What may not be read is not named either.
+    // Notes that the caller may not read are left out.
     let identity = list.identity
     if let place = list.take(notes, if: { identity.may(.read, $0) }) {
       return read(request, list, after: place)
@@ -100,7 +100,7 @@ extension HTTP {
     store(notes, under: .eachItem, then: .notes(request, .page(work, in: folder)))
   }
 
-  /// The store has read some notes for a page.
+  /// Takes notes that the store has read for a page.
   func proceed(
     _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?,
     _ notes: [NoteSummary]
@@ -128,7 +128,7 @@ extension HTTP {
       response.followed(by: cursor.map { "notes?\(part)limit=\(work.limit)&after=\($0)" }))
   }
 
-  /// A new note has a random name, which only a pattern covers.
+  /// Whether a caller may create notes. A new note's random id is covered only by a pattern.
   private func mayCreate(_ identity: Identity, in folder: FolderPath = .none) -> Bool {
     identity.may(.manage, .document(DocumentID(dependencies.names.next()), in: folder))
   }

@@ -2,13 +2,13 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The HTTP surface for notes: making, naming and removing them, and what the store replies.
+/// The HTTP API for notes: creating, renaming, moving and deleting them, and the store's replies.
 extension HTTP {
   func readNote(_ call: Call) throws(Response) {
     try store(.note(id: call.note), for: call, .one(known: call.known))
   }
 
-  /// Has the store do the work of a request about notes, under the right of its route.
+  /// Sends a request's work to the store, under the right of its route.
   func store(_ work: StoreRequest, for call: Call, _ kind: NotesRequest) throws(Response) {
     store(work, under: try call.right, then: .notes(call.request, kind))
   }
@@ -38,7 +38,7 @@ extension HTTP {
       for: call, under: right, .create)
   }
 
-  /// Makes a note under an id that its maker chose, which may be asked for again.
+  /// Creates a note under an id that the client chose. A repeated request returns the same note.
   func putNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
@@ -59,7 +59,7 @@ extension HTTP {
       for: call, under: right, .put(call.identity))
   }
 
-  /// Gives a note another title, another folder, or both.
+  /// Changes a note's title, its folder, or both.
   func describeNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
     guard fields?.folder == nil else { return try moveNote(call, fields) }
@@ -68,9 +68,9 @@ extension HTTP {
       .rename(id: call.note, title: title, time: dependencies.clock.now), for: call, .rename)
   }
 
-  /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
-  /// from users with rights to this one. So it takes every right that could be given away where the note
-  /// is, and `manage` where it goes.
+  /// Moves a note. A move can show the note to users with rights to the new folder, and hide it
+  /// from users with rights to the old one. It therefore requires each right that it can give away
+  /// on the note, and `manage` in the new folder.
   private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.require(.moving, note: call.note, of: call.identity)
@@ -82,7 +82,7 @@ extension HTTP {
       for: call, under: right, .move(renames: title != nil))
   }
 
-  /// The title in a body, which has to be short enough and one line.
+  /// Returns a body's title; throws if it is missing, too long or more than one line.
   private func title(in fields: NoteJSON.Fields?) throws(Response) -> String {
     guard let title = fields?.title else {
       throw .problem(
@@ -98,9 +98,9 @@ extension HTTP {
     return title
   }
 
-  /// The store has done the work of a request about notes, or not.
+  /// Handles the store's reply to a request about notes.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
-    // A step of a list whose client is gone.
+    // A step of a long read whose client has disconnected.
     if kind.isLong, !board.isReading(request) { return }
     do throws(StoreError) {
       switch kind {
@@ -130,8 +130,8 @@ extension HTTP {
     }
   }
 
-  /// The answer that was kept. The answer to a removal names no note, even if the note was restored out of
-  /// reach.
+  /// Returns the stored response. The response to a removal is refused if the note was restored and
+  /// the caller may not manage it.
   private func replayed(
     _ response: Response, _ reply: StoreReply, remover: Identity?
   ) throws(StoreError) -> Response {
@@ -143,7 +143,8 @@ extension HTTP {
     }
   }
 
-  /// The text of a revision, or the newest one if the revision does not exist yet; the newest for `nil`.
+  /// Returns the text of a revision; the newest for `nil`. Throws if the revision does not exist
+  /// yet.
   private func text(
     _ reply: StoreReply, of revision: Int?
   ) throws(StoreError) -> HistoricText {

@@ -1,22 +1,22 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Requests that are done once, however often they are sent.
+/// Idempotent requests: each is performed once, however often it is sent.
 ///
 ///     POST /api/notes
 ///     Idempotency-Key: 3f0c…
 ///
-/// A client whose connection broke before the answer came cannot know whether its request was done. With a
-/// key of its own it sends the request again: the answer to the first is kept in the same commit as its
-/// effect, and given again, with `Idempotency-Replayed: true`. Answers that refuse are not kept: nothing
-/// was done, and the same request may succeed later.
+/// A client whose connection broke before the response arrived cannot know whether the request was
+/// performed. With an `Idempotency-Key`, it can repeat the request: the first response is stored in
+/// the same commit as its effect, and is replayed with `Idempotency-Replayed: true`. Errors are not
+/// stored: nothing was changed, and the same request may succeed later.
 extension HTTP {
-  /// Bytes that a key may have.
+  /// Minimum and maximum bytes of a key.
   private static let keyBytes = 1...255
 
-  /// Answers a request with an `Idempotency-Key` that writes.
+  /// Handles a request that writes and has an `Idempotency-Key`.
   ///
-  /// - Returns: Whether it is such a request.
+  /// - Returns: Whether it was handled; false if it has no key or does not write.
   func requestOnce(
     _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
   ) throws(Response) -> Bool {
@@ -46,12 +46,12 @@ extension HTTP {
     return true
   }
 
-  /// The owner of a key. Callers without a name share one set of keys, and so do the guests of a link: they
-  /// are distinguished by keys that cannot be guessed.
+  /// Returns the owner of a key. All callers without a name share one owner, as do all guests of a
+  /// link; their keys have to be unguessable.
   static func owner(_ identity: Identity) -> String { identity.user }
 
-  /// Queues a request that was sent again while the first is being done. A request with another token is
-  /// not answered by the rights of the first.
+  /// Queues a repeated request while the first one is performed. A caller with another identity is
+  /// refused, since its rights may differ.
   private func wait(
     _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, for first: RequestID
   ) throws(Response) {
@@ -62,7 +62,7 @@ extension HTTP {
     ).with("retry-after", "1")
   }
 
-  /// Repeats the kept answer that the store has returned, or handles the request if no answer is kept.
+  /// Replays the stored response to a request, or performs the request if none is stored.
   func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
     guard let work = once[request] else { return }
     switch outcome {
@@ -82,17 +82,18 @@ extension HTTP {
     }
   }
 
-  // MARK: Giving again
+  // MARK: Replaying
 
-  /// Repeats an answer to a caller that may still make the request. Others are answered as if it came for
-  /// the first time, which does nothing: their rights do not reach so far.
+  /// Replays a response to a caller that still has the right to the request. Without the right, the
+  /// request is performed as if it were new, and fails.
   private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
     guard let right = right(to: call, at: work.match) else {
       return perform(request, work.head, at: work.match, work.keyed.body)
     }
     guard right.condition != nil else { return respond(request, response.replayed) }
-    // A removed note has no folder for the store to check. If it was restored, its folder is checked with the reply.
+    // A deleted note has no folder for the store to check. If it was restored, the reply's is
+    // checked.
     let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
     store(
       .note(id: call.note), under: isRemoval ? .housekeeping : right,
@@ -100,7 +101,7 @@ extension HTTP {
         request, .replay(response.replayed, remover: isRemoval ? call.identity : nil)))
   }
 
-  /// The right to make a request that was done before; `nil` where the caller lacks it by now.
+  /// Returns the right to repeat a request; `nil` if the caller no longer has it.
   private func right(to call: Call, at match: Resource.Match) -> StoreRight? {
     let identity = call.identity
     let isGranted: Bool
@@ -114,8 +115,8 @@ extension HTTP {
     case .folders: return folders.rightToMoveAll(call.body, by: identity)
     case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
     case .rooms(let verbs):
-      // Without a right to any room, each part is refused; without a right to some, the answer names only
-      // their positions.
+      // The caller needs the right to at least one room. Publications in other rooms were refused,
+      // and the response contains only their positions.
       let items = RoomJSON.publications(in: call.body, countMax: settings.limits.pageMax)
       isGranted = (items ?? []).contains { item in
         item.room.map { identity.may(verbs, .room($0)) } ?? false
@@ -128,12 +129,12 @@ extension HTTP {
     return isGranted ? .token : nil
   }
 
-  // MARK: Keeping
+  // MARK: Storing
 
-  /// The same work, with the answer to a request kept in its commit, if the request has a key.
+  /// Returns work that stores the response in its commit, if the request has a key.
   ///
-  /// - Parameter answer: The answer to be given for a reply that is no failure; it is kept unless it
-  ///   refuses. Called on the store's thread.
+  /// - Parameter answer: Returns the response to a reply; `nil` for a failure. Only successful
+  ///   responses are stored. Called on the store's thread.
   func keeping(
     _ work: StoreRequest, for request: RequestID,
     _ answer: @escaping @Sendable (StoreReply) -> Response?
@@ -142,7 +143,7 @@ extension HTTP {
     return .once(.perform(work, keeping: [draft], settings.answers))
   }
 
-  /// The commit of a document's entries, with the answers to those edits that have keys.
+  /// Returns the commit of a document's entries, which also stores responses to edits with keys.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> (work: StoreRequest, kept: [RequestID]) {
@@ -152,14 +153,14 @@ extension HTTP {
     return (.once(.perform(append, keeping: drafts, settings.answers)), kept.map(\.request))
   }
 
-  /// Repeats the kept answer to a request, of this node or another, or handles the request if no answer is kept.
+  /// Asks the store for the response to a request. Any node may have stored it.
   func answerFromStore(_ request: RequestID) {
     guard let work = once[request] else { return }
     store(.once(.answer(work.keyed, settings.answers)), under: .token, then: .answer(request))
   }
 
-  /// A publication, with the answer to its request, if that is to be kept and the publication is all of the
-  /// request.
+  /// Returns a publication that stores the response to its request in its commit, if the request
+  /// has a key. The request must consist of this publication alone.
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest {
@@ -181,37 +182,37 @@ extension HTTP {
     }
   }
 
-  /// The id and time of the token that a request makes: the same as when the request first came.
+  /// Returns the id and time of the token that a request creates. A repeated request gets the same.
   ///
-  /// - Parameter identity: the identity that the token will name.
+  /// - Parameter identity: Returns the identity that the token will contain.
   func tokenStamp(
     for request: RequestID, _ identity: (TokenStamp) -> Identity
   ) -> TokenStamp {
     if let stamp = once[request]?.stamp { return stamp }
     var stamp = TokenStamp(id: dependencies.names.next(), time: dependencies.clock.now)
-    // A token of the very millisecond of a revocation would count as taken back. Only at first: a later
-    // revocation applies, however often the request comes.
+    // A token issued in the same millisecond as a revocation would count as revoked. Only the first
+    // request moves the time: a later revocation applies to repeated requests too.
     if access.isRevoked(identity(stamp)) { stamp.time += 1 }
     once.stamp(request, stamp)
     return stamp
   }
 
-  /// The key of one part of a request, where parts need keys of their own.
+  /// Returns the key of one part of a request, such as a publication of a batch.
   ///
-  /// A hash as 16 digits, since keys may be limited to so few bytes. Two requests that give
-  /// one key by chance or on purpose lose nothing: a publication is compared with the former one under its
-  /// key, and refused if it differs.
+  /// The key is a hash in 16 hexadecimal digits, because keys may be limited to 16 bytes. A
+  /// collision is safe: a publication is compared with the earlier one of the same key, and refused
+  /// if it differs.
   static func key(ofPart index: Int, of keyed: KeyedRequest) -> String {
     let part = "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
     let digits = String(FNV1a(part.utf8).value, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
-  /// Answers a request that has a key: the answer is kept first, if it is to be and is not yet.
+  /// Responds to a request that has a key, and stores the response first if it has to be stored.
   ///
-  /// - Returns: Whether the request has one.
+  /// - Returns: Whether the request has a key.
   func respondOnce(_ request: RequestID, _ response: Response) -> Bool {
     guard let work = once[request] else { return false }
     switch work.keeping {
@@ -233,7 +234,7 @@ extension HTTP {
     return true
   }
 
-  /// Answers a request, and those that wait for the same answer.
+  /// Responds to a request and to the repeated requests that wait for it.
   func finishOnce(_ request: RequestID, _ response: Response) {
     guard let work = once.finish(request) else { return }
     act(.respond(request, response))

@@ -2,31 +2,31 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Requests of operators over HTTP, with an API key that is one for operators.
+/// Operators' requests over HTTP. They require an operator's API key.
 ///
 ///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
 ///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
-///     GET  /api/connections?user=             who is connected, see HTTP+Connections.swift
-///     POST /api/connections/{id}/disconnect   {"reconnect": true} ends one
-///     POST /api/users/{user}/disconnect       ends all of a user's
+///     GET  /api/connections?user=             lists connections, see HTTP+Connections.swift
+///     POST /api/connections/{id}/disconnect   {"reconnect": true} closes one
+///     POST /api/users/{user}/disconnect       closes all of a user's
 ///     POST /api/users/{user}/refresh-rights   has a user's rights checked again
 ///     GET  /api/rooms                         the rooms that have subscribers
 extension HTTP {
-  /// Seconds that a token made here may be good for.
+  /// Minimum and maximum lifetime of a token, in seconds.
   private static let tokenSeconds = 1...(366 * 86_400)
   private static let tokenSecondsDefault = 3_600
 
-  // MARK: Taking back
+  // MARK: Revoking
 
   func revoke(_ call: Call) throws(Response) {
     let fields = try accessFields(of: call)
     switch (fields.user, fields.token, fields.client) {
-    // All callers of an open demo have the empty name: it names no user.
+    // All users of an open demo have the empty name, so it identifies no user.
     case (let user?, nil, nil) where !user.isEmpty:
       takeBack(.user(user, before: dependencies.clock.now), call)
     case (nil, let token?, nil) where !token.isEmpty: takeBack(.token(token), call)
     case (nil, nil, let client?):
-      // A connection alone: its token stays good.
+      // Only the connection is closed: its token remains valid.
       let connection = connectionsByClient[client].flatMap { connections[$0] }
       connection.map(rights.closeRevoked)
       haveTakenBack(closing: connection == nil ? 0 : 1, call)
@@ -92,7 +92,7 @@ extension HTTP {
     }
     let stamp = tokenStamp(for: call.request, bearer)
     let identity = bearer(stamp)
-    // A token that is too long, or has too many rights, is not valid.
+    // A token that is too long or has too many rights would be rejected when used.
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
       throw .problem(413, .tooLarge, "these are too many rights for one token; make several")
     }

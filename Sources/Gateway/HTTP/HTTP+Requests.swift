@@ -1,14 +1,14 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Requests over HTTP, from the table of routes to the function that answers them.
+/// HTTP requests, from the table of routes to the handler.
 ///
-///     Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ who ─▶ which note or room ─▶
-///     may they ─▶ If-Match ─▶ method ─▶ Route.answer
+///     Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ identity ─▶ note or room ─▶
+///     rights ─▶ If-Match ─▶ method ─▶ Route.answer
 extension HTTP {
-  /// Answers an HTTP request, now or when the store has replied.
+  /// Responds to an HTTP request, at once or after the store's reply.
   ///
-  /// - Returns: Whether the path is the gateway's at all.
+  /// - Returns: Whether the gateway handles the path.
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let match = Resource.find(head.path)
     do throws(Response) {
@@ -25,7 +25,7 @@ extension HTTP {
     return true
   }
 
-  /// Does a request of the gateway's own interface.
+  /// Performs a request after checking its identity and rights.
   func perform(
     _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
   ) {
@@ -42,21 +42,22 @@ extension HTTP {
     }
   }
 
-  /// Answers a request by its handler, or with the response that the handler throws.
+  /// Runs a request's handler, and responds with the response that it throws.
   func run(_ answer: (HTTP, Call) throws -> Void, _ call: Call) {
     do {
       try answer(self, call)
     } catch {
-      // All that handlers throw is a response; a request is answered in any case.
+      // Handlers throw only responses. The fallback ensures that each request gets a response.
       respond(call.request, error as? Response ?? .storeFailed)
     }
   }
 
   // MARK: Admitting
 
-  /// Refuses a request that its path's subject does not allow.
+  /// Refuses a request that the rights or the state of its note or room do not allow.
   ///
-  /// - Returns: The right for the store's work; `nil` where the handler checks it.
+  /// - Returns: The right under which the store works; `nil` where the handler checks rights
+  ///   itself.
   private func admit(
     _ call: Call, at match: Resource.Match, _ route: Route?
   ) throws(Response) -> StoreRight? {
@@ -86,18 +87,18 @@ extension HTTP {
     }
   }
 
-  /// Refuses what the caller may not do with the note that the path names.
+  /// Requires the resource's verbs on the note that the path names.
   private func requireNote(
     _ call: Call, at resource: Resource, _ route: Route?
   ) throws(Response) -> StoreRight? {
-    // A request that makes a note names the folder, and is checked with that.
+    // A request that creates a note names the folder: the handler checks the right to create there.
     if case .chosenNote? = route?.right { return nil }
     return try access.require(
       resource.verbs(for: call.head.method), note: call.note, isDeleted: resource.isOfDeleted,
       of: call.identity)
   }
 
-  /// Refuses an id in a path that cannot be a note's.
+  /// Refuses a path whose id is not valid for a note.
   private func checkNoteID(_ id: DocumentID) throws(Response) {
     guard !id.text.isEmpty else {
       throw .problem(400, .badMessage, "the note's id is not valid percent-encoding")
@@ -110,8 +111,8 @@ extension HTTP {
     }
   }
 
-  /// Refuses a request that writes and has an `If-Match` that would be ignored: doing it all the same could
-  /// do what the header was to prevent.
+  /// Refuses a write whose `If-Match` would be ignored. Performing it could do exactly what the
+  /// header was meant to prevent.
   private func refuseVainCondition(_ call: Call, at resource: Resource) throws(Response) {
     guard call.head.method != "GET", let condition = call.head.headers["if-match"],
       !condition.isEmpty, condition != "*", !resource.routes.contains(where: \.looksAtIfMatch)
@@ -122,14 +123,14 @@ extension HTTP {
         + "else; leave it out here")
   }
 
-  /// Refuses a request that would change something while too much waits for the store.
+  /// Refuses a write while the store's backlog is full.
   func refuseIfFull() throws(Response) {
     guard backlog.isFull else { return }
     countRefusalByBacklog()
     throw .busy(StoreBacklog.words)
   }
 
-  /// The identity of the caller, which counts once towards its user's limits.
+  /// Returns the caller's identity. The request counts once towards its user's limits.
   func identity(of head: RequestHead, _ request: RequestID) throws(Response) -> Identity {
     if let work = once[request] { return work.identity }
     let identity = try access.identity(of: head)
@@ -139,7 +140,7 @@ extension HTTP {
 }
 
 extension Resource {
-  /// The answer to a request that the path does not take.
+  /// The response to a method or path that the resource does not offer.
   var refusal: Response {
     guard routes.isEmpty else { return methodNotAllowed }
     return kind == .note

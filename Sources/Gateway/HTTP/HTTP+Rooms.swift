@@ -2,14 +2,14 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The HTTP surface for rooms.
+/// The HTTP API for rooms.
 ///
 ///     POST /api/rooms/{room}/publish                  {"data": …} publishes
 ///     POST /api/publish                               {"publications": [{"room": …}, …]}
-///     GET  /api/rooms/{room}/history?since=|before=   publications, 20 unless limit= says otherwise
-///     GET  /api/rooms/{room}/presence                 who is there
+///     GET  /api/rooms/{room}/history?since=|before=   publications; limit= is 20 by default
+///     GET  /api/rooms/{room}/presence                 the users who are present
 ///
-/// A room's name may have slashes in it, as they are or encoded.
+/// A room's name may contain slashes, literal or percent-encoded.
 extension HTTP {
   func readRoomPresence(_ call: Call) throws(Response) {
     guard let presence = rooms.people.presence else {
@@ -32,7 +32,7 @@ extension HTTP {
       publishRequest(item, data, in: call.name, call.identity), for: .request(call.request))
   }
 
-  /// Answers a request to publish.
+  /// Responds to a request to publish.
   func answer(_ request: RequestID, _ result: PublishResult, in name: RoomName) {
     switch result {
     case .published(let position, let isRepeated):
@@ -64,7 +64,7 @@ extension HTTP {
     batches[request] = PublicationBatch(count: items.count)
     for (index, item) in items.enumerated() {
       var item = item
-      // A batch may be in several commits: each part has a key of its own for a second try.
+      // A batch may span several commits. A key for each publication lets a retry repeat none.
       item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
       publish(item, index, of: request, call.identity)
     }
@@ -90,7 +90,7 @@ extension HTTP {
       publishRequest(item, data, in: name, identity), for: .part(request, index: index))
   }
 
-  /// A part of a batch is done; after the last one the whole is answered.
+  /// Records the result of one publication of a batch. After the last result, sends the response.
   func answer(
     part index: Int, of request: RequestID, _ result: PublishResult, in room: RoomName
   ) {
@@ -120,7 +120,7 @@ extension HTTP {
       for: .request(call.request))
   }
 
-  /// Answers a request for a part of a room's history.
+  /// Responds to a request for a range of a room's history.
   func answer(_ request: RequestID, _ outcome: StoreOutcome<RoomPage>, of name: RoomName) {
     switch outcome {
     case .success(let page): respond(request, .json(200, RoomJSON.page(page, of: name)))

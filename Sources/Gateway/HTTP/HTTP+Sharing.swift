@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Asking for a link to a note; ``Links`` makes, lists, ends and opens them.
+/// Requests for a link to a note. ``Links`` creates, lists, ends and opens links.
 extension HTTP {
-  /// Seconds that a link may be good for.
+  /// Minimum and maximum lifetime of a link, in seconds.
   private static let shareSeconds = 60...(366 * 86_400)
-  /// Seconds that it is by default.
+  /// Default lifetime of a link, in seconds.
   private static let shareSecondsDefault = 7 * 86_400
 
   func share(_ call: Call) throws(Response) {
@@ -25,7 +25,7 @@ extension HTTP {
         "expected expiresIn from \(Self.shareSeconds.lowerBound) to "
           + "\(Self.shareSeconds.upperBound) seconds")
     }
-    // A caller gives away only rights that they have.
+    // A link grants only rights that the caller has.
     let right = try access.require(level.verbs.union(.manage), note: id, of: call.identity)
     func link(_ stamp: TokenStamp) -> NoteLink {
       NoteLink(
@@ -33,7 +33,7 @@ extension HTTP {
         maker: call.identity.user, createdAt: stamp.time,
         expiresAt: stamp.time + Timestamp(seconds) * 1_000)
     }
-    // The work of an earlier try is answered again, and not done.
+    // A repeated request gets the same response, and creates no second link.
     let isRepeated = once[request]?.stamp != nil
     let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
     try links.make(link(stamp), request, under: right, isRepeated: isRepeated) {

@@ -1,10 +1,10 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Requests over HTTP for notes, rooms and the work of operators.
+/// HTTP requests for notes, rooms and operators.
 ///
-/// Nothing outside this folder touches its state. The table of routes (``Route/all``) names the handler of
-/// each request.
+/// Only files in this folder change its state. The table of routes (``Route/all``) names the
+/// handler of each request.
 final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let board: Switchboard
   let documents: Documents
@@ -18,13 +18,13 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let links: Links
   let folders: Folders
 
-  /// Requests that are done once.
+  /// Requests with an `Idempotency-Key` that are in progress.
   var once: OnceBook = OnceBook()
-  /// Requests that publish several things at once.
+  /// Batches of publications that are in progress.
   var batches: [RequestID: PublicationBatch] = [:]
-  /// The times at which notes that were deleted long ago are removed.
+  /// Times at which deleted notes whose retention has ended are removed.
   var removals: DueTimes = DueTimes()
-  /// The times after which clients that were refused may try again.
+  /// Delays after which refused clients may retry.
   private var retries = RetryInterval(milliseconds: 3_000...8_000)
 
   init(
@@ -49,14 +49,14 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   func current(_ identity: Identity) -> Identity? { try? access.current(identity) }
 
-  /// Answers a request; an answer that is to be kept is kept first.
+  /// Responds to a request. The response is stored first if the request's key requires it.
   func respond(_ request: RequestID, _ response: Response) {
     let response = spread(response)
     if !once.isEmpty, respondOnce(request, response) { return }
     act(.respond(request, response))
   }
 
-  /// Adds when to try again where no part of the gateway has said so.
+  /// Adds `Retry-After` to a 429 or 503 response without one. Delays vary, to spread the retries.
   func spread(_ response: Response) -> Response {
     guard response.status == 503 || response.status == 429,
       !response.headers.contains(where: { $0.name == "retry-after" })

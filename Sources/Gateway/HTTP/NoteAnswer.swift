@@ -2,9 +2,10 @@ import ParleyGatewayPorts
 import SocketMessages
 
 extension NoteAnswer {
-  /// The answer to a request. The same one is kept with a change, if its request has a key, and sent.
+  /// Returns the response to a request. A change stores the same response, if the request has a
+  /// key.
   ///
-  /// - Returns: `nil` where the store has not done the work, or replies with something else.
+  /// - Returns: `nil` if the store failed or sent another kind of reply.
   func response(to reply: StoreReply) -> Response? {
     switch (self, reply) {
     case (.one(let known), .note(let note)): NoteText.response(note).unless(known: known)
@@ -24,7 +25,7 @@ extension NoteAnswer {
       .json(200, NoteJSON.note(note))
     case (.put(let maker), .once(.found(let note))) where maker.mayHearOf(note):
       .json(200, NoteJSON.note(note))
-    // A note of theirs that was moved out of their reach counts as another's.
+    // The caller's own note counts as another's after a move to a folder that they cannot read.
     case (.put, .once(.taken)), (.put, .once(.found)):
       .problem(
         409, .idTaken,
@@ -39,9 +40,9 @@ extension NoteAnswer {
   }
 }
 
-/// Requests about one note: the store's work, the answer, and the news for followers and lists.
+/// Requests about one note: the store's work, the response, and updates for followers and lists.
 extension HTTP {
-  /// Has the store do work, under the right of the request's route unless another one is given.
+  /// Sends work to the store, under the right of the request's route unless another is given.
   func store(
     _ work: StoreRequest, for call: Call, under right: StoreRight? = nil, _ answer: NoteAnswer
   ) throws(Response) {
@@ -49,7 +50,7 @@ extension HTTP {
     store(work, for: call.request, under: right, answer)
   }
 
-  /// Has the store do work; the answer to a change is kept with it, if the request has a key.
+  /// Sends work to the store. A change stores its response too, if the request has a key.
   func store(
     _ work: StoreRequest, for request: RequestID, under right: StoreRight, _ answer: NoteAnswer
   ) {
@@ -58,7 +59,7 @@ extension HTTP {
       then: .notes(request, .answer(answer)))
   }
 
-  /// The store has done the work of a request, or not.
+  /// Responds with the store's reply, and publishes the change to followers and lists.
   func finish(
     _ answer: NoteAnswer, _ reply: StoreReply, for request: RequestID
   ) throws(StoreError) {
@@ -75,6 +76,6 @@ extension HTTP {
     noteListChanged()
   }
 
-  /// Shows all subscribers of the list of notes that it has changed.
+  /// Notifies all subscribers of the note list that it has changed.
   func noteListChanged() { rooms.publishNoteList() }
 }

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// A note's text as a whole, read and written over HTTP.
+/// Responses that contain a note or its whole text.
 enum NoteText {
   /// A text with its revision as entity tag, for `If-Match`.
   static func response(_ text: HistoricText, as format: NotesRequest.Format) -> Response {
@@ -18,8 +18,8 @@ enum NoteText {
     return response.of(revision: text.revision).with("vary", "accept")
   }
 
-  /// A note, with an entity tag that begins with its revision. The rest of the tag differs with the title;
-  /// `If-Match` ignores it.
+  /// Returns a note with an entity tag: its revision and a hash of the body, which changes with the
+  /// title too. `If-Match` compares only the revision.
   static func response(_ note: NoteSummary) -> Response {
     let body = NoteJSON.note(note)
     var hash: UInt32 = 0x811c_9dc5
@@ -54,7 +54,8 @@ extension NotesRequest.Format {
 }
 
 extension NotesRequest.Edit {
-  /// The edit as a change of the text it was made from: their common beginning and end stay.
+  /// Returns the edit as a change of its base text. The common prefix and suffix of both texts
+  /// stay.
   func onto(_ base: HistoricText, for request: RequestID) -> ServerEdit {
     ServerEdit(
       request: request, grant: .request(right), content: .text(text, base: base), author: author,
@@ -64,9 +65,9 @@ extension NotesRequest.Edit {
 }
 
 extension HTTP {
-  /// Replaces the whole text, with `\n` at each line end. With `base`, changes by others since that
-  /// revision are kept, and merged as if the writer had been connected; with `If-Match`, the note must not
-  /// have changed.
+  /// Replaces the whole text, with line ends normalized to `\n`. With `base`, later changes by
+  /// other users are retained: the text is merged with them like an edit made at that revision.
+  /// With `If-Match`, the request fails if the note has changed.
   func replaceText(_ call: Call) throws(Response) {
     let request = call.request
     guard let text = String(validating: WholeText.normalized(call.body), as: UTF8.self) else {
@@ -115,7 +116,7 @@ extension HTTP {
         author: author, expected: expected))
   }
 
-  /// The revision that `If-Match` wants, if any.
+  /// Returns the revision that `If-Match` requires; `nil` for any.
   private func expectedRevision(_ call: Call) throws(Response) -> Int? {
     switch RevisionCondition(call.head.headers["if-match"]) {
     case .any: return nil

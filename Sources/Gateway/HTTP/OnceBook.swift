@@ -1,37 +1,37 @@
 import ParleyGatewayPorts
 
-/// Requests with an `Idempotency-Key` that are being done, by their keys.
+/// Requests with an `Idempotency-Key` that are in progress, by their keys.
 struct OnceBook {
-  /// A request that is being done.
+  /// A request that is in progress.
   struct Work {
-    /// The request as the store knows it.
+    /// The request in the form that the store compares.
     let keyed: KeyedRequest
-    /// The request's first lines, with which it is done.
+    /// The request's head, with which it is performed.
     let head: RequestHead
-    /// The identity that makes it: checked once, so that a request counts once towards its user's
+    /// The caller's identity: checked once, so that the request counts once towards the user's
     /// limits.
     let identity: Identity
     /// The resource that the path matches, with the names in it.
     let match: Resource.Match
-    /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
+    /// Repeated requests that wait for the response. Maximum ``waitingMax``.
     var waiting: [RequestID] = []
-    /// The way in which its answer is kept.
+    /// When the response is stored.
     var keeping = Keeping.afterwards
-    /// The token that it makes, if it makes one.
+    /// The stamp of the token that the request creates, if any.
     var stamp: TokenStamp?
   }
 
-  /// The way in which an answer is kept.
+  /// When the response to a request is stored.
   enum Keeping {
-    /// Alone, before it is sent: the request changes nothing in the store.
+    /// Alone, before it is sent: the request changed nothing in the store.
     case afterwards
     /// In the commit of the request's change.
     case withWork
-    /// Kept nowhere: the store has the answer already, or the request may be made again.
+    /// Never: the store contains the response already, or the request may be retried.
     case not
   }
 
-  /// Requests that wait for the answer to one, at most.
+  /// Maximum repeated requests that wait for one response.
   static let waitingMax = 4
 
   private var works: [RequestID: Work] = [:]
@@ -39,10 +39,10 @@ struct OnceBook {
 
   var isEmpty: Bool { works.isEmpty }
 
-  /// The work of a request; `nil` for one that has no key, or was answered.
+  /// The work of a request; `nil` if it has no key, or has been answered.
   subscript(request: RequestID) -> Work? { works[request] }
 
-  /// The request of the same name that is being done.
+  /// Returns the request in progress with the same owner and key.
   func first(of keyed: KeyedRequest) -> RequestID? { byName[Self.name(keyed)] }
 
   mutating func begin(_ request: RequestID, _ work: Work) {
@@ -50,32 +50,32 @@ struct OnceBook {
     byName[Self.name(work.keyed)] = request
   }
 
-  /// Queues a request behind the first.
+  /// Queues a repeated request behind the first.
   ///
-  /// - Returns: Whether it may.
+  /// - Returns: Whether it was queued; false if ``waitingMax`` is reached.
   mutating func wait(_ request: RequestID, for first: RequestID) -> Bool {
     guard let count = works[first]?.waiting.count, count < Self.waitingMax else { return false }
     works[first]?.waiting.append(request)
     return true
   }
 
-  /// From here on the answer is kept with the request's change.
+  /// Stores the response in the commit of the request's change from now on.
   mutating func keepWithWork(_ request: RequestID) { works[request]?.keeping = .withWork }
 
-  /// The answer is not to be kept.
+  /// Prevents that the response is stored.
   mutating func keepNothing(of request: RequestID) { works[request]?.keeping = .not }
 
-  /// Notes the token that a request makes.
+  /// Records the stamp of the token that a request creates.
   mutating func stamp(_ request: RequestID, _ stamp: TokenStamp) { works[request]?.stamp = stamp }
 
-  /// A request is answered.
+  /// Removes a request and returns its work.
   mutating func finish(_ request: RequestID) -> Work? {
     guard let work = works.removeValue(forKey: request) else { return nil }
     byName.removeValue(forKey: Self.name(work.keyed))
     return work
   }
 
-  /// A text that no two names of requests share.
+  /// Returns a text that is unique to an owner and a key.
   private static func name(_ keyed: KeyedRequest) -> String {
     "\(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
   }

@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The results so far of a request that publishes several things at once.
+/// The results so far of a batch of publications.
 struct PublicationBatch {
   private(set) var results: [[UInt8]]
-  /// Parts without a result.
+  /// Publications without a result.
   private var waiting: Int
-  /// Whether no part of it would have to be sent again.
+  /// Whether no publication has failed with a retryable error.
   private(set) var isWhole = true
 
   init(count: Int) {
@@ -16,7 +16,7 @@ struct PublicationBatch {
 
   var isDone: Bool { waiting == 0 }
 
-  /// Notes the result of one part.
+  /// Records the result of one publication.
   mutating func note(_ result: PublishResult, of index: Int, in room: RoomName) {
     results[index] = RoomJSON.result(result, of: room)
     if case .refused(let code, _) = result, code.isRetryable { isWhole = false }

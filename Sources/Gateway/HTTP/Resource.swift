@@ -1,39 +1,39 @@
 package import ParleyGatewayPorts
 import SocketMessages
 
-/// A path of the HTTP API, with the requests that it takes.
+/// A path of the HTTP API, with its routes.
 package struct Resource: Sendable {
-  /// The requests, in the order of the table; empty for an unknown path.
+  /// The routes, in the order of the table; empty for an unknown path.
   package let routes: [Route]
   let path: PathPattern
   let kind: Kind
 
   /// The subject of a path, which decides the checks before a request is answered.
   enum Kind: Sendable {
-    /// The notes as a whole.
+    /// The collection of notes.
     case notes
     /// A note that the path names.
     case note
     /// A room that the path names.
     case room
-    /// Rooms that the body names, or that are the caller's.
+    /// Rooms that the body names, or the caller's own.
     case rooms
-    /// The work of operators.
+    /// Operators' requests.
     case operators
-    /// Pages that the program around the gateway answers.
+    /// Pages that the server program handles, not the gateway.
     case server
   }
 
-  /// A path that a client asks for.
+  /// The resource at the path of a request.
   package struct Match: Sendable {
     package let resource: Resource
-    /// The names in the path, decoded; `nil` for those whose encoding is broken.
+    /// The names in the path, decoded; `nil` for a name with invalid encoding.
     let names: [String?]
 
-    /// The first name; empty if there is none, or its encoding is broken.
+    /// The first name; empty if there is none, or its encoding is invalid.
     var name: String { (names.first ?? nil) ?? "" }
 
-    /// Whether the encoding of the first name is broken.
+    /// Whether the encoding of the first name is invalid.
     var isBroken: Bool { names.first.map { $0 == nil } ?? false }
   }
 
@@ -43,34 +43,34 @@ package struct Resource: Sendable {
     self.routes = routes
   }
 
-  // MARK: Its requests
+  // MARK: Routes
 
-  /// The request with a method; `nil` if the path takes no such.
+  /// Returns the route for a method; `nil` if the path does not offer the method.
   package func route(_ method: String) -> Route? { routes.first { $0.method == method } }
 
-  /// The page that the program around the gateway answers here; `nil` if the gateway does.
+  /// The page that the server program handles at this path; `nil` if the gateway handles the path.
   package var page: Route.ServerPage? {
     if case .server(let page)? = routes.first?.answer { page } else { nil }
   }
 
-  /// Whether a note that it names is a deleted one.
+  /// Whether the path names a deleted note.
   var isOfDeleted: Bool { path.description.utf8.starts(with: "/api/deleted/".utf8) }
 
-  /// Whether it is a note itself, and nothing below it.
+  /// Whether the path is a note's own, and not one below it.
   var isNote: Bool { kind == .note && path.description.utf8.suffix(5).elementsEqual("/{id}".utf8) }
 
-  /// The answer to a method that the path does not take.
+  /// The response to a method that the path does not offer.
   package var methodNotAllowed: Response { .methodNotAllowed(routes.map(\.method)) }
 
-  /// The type that a request's body is expected to have.
+  /// Returns the content type that a request's body must have.
   func bodyType(of method: String) -> BodyType {
     route(method)?.body ?? routes.lazy.compactMap(\.body).first ?? .json
   }
 
-  /// The verbs that a request needs of the note that the path names.
+  /// Returns the verbs that a request needs on the note that the path names.
   ///
-  /// A method that the path does not take needs the verbs of the methods that write here, so the answer
-  /// reveals nothing beyond the caller's rights.
+  /// A method that the path does not offer needs the verbs of the path's writing methods, so the
+  /// response reveals nothing beyond the caller's rights.
   func verbs(for method: String) -> Verbs {
     let others = method == "GET" ? nil : routes.first { $0.method != "GET" }
     if case .note(let verbs)? = (route(method) ?? others)?.right { return verbs }
@@ -79,9 +79,9 @@ package struct Resource: Sendable {
 
   // MARK: Finding
 
-  /// The resource at a path; `nil` if the path is not the API's.
+  /// Returns the resource at a path; `nil` if the path is not the API's.
   ///
-  /// - Complexity: O(*n*) in the path's length, for each of the table's paths at most.
+  /// - Complexity: O(*n*) in the path's length, for each path of the table in the worst case.
   package static func find(_ path: String) -> Match? {
     if let resource = plain[path] { return Match(resource: resource, names: []) }
     guard path.utf8.starts(with: "/api/".utf8) else { return nil }
@@ -89,7 +89,7 @@ package struct Resource: Sendable {
     for resource in named {
       guard let names = resource.path.names(in: parts) else { continue }
       let match = Match(resource: resource, names: names.map { PercentEncoding.decoded($0) })
-      // No operator has the empty name: there is no such path.
+      // A connection or a user never has an empty name: the path does not exist.
       if resource.kind == .operators, match.name.isEmpty { return nil }
       return match
     }
@@ -100,15 +100,15 @@ package struct Resource: Sendable {
   private static let plain = Dictionary(
     uniqueKeysWithValues: all.filter(\.path.isPlain).map { ($0.path.description, $0) })
 
-  /// Resources with names in their paths. What is missing below a note or a room is reported as missing
-  /// only to callers that may ask for it.
+  /// Resources with names in their paths. The last two match unknown paths below a note or a room,
+  /// so that rights are checked before 404 is sent.
   private static let named =
     all.filter { !$0.path.isPlain } + [
       Resource(PathPattern("/api/notes/{id}/{rest}"), .note),
       Resource(PathPattern("/api/rooms/{room}/{other}"), .room),
     ]
 
-  /// The table's routes by their paths.
+  /// The table's routes, grouped by path.
   private static let all: [Resource] = {
     var paths: [PathPattern] = []
     for route in Route.all where !paths.contains(route.path) { paths.append(route.path) }
@@ -120,7 +120,7 @@ package struct Resource: Sendable {
 }
 
 extension Route {
-  /// The subject of a path that takes such a request.
+  /// The subject of the route's path.
   fileprivate var kind: Resource.Kind {
     switch right {
     case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: .server

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 
 extension Route {
-  /// All requests of the HTTP API. `openapi.json` describes the same, which a test compares.
+  /// All routes of the HTTP API. A test compares them with `openapi.json`.
   package static let all: [Route] = [
     // Notes.
     Route("GET", "/api/notes", .notes(.read)) { try $0.listNotes($1) },
@@ -12,13 +12,13 @@ extension Route {
     Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.deleteNote($1) },
     Route("GET", "/api/search", .notes(.read)) { try $0.search.find($1) },
 
-    // Their folders.
+    // Folders of notes.
     Route("GET", "/api/folders", .notes(.read)) { try $0.folders.list($1) },
     Route("POST", "/api/folders/move", .folders(.manage), .json) { try $0.folders.moveAll($1) },
 
     Route("GET", "/api/tags", .notes(.read)) { try $0.search.listTags($1) },
 
-    // Their texts.
+    // Texts of notes.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.readText($1) },
     Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {
       try $0.replaceText($1)
@@ -27,12 +27,12 @@ extension Route {
       try $0.changeText($1)
     },
 
-    // Their files.
+    // Files of notes.
     Route("GET", "/api/notes/{id}/files", .note(.read)) { try $0.files.list($1) },
     Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) { try $0.files.upload($1) },
     Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) { try $0.files.read($1) },
 
-    // Their comments.
+    // Comments on notes.
     Route("GET", "/api/notes/{id}/comments", .note(.read)) { try $0.comments.list($1) },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
       try $0.comments.make($1)
@@ -44,7 +44,7 @@ extension Route {
       try $0.comments.remove($1)
     },
 
-    // Their past.
+    // History of notes.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.readHistory($1) },
     Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.readSessions($1) },
     Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.readDifference($1) },
@@ -55,14 +55,14 @@ extension Route {
     },
     Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { try $0.restore($1) },
 
-    // Links to them.
+    // Links to notes.
     Route("GET", "/api/notes/{id}/share", .note(.manage)) { try $0.links.list($1) },
     Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.share($1) },
     Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { try $0.links.endAll($1) },
     Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) { try $0.links.end($1) },
     Route("POST", "/api/links/open", .link, .json, page: .link),
 
-    // Their readable names.
+    // Names of published notes.
     Route("GET", "/api/notes/{id}/name", .note(.manage)) { try $0.links.tellName($1) },
     Route("PUT", "/api/notes/{id}/name", .note([.read, .manage]), .json) {
       try $0.links.publish($1)
@@ -70,7 +70,7 @@ extension Route {
     Route("DELETE", "/api/notes/{id}/name", .note(.manage)) { try $0.links.withdrawName($1) },
     Route("GET", "/api/names/{name}", .setting, page: .publicName),
 
-    // Deleted ones.
+    // Deleted notes.
     Route("GET", "/api/deleted", .notes(.manage)) { try $0.listDeleted($1) },
     Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { try $0.bringBack($1) },
     Route("DELETE", "/api/deleted/{id}", .note(.manage)) { try $0.removeDeleted($1) },
@@ -81,7 +81,7 @@ extension Route {
     Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { try $0.readRoomPresence($1) },
     Route("POST", "/api/publish", .rooms(.publish), .json) { try $0.publishBatch($1) },
 
-    // Groups, likes, and what was read.
+    // Groups, likes and read positions.
     Route("GET", "/api/groups", .person) { try $0.listGroups($1) },
     Route("GET", "/api/rooms/{room}/group", .room(.read)) { try $0.readGroup($1) },
     Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { try $0.putGroup($1) },
@@ -95,7 +95,7 @@ extension Route {
     Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { try $0.noteRead($1) },
     Route("GET", "/api/badges", .person) { try $0.listBadges($1) },
 
-    // A person's own sessions.
+    // The caller's own sessions.
     Route("GET", "/api/sessions", .person) { try $0.sessions.list($1) },
     Route("DELETE", "/api/sessions", .person) {
       try $0.sessions.end(.others(than: $1.identity.tokenID ?? ""), for: $1)
@@ -120,7 +120,7 @@ extension Route {
     Route("POST", "/api/tokens", .operatorKey, .json) { try $0.makeToken($1) },
     Route("GET", "/api/stats", .operatorKey, page: .statistics),
 
-    // Logging in, and information about the server.
+    // Signing in, and information about the server.
     Route("POST", "/api/user/login", .password, .json, page: .login),
     Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
     Route("POST", "/api/user/logout", .refreshToken, .json, page: .logout),

@@ -1,40 +1,40 @@
 package import ParleyGatewayPorts
 
-/// A request of the HTTP API: its method and path, the right and the body that it needs, and its handler.
+/// A route of the HTTP API: method and path, the required right and body, and the handler.
 package struct Route: Sendable {
-  /// The method in capitals. `HEAD` is taken wherever `GET` is.
+  /// The method in capitals. A `GET` route handles `HEAD` too.
   package let method: String
   package let path: PathPattern
   package let right: Right
-  /// The body that is expected; `nil` for none.
+  /// The required content type of the body; `nil` for no body.
   package let body: BodyType?
-  /// Whether `If-Match` is honoured.
+  /// Whether the handler evaluates `If-Match`.
   package let looksAtIfMatch: Bool
   let answer: Answer
 
-  /// The right that a request needs to be answered.
+  /// The right that a request requires.
   package enum Right: Sendable, Hashable {
-    /// No right, as for questions about the server's health.
+    /// No right, as for the server's health.
     case nothing
-    /// The setting that decides who may see it.
+    /// A setting decides who has access.
     case setting
-    /// A password of the server's own.
+    /// The password of a user of this server.
     case password
-    /// A refresh token of the server's own.
+    /// A refresh token issued by this server.
     case refreshToken
-    /// An invitation to become a user of the server's own.
+    /// An invitation to become a user of this server.
     case invitation
     /// The key of a link.
     case link
-    /// A sign-in at the identity provider, in the browser that began it.
+    /// A sign-in at the identity provider, completed in the browser that started it.
     case provider
     /// Verbs on the note that the path names.
     case note(Verbs)
-    /// Verbs on each note that it is about: only such notes are shown.
+    /// Verbs on each affected note: all other notes are left out.
     case notes(Verbs)
-    /// Verbs on the note that it makes, under an id that is not known before.
+    /// Verbs on the note that the request creates, under an id that the server chooses.
     case newNote(Verbs)
-    /// Verbs on the note that it makes, under the id that the path names.
+    /// Verbs on the note that the request creates, under the id that the path names.
     case chosenNote(Verbs)
     /// Verbs on all notes of the folders that the body names.
     case folders(Verbs)
@@ -42,7 +42,7 @@ package struct Route: Sendable {
     case room(Verbs)
     /// Verbs on each room that the body names.
     case rooms(Verbs)
-    /// A person: only what is theirs is shown.
+    /// A person as the caller: the response contains only the person's own data.
     case person
     /// An operator's API key.
     case operatorKey
@@ -50,16 +50,16 @@ package struct Route: Sendable {
 
   /// The handler of a request.
   enum Answer: Sendable {
-    /// A handler of the gateway's, which throws the ``Response`` with which it refuses.
+    /// A handler of the gateway. It refuses a request by throwing a ``Response``.
     case gateway(@Sendable (HTTP, Call) throws -> Void)
     case server(ServerPage)
   }
 
-  /// Pages that the program around the gateway answers.
+  /// Pages that the server program handles, not the gateway.
   package enum ServerPage: Sendable, Hashable {
-    /// Whether the process answers.
+    /// Whether the process responds.
     case health
-    /// Whether changes are taken.
+    /// Whether the server accepts changes.
     case readiness
     /// Metrics for Prometheus.
     case metrics
@@ -69,38 +69,38 @@ package struct Route: Sendable {
     case version
     /// Statistics for operators.
     case statistics
-    /// Getting tokens for a password.
+    /// Exchanging a password for tokens.
     case login
-    /// Getting tokens for a refresh token.
+    /// Exchanging a refresh token for tokens.
     case refresh
-    /// Ending a session by its refresh token.
+    /// Ending a session with its refresh token.
     case logout
-    /// Getting a link's token for its key.
+    /// Exchanging a link's key for a token.
     case link
-    /// Getting a token for a published note's name.
+    /// Exchanging a published note's name for a token.
     case publicName
-    /// Becoming a user by an invitation.
+    /// Becoming a user with an invitation.
     case join
-    /// Getting another password, and tokens.
+    /// Changing the password, and getting tokens.
     case password
-    /// Getting another name, and tokens.
+    /// Changing the display name, and getting tokens.
     case name
-    /// The ways in which people sign in.
+    /// The available methods of signing in.
     case ways
     /// Signing in at the identity provider, and getting tokens afterwards.
     case provider
-    /// The return from the identity provider.
+    /// The redirect back from the identity provider.
     case providerReturn
   }
 
-  /// The methods that there are, as a header lists them.
+  /// All methods of the API, as a header lists them.
   package static let methods: String = {
     var methods: [String] = []
     for route in all where !methods.contains(route.method) { methods.append(route.method) }
     return Response.listed(methods)
   }()
 
-  /// A request that the gateway answers.
+  /// Creates a route that the gateway handles.
   init(
     _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil,
     looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) throws -> Void
@@ -113,7 +113,7 @@ package struct Route: Sendable {
     self.answer = .gateway(answer)
   }
 
-  /// A request that the program around the gateway answers.
+  /// Creates a route that the server program handles.
   init(
     _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil, page: ServerPage
   ) {
@@ -127,7 +127,7 @@ package struct Route: Sendable {
 }
 
 extension Call {
-  /// A request of the path that it matches.
+  /// Creates the call of a request whose path matches a resource.
   init(
     _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8],
     by identity: Identity

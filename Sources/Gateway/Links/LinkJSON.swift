@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Links as the HTTP surface writes them.
+/// The JSON of links in the HTTP API.
 enum LinkJSON {
-  /// A link that was made.
+  /// A new link, with its key and token.
   static func made(_ link: NoteLink, key: String, token: String, isProtected: Bool) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("id", link.id, &body)
@@ -33,7 +33,7 @@ enum LinkJSON {
     }
   }
 
-  /// The answer to a key: its note, a token for it, the right, and the end.
+  /// The response to a key: its note, a token for the note, the granted right, and the expiry.
   static func opened(_ opened: Links.Opened) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("note", opened.link.note.text, &body)
@@ -43,7 +43,7 @@ enum LinkJSON {
     }
   }
 
-  /// The name of a note; an empty object where it has none.
+  /// A note's name; an empty object if it has none.
   static func name(_ published: PublicName?, _ isDemo: Bool) -> [UInt8] {
     JSONWriter.object { object, body in
       guard let published else { return }
@@ -55,7 +55,7 @@ enum LinkJSON {
     }
   }
 
-  /// The refusal of a name that was withdrawn lately.
+  /// The error for a name that was recently withdrawn.
   static func resting(until time: Timestamp) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("code", ErrorCode.idTaken.rawValue, &body)
@@ -64,7 +64,7 @@ enum LinkJSON {
     }
   }
 
-  /// The answer to a name: its note, a token for it, the right, and the token's end.
+  /// The response to a name: its note, a token for the note, the granted right, and the expiry.
   static func opened(_ opened: Links.OpenedName) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("name", opened.published.name.text, &body)

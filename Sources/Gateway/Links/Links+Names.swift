@@ -2,14 +2,14 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Readable names, under which everyone who can reach the server may read a note.
+/// Names under which every client that can reach the server may read a note.
 ///
 ///     GET    /api/notes/{id}/name   returns a note's name
 ///     PUT    /api/notes/{id}/name   {"name": "minutes-2026"} publishes it
 ///     DELETE /api/notes/{id}/name   withdraws the name
-///     GET    /api/names/{name}      gives a token for the note; see `LinkService`
+///     GET    /api/names/{name}      returns a token for the note; see `LinkService`
 extension Links {
-  /// Answers with the name of a note.
+  /// Responds with a note's name.
   func tellName(_ call: Call) throws(Response) {
     guard settings.names.isOffered else { throw Self.publishesNothing }
     let request = call.request
@@ -22,7 +22,7 @@ extension Links {
     }
   }
 
-  /// Publishes a note under a name, in place of the one that it has.
+  /// Publishes a note under a name, which replaces its former name.
   func publish(_ call: Call) throws(Response) {
     guard settings.names.isOffered, access.makesTokens else { throw Self.publishesNothing }
     guard let text = JSONBody.string("name", in: call.body) else {
@@ -59,8 +59,8 @@ extension Links {
     }
   }
 
-  /// Withdraws the name of a note; connections of its readers end. Works even where names are no longer
-  /// offered.
+  /// Withdraws a note's name, and closes the connections of its readers. Also works if names are no
+  /// longer offered.
   func withdrawName(_ call: Call) throws(Response) {
     let (request, note, right) = (call.request, call.note, try call.right)
     perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
@@ -69,8 +69,8 @@ extension Links {
       let tokens = published.map {
         Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
       }
-      // First: a request that is repeated after a failure still finds the name. A token that is issued
-      // meanwhile counts among the revoked ones, by its id.
+      // Revokes first: a retry after a failure still finds the name. A token that is issued
+      // meanwhile is revoked as well, by its id.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         let work = NameRequest.withdraw(note: note, now: now)
@@ -85,7 +85,8 @@ extension Links {
     }
   }
 
-  /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
+  /// Opens the note that is published under a name; `nil` if there is none, or names are not
+  /// offered.
   func open(_ name: ReadableName, then proceed: @escaping (StoreOutcome<OpenedName?>) -> Void) {
     guard settings.names.isOffered else { return proceed(.success(nil)) }
     ask(.links(.names(.open(name))), under: .token, \.openedName) { [self] outcome in
@@ -99,7 +100,7 @@ extension Links {
     }
   }
 
-  /// A published note that a name has opened.
+  /// A note that was opened by its name.
   struct OpenedName {
     let published: PublicName
     let title: String
@@ -114,7 +115,7 @@ extension Links {
   }
 }
 
-/// The values of replies about names; `nil` of other replies.
+/// The values of replies about names; `nil` for other replies.
 extension LinkReply {
   fileprivate var publishing: NameReply? {
     switch self {

@@ -1,21 +1,21 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Links that let every client that has them into a note.
+/// Links that give each client that has one access to a note.
 ///
-///     POST   /api/notes/{id}/share          {"access": "read", "expiresIn": 604800} makes one
-///     GET    /api/notes/{id}/share          lists those that there are
+///     POST   /api/notes/{id}/share          {"access": "read", "expiresIn": 604800} creates one
+///     GET    /api/notes/{id}/share          lists the note's links
 ///     DELETE /api/notes/{id}/share/{link}   ends one
-///     DELETE /api/notes/{id}/share          ends all that were made until now
+///     DELETE /api/notes/{id}/share          ends all that exist
 ///
-/// A link is a short address, `/s/` and its key. A client with the key is given the link's token, which the
-/// server signs; the store has the key's hash. All links of a note belong to one user of their own, so that
-/// older links, which were nothing but their token, end with the others.
+/// A link is a short address: `/s/` and its key. The key is exchanged for the link's token, which
+/// the server signs; the store contains the key's hash. All links of a note share one guest user,
+/// so that revoking this user also ends older links, which had a token but no key.
 final class Links: Part {
   let board: Switchboard
   let access: Access
   let rights: Rights
-  /// The requests that wait for the store, and those about titles.
+  /// The requests that wait for the store, and the requests for titles.
   private var callbacks = Callbacks<StoreOutcome<LinkReply>>()
   private var titleCallbacks = Callbacks<StoreOutcome<NoteSummary>>()
 
@@ -25,22 +25,22 @@ final class Links: Part {
     self.rights = rights
   }
 
-  /// The identity of a client that has a link.
+  /// Returns the identity of a client that has a link.
   func guest(of link: NoteLink) -> Identity {
     var guest = Identity(
       user: Identity.guestPrefix + link.note.text, tokenID: link.id, issuedAt: link.createdAt,
       expiresAt: link.expiresAt,
-      // Exactly this one: an id may end with what would be a pattern.
+      // Matches exactly this id, even if it has the form of a pattern.
       grants: [Grant(.documents, NamePattern(exactly: link.note.text), link.access.verbs)])
     guest.isGuest = true
     return guest
   }
 
-  /// Makes a link, and answers with it.
+  /// Creates a link and responds with it.
   ///
   /// - Parameters:
-  ///   - isRepeated: Whether it was made when the request first came.
-  ///   - keeping: The same work, with the request's answer kept in its commit.
+  ///   - isRepeated: Whether an earlier attempt of the request created the link.
+  ///   - keeping: Returns the work with the response stored in its commit.
   func make(
     _ link: NoteLink, _ request: RequestID, under right: StoreRight, isRepeated: Bool,
     keeping: (StoreRequest) -> StoreRequest
@@ -52,7 +52,7 @@ final class Links: Part {
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
     guard !isRepeated else {
-      // For callers that still reach the note, which the store knows.
+      // The store checks that the caller still has access to the note.
       let look = StoreRequest.links(.list(note: link.note, now: dependencies.clock.now))
       return perform(look, request, under: right, \.list) { [self] _ in respond(request, answer) }
     }
@@ -69,12 +69,12 @@ final class Links: Part {
     }
   }
 
-  /// The answer to be kept for a link that was made: the rest of it is signed again each time.
+  /// Returns the response to store for a new link. A replay signs the rest of it again.
   static func answer(to reply: StoreReply) -> Response? {
     if case .links(.made) = reply { Response(status: 201) } else { nil }
   }
 
-  /// Lists the links of a note, with the keys of links that grant no more than the caller has.
+  /// Lists a note's links, with the keys of links that grant no more than the caller's own rights.
   func list(_ call: Call) throws(Response) {
     let (request, note, identity) = (call.request, call.note, call.identity)
     let work = StoreRequest.links(.list(note: note, now: dependencies.clock.now))
@@ -94,7 +94,7 @@ final class Links: Part {
     perform(work, request, under: right, \.list) { [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
-      // First: a caller that asks again after a failure still finds the link.
+      // Revokes first: a retry after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         perform(.links(.end(note: note, id: id)), request, under: right, \.ended) {
@@ -122,14 +122,14 @@ final class Links: Part {
 
   // MARK: Opening
 
-  /// A link that a key has opened.
+  /// A link that was opened by its key.
   struct Opened {
     let link: NoteLink
     let title: String
     let token: String
   }
 
-  /// Finds the link that a key opens; `nil` for none.
+  /// Opens the link with a key; `nil` if there is none.
   func open(_ key: String, then proceed: @escaping (StoreOutcome<Opened?>) -> Void) {
     ask(.links(.open(key: key, now: dependencies.clock.now)), under: .token, \.opened) {
       [self] outcome in
@@ -143,7 +143,7 @@ final class Links: Part {
     }
   }
 
-  /// Finds the title of a note that every client may read.
+  /// Returns the title of a note if every client may read the note.
   func title(of note: DocumentID, then proceed: @escaping (String?) -> Void) {
     guard access.isDemo, note.text.utf8.count <= settings.limits.documentIDBytesMax,
       let right = StoreRight(.read, onNote: note, of: .demo)
@@ -154,7 +154,8 @@ final class Links: Part {
 
   // MARK: The store
 
-  /// Has the store work with links for a request, which is answered here unless the reply has the value.
+  /// Sends a request's work on links to the store. `proceed` gets the value; errors are sent from
+  /// here.
   func perform<Value>(
     _ work: StoreRequest, _ request: RequestID, under right: StoreRight,
     _ value: @escaping (LinkReply) -> Value?,
@@ -173,7 +174,7 @@ final class Links: Part {
     }
   }
 
-  /// Has the store work with links, and reads the value of its reply.
+  /// Sends work on links to the store. `proceed` gets the value of the reply, or the error.
   func ask<Value>(
     _ work: StoreRequest, under right: StoreRight, _ value: @escaping (LinkReply) -> Value?,
     then proceed: @escaping (StoreOutcome<Value>) -> Void
@@ -182,14 +183,14 @@ final class Links: Part {
     store(work, under: right, then: .links(callback))
   }
 
-  /// The store has done a piece of work with links, or not.
+  /// Passes the store's reply about links to its callback.
   func finish(
     _ number: Callbacks<StoreOutcome<LinkReply>>.Number, _ outcome: StoreOutcome<LinkReply>
   ) {
     callbacks.take(number)(outcome)
   }
 
-  /// The store has read a note for its title, or not.
+  /// Passes the note that the store has read for its title to the callback.
   func foundTitle(
     _ number: Callbacks<StoreOutcome<NoteSummary>>.Number, _ outcome: StoreOutcome<NoteSummary>
   ) {
@@ -201,7 +202,7 @@ final class Links: Part {
   }
 }
 
-/// The values of replies of one type; `nil` of another.
+/// The values of replies of one type; `nil` for other replies.
 extension LinkReply {
   func outcome<Value>(_ value: (LinkReply) -> Value?) -> StoreOutcome<Value> {
     if let value = value(self) { return .success(value) }
@@ -209,7 +210,7 @@ extension LinkReply {
     return .failure(.unexpectedReply(name, insteadOf: Value.self))
   }
 
-  /// Whether a link was made, or the note has too many.
+  /// Whether a link was created; false if the note has too many.
   fileprivate var isMade: Bool? {
     switch self {
     case .made: true
@@ -226,7 +227,7 @@ extension LinkReply {
     if case .ended(let links) = self { links } else { nil }
   }
 
-  /// The link that a key opens, or `nil` if it opens none.
+  /// The link with a key; `.some(nil)` if there is none.
   fileprivate var opened: (link: NoteLink, title: String)?? {
     switch self {
     case .link(let link, let title): .some((link, title))

@@ -1,20 +1,20 @@
 import ParleyGatewayPorts
 
-/// Measures the traffic of one connection, for itself, for its user and for its address.
+/// Measures the traffic of one connection, for the connection, its user and its address.
 package struct Meter {
   private var traffic = Traffic()
-  /// The rate of refusals: a client that does not slow down after them is closed.
+  /// The rate of rejected messages: a client that exceeds it is disconnected.
   private var refused = TokenBucket()
-  /// The usage of the user who is logged in.
+  /// The usage of the signed-in user.
   package var user: Usage?
-  /// The usage of its address; `nil` where addresses say nothing.
+  /// The usage of the address; `nil` if the address is unknown or not limited.
   package var address: Usage?
 
   package init() {}
 
-  /// Counts messages, or returns the limit that refuses them: then nothing is counted.
+  /// Counts messages, or returns the limit that rejects them and counts nothing.
   ///
-  /// Allocates nothing.
+  /// Does not allocate.
   package mutating func draw(
     messages count: Int, bytes byteCount: Int, _ allowances: Allowances, now: Int64
   ) -> Excess? {
@@ -42,12 +42,12 @@ package struct Meter {
     return nil
   }
 
-  /// Whether one more message may be answered with a refusal: as many as may be accepted.
+  /// Whether one more message may be rejected without a disconnect: as many as may be accepted.
   mutating func hasPatience(_ allowances: Allowances, now: Int64) -> Bool {
     refused.draw(1, at: allowances.connection.messages, now: now) == 0
   }
 
-  /// From here on it counts towards a user, or towards none.
+  /// Counts the connection towards another user from now on, or towards none.
   mutating func count(towards usage: Usage?) {
     user?.connections -= 1
     user = usage

@@ -1,37 +1,38 @@
 package import ParleyGatewayPorts
 
-/// Usages of one rate by users, of which at most so many are remembered.
+/// Usage of one rate limit per user, with a maximum number of users.
 ///
-/// The user whose bucket would be full first is evicted when there is no room for another, and the newcomer
-/// takes that bucket over as it is. So users who have used the rate up stay limited. However many names
-/// come, all of them together draw no more than the buckets hold that there is room for.
+/// At the maximum, the user whose bucket is full soonest is evicted, and a new user inherits that
+/// bucket. So users who have used up the rate remain limited. However many names are used, together
+/// they draw no more than `countMax` buckets contain.
 package struct RateBook {
-  /// The time at which a user's bucket is full again, as of when the place was set: later if the user drew since.
+  /// The time at which a user's bucket is full again, as of the entry's last update; later if the
+  /// user drew since.
   private struct Place {
     var fullAt: Int64
     let name: ExactName
   }
 
   private var usages: [ExactName: TokenBucket] = [:]
-  /// A place of each user: a heap, with the earliest first.
+  /// One entry per user: a heap, earliest first.
   private var places: [Place] = []
   private let countMax: Int
 
-  /// Makes an empty book.
+  /// Creates an empty book.
   ///
-  /// - Precondition: there is room for one.
+  /// - Precondition: `countMax` is positive.
   package init(countMax: Int) {
     precondition(countMax > 0, "expected room for at least one user, not for \(countMax)")
     self.countMax = countMax
   }
 
-  /// The number of users that are remembered.
+  /// The number of users in the book.
   package var count: Int { usages.count }
 
   /// Draws from a user's bucket if it holds enough.
   ///
-  /// - Returns: 0 if it did; else the milliseconds to wait, and nothing was drawn.
-  /// - Complexity: O(1) for a user who is remembered; O(log *n*) of *n* users for another, over many calls.
+  /// - Returns: 0 on success; otherwise the milliseconds to wait, and nothing was drawn.
+  /// - Complexity: O(1) for a user in the book; amortised O(log *n*) of *n* users for another.
   package mutating func draw(
     _ amount: Int, by user: String, at rate: Rate, now: Int64
   ) -> Int64 {
@@ -56,7 +57,7 @@ package struct RateBook {
     return 0
   }
 
-  /// The bucket that is full first, whose place is the first one then.
+  /// Returns the bucket that is full first, and moves its entry to the front.
   private mutating func fullest(at rate: Rate, now: Int64) -> TokenBucket {
     while true {
       let bucket = usages[places[0].name, default: TokenBucket()]

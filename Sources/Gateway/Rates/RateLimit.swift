@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 package import SocketMessages
 
-/// A limit on an amount per time, or at one time, by the name that `welcome` gives it.
+/// A limit on a rate or a number, by its name in `welcome`.
 package enum RateLimit: String, CaseIterable {
   case messagesPerSecondMax, bytesPerSecondMax
   case userConnectionsMax, userConnectsPerSecondMax
@@ -10,13 +10,13 @@ package enum RateLimit: String, CaseIterable {
   case addressMessagesPerSecondMax, addressBytesPerSecondMax, addressRequestsPerSecondMax
 }
 
-/// A limit that has been passed.
+/// A limit that was exceeded.
 package struct Excess {
   package let limit: RateLimit
-  /// Milliseconds after which a retry would pass; `nil` if that depends on others.
+  /// Milliseconds after which a retry would succeed; `nil` if a connection has to close first.
   package let retryAfter: Int?
 
-  /// For the client's developer: what was expected, what came, what to do.
+  /// Returns the message for the client's developer: the limit, and what to do.
   func words(_ limits: Limits) -> String {
     let what =
       switch limit {
@@ -48,7 +48,7 @@ package struct Excess {
   }
 }
 
-/// The rates of one connection, user or address.
+/// The limits of one connection, user or address.
 package struct Allowance {
   package var connectionsMax = 0
   package var connects = Rate(perSecond: 0, burst: 0)
@@ -68,7 +68,7 @@ package struct Allowance {
   }
 }
 
-/// The rates of all three.
+/// The limits of connections, users and addresses.
 package struct Allowances {
   package let connection: Allowance
   package let user: Allowance
@@ -91,7 +91,7 @@ package struct Allowances {
       messages: rate(limits.addressMessagesPerSecondMax),
       bytes: rate(limits.addressBytesPerSecondMax),
       requests: rate(limits.addressRequestsPerSecondMax))
-    // Enough at once for a client that rejoins all of its rooms.
+    // The burst suffices for a client that rejoins all its rooms.
     signs = Rate(
       perSecond: limits.signsPerSecondMax,
       burst: max(2 * limits.signsPerSecondMax, 2 * limits.roomsPerConnectionMax))

@@ -1,15 +1,14 @@
 import ParleyGatewayPorts
 
-/// Rates of users and addresses, and their usage over all their connections.
+/// The rate limits of users and addresses, and their usage over all connections.
 struct RateLimiter {
   private let allowances: Allowances
   private let clock: any Clock
   private var users: UsageBook<ExactName>
   private var addresses: UsageBook<IPAddress>
-  /// The usages of addresses by the connections that count towards them, those that carry sessions
-  /// included.
+  /// The usage of the address, for each counted connection, including those that carry sessions.
   private var carriers: [ConnectionID: Usage] = [:]
-  /// Limits that are shared with other gateways; `nil` if there are none.
+  /// Limits shared with other gateways; `nil` if there are none.
   private let shared: (any SharedLimits)?
 
   init(_ allowances: Allowances, clock: any Clock, shared: (any SharedLimits)? = nil) {
@@ -22,7 +21,7 @@ struct RateLimiter {
 
   // MARK: Usages
 
-  /// The usage of an address; `nil` if it is not limited.
+  /// Returns the usage of an address; `nil` if the address is not limited.
   private mutating func usage(of address: IPAddress?) -> Usage? {
     guard let address = address?.subscriber else { return nil }
     let usage = addresses.usage(of: address, now: clock.uptime)
@@ -30,7 +29,8 @@ struct RateLimiter {
     return usage
   }
 
-  /// The usage of a user; `nil` without a name, and for guests, who are many under one name.
+  /// Returns the usage of a user; `nil` without a name, and for guests, of whom many share one
+  /// name.
   mutating func usage(of identity: Identity) -> Usage? {
     guard !identity.isGuest, !identity.user.isEmpty else { return nil }
     let usage = users.usage(of: ExactName(identity.user), now: clock.uptime)
@@ -38,13 +38,13 @@ struct RateLimiter {
     return usage
   }
 
-  /// Has a usage count for all gateways of the process.
+  /// Makes a usage count for all gateways of the process.
   private func share(_ usage: Usage, of party: @autoclosure () -> LimitedParty) {
     guard let shared, usage.share == nil else { return }
     usage.share = Usage.Share(limits: shared, party: party())
   }
 
-  /// A meter for the traffic of an address.
+  /// Returns a meter for the traffic of an address.
   mutating func meter(from address: IPAddress?) -> Meter {
     var meter = Meter()
     meter.address = usage(of: address)
@@ -58,22 +58,22 @@ struct RateLimiter {
     carriers[id] = usage
   }
 
-  /// Counts a connection no longer, for it is gone.
+  /// Stops counting a connection that has ended.
   mutating func uncount(_ id: ConnectionID) {
     guard !carriers.isEmpty else { return }
     carriers.removeValue(forKey: id)?.connections -= 1
   }
 
-  /// Forgets usages that no longer matter, from time to time.
+  /// Removes expired usages, periodically.
   mutating func ticked() {
     let now = clock.uptime
     users.ticked(now: now)
     addresses.ticked(now: now)
   }
 
-  // MARK: Excesses
+  // MARK: Checks
 
-  /// The limit that one more connection from an address would exceed, counting it as an attempt.
+  /// Returns the limit that another connection from an address exceeds. Counts as an attempt.
   mutating func excess(ofConnectingFrom address: IPAddress?) -> Excess? {
     usage(of: address).flatMap {
       excess(
@@ -81,7 +81,7 @@ struct RateLimiter {
     }
   }
 
-  /// The limit that one more connection of a user would exceed, counting it as an attempt.
+  /// Returns the limit that another connection of a user exceeds. Counts as an attempt.
   mutating func excess(ofConnecting identity: Identity) -> Excess? {
     usage(of: identity).flatMap {
       excess(ofConnecting: $0, allowances.user, .userConnectionsMax, .userConnectsPerSecondMax)
@@ -104,14 +104,14 @@ struct RateLimiter {
     return wait == 0 ? nil : Excess(limit: rate, retryAfter: Int(wait))
   }
 
-  /// The limit that a request from an address would exceed, counting it if it does not.
+  /// Returns the limit that a request from an address exceeds; otherwise counts the request.
   mutating func excess(ofRequestFrom address: IPAddress?) -> Excess? {
     usage(of: address).flatMap {
       excess(ofRequest: $0, allowances.address, .addressRequestsPerSecondMax)
     }
   }
 
-  /// The limit that a request of a user would exceed, counting it if it does not.
+  /// Returns the limit that a user's request exceeds; otherwise counts the request.
   mutating func excess(ofRequestBy identity: Identity) -> Excess? {
     usage(of: identity).flatMap {
       excess(ofRequest: $0, allowances.user, .userRequestsPerSecondMax)
@@ -127,8 +127,8 @@ struct RateLimiter {
     return wait == 0 ? nil : Excess(limit: limit, retryAfter: Int(wait))
   }
 
-  /// The limit that a publication would exceed whose connection says nothing of its user, counting it
-  /// if it does not.
+  /// Returns the limit that a publication exceeds; otherwise counts it. For publications whose
+  /// connection is not counted towards one user.
   mutating func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
     guard let usage = usage(of: identity) else { return nil }
     let now = clock.uptime

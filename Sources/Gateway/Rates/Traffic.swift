@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 
-/// Messages, and their bytes, that a client has sent.
+/// Usage of the rate limits for messages and their bytes.
 package struct Traffic {
   private var messages = TokenBucket()
   private var bytes = TokenBucket()
 
   package init() {}
 
-  /// Returns the time until an amount is allowed.
+  /// Returns the milliseconds until an amount is allowed.
   func wait(
     messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
   ) -> (messages: Int64, bytes: Int64) {
@@ -25,7 +25,7 @@ package struct Traffic {
     bytes.take(byteCount, at: allowance.bytes, now: now)
   }
 
-  /// Whether it is the same as a new one.
+  /// Whether the usage equals that of a new client.
   func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
     messages.isFull(at: allowance.messages, now: now)
       && bytes.isFull(at: allowance.bytes, now: now)

@@ -2,10 +2,10 @@ package import ParleyGatewayPorts
 
 /// Rate-limit usage of one user, or one address, over all its connections.
 ///
-/// A reference: each connection holds its user's and its address's, so that a message costs no look
-/// into a table.
+/// A reference type: each connection refers to its user's and its address's usage, so that a
+/// message needs no lookup.
 package final class Usage {
-  /// Open connections.
+  /// The number of open connections.
   package var connections = 0 {
     didSet { share?.count(connections - oldValue) }
   }
@@ -13,10 +13,10 @@ package final class Usage {
   package var traffic = Traffic()
   package var requests = TokenBucket()
 
-  /// The limits that hold for all gateways of the process; `nil` if this is the only one.
+  /// The limits shared by all gateways of the process; `nil` if there is only one gateway.
   var share: Share?
 
-  /// A place in limits that several gateways share.
+  /// The user or address in limits that several gateways share.
   struct Share {
     let limits: any SharedLimits
     let party: LimitedParty
@@ -26,7 +26,7 @@ package final class Usage {
 
   package init() {}
 
-  /// Whether it is the same as a new one.
+  /// Whether the usage equals that of a new client.
   func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
     connections == 0 && connects.isFull(at: allowance.connects, now: now)
       && traffic.isForgettable(allowance, now: now)
@@ -34,19 +34,19 @@ package final class Usage {
   }
 }
 
-/// The usages of all users, or of all addresses, that are known.
+/// The usages of all known users, or of all known addresses.
 ///
-/// A usage without connections is forgotten soon after its buckets are full again. There are at most
-/// `countMax` of them: when one more comes, all that have no connection are forgotten, whatever they have
-/// used; if those with connections are too many still, the newcomer is not remembered. A client with so
-/// many addresses that this matters is not held by limits of an address in any case.
+/// A usage without connections is removed soon after its buckets are full again. At the maximum of
+/// `countMax`, a new one causes all usages without connections to be removed, whatever their
+/// buckets; if there are still too many, the new one is not stored. Address limits could not stop a
+/// client with this many addresses anyway.
 package struct UsageBook<Key: Hashable> {
   private var usages: [Key: Usage] = [:]
   private let allowance: Allowance
   private let countMax: Int
   /// The time of the next search for expired entries.
   private var nextSweep: Int64 = 0
-  /// Until when a search for room would find none.
+  /// The uptime until which no search for room is made, since the last one found none.
   private var isFullUntil: Int64 = 0
 
   private static var sweepMilliseconds: Int64 { 10_000 }
@@ -59,7 +59,7 @@ package struct UsageBook<Key: Hashable> {
   /// The number of entries.
   package var count: Int { usages.count }
 
-  /// Returns the usage of a user or an address so far.
+  /// Returns the current usage of a user or an address.
   package mutating func usage(of key: Key, now: Int64) -> Usage {
     if let usage = usages[key] { return usage }
     let usage = Usage()
@@ -76,7 +76,7 @@ package struct UsageBook<Key: Hashable> {
     return usage
   }
 
-  /// Forgets expired entries, from time to time.
+  /// Removes expired entries, periodically.
   package mutating func ticked(now: Int64) {
     guard now >= nextSweep, !usages.isEmpty else { return }
     nextSweep = now + Self.sweepMilliseconds

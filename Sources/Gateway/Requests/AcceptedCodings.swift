@@ -5,7 +5,7 @@ package struct AcceptedCodings {
 
   /// Reads the header; without one no coding is accepted.
   ///
-  /// A coding counts by its name, or by `*` where it is not named, and not with a weight of 0.
+  /// A coding that the header does not name is accepted if `*` is. A weight of 0 rejects a coding.
   package init(_ header: String?) {
     for coding in header?.split(separator: ",") ?? [] {
       let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

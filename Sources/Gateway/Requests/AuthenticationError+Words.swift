@@ -2,10 +2,10 @@ import ParleyGatewayPorts
 import SocketMessages
 
 extension AuthenticationError {
-  /// The code that clients receive. Only a token that cannot be verified now may be good later.
+  /// The code that clients receive. Only `unverified` gets a code that allows a retry.
   var code: ErrorCode { self == .unverified ? .unavailable : .unauthorised }
 
-  /// Why a token is not accepted, for people.
+  /// The message for users: why the token is rejected.
   var words: String {
     switch self {
     case .missing: "a token is required"

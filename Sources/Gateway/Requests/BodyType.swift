@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 
-/// The type that the body of a request is expected to have.
+/// The content type that a request's body must have.
 package enum BodyType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"
-  /// Anything: the type is found from the bytes.
+  /// Any type: the server detects it from the bytes.
   case bytes = "application/octet-stream"
 
-  /// Whether a request's body may be of this type, by its headers.
+  /// Whether the request's headers declare this type, or one that is accepted in its stead.
   ///
-  /// A missing type counts as this one, and so does a form: `curl -d` declares a form whatever it sends. A
-  /// page of another site cannot use that, for its requests are refused by their `Origin`.
+  /// A missing type is accepted, and so is a form, which `curl -d` declares for any body. Pages of
+  /// other sites cannot misuse this: their requests are refused by their `Origin`.
   func includes(_ head: RequestHead) -> Bool {
     let said = (head.headers["content-type"] ?? "").split(separator: ";").first ?? ""
     let type = said.filter { $0 != " " }.lowercased()

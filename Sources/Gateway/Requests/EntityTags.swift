@@ -2,8 +2,8 @@ package import ParleyGatewayPorts
 
 /// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the versions that a client holds.
 ///
-/// Tags are compared weakly, so `W/"a"` and `"a"` are the same. An invalid tag matches nothing: the client
-/// is given the whole answer then.
+/// Tags are compared weakly, so `W/"a"` and `"a"` are equal. An invalid tag matches nothing: the
+/// client then receives the whole response.
 package struct EntityTags: Sendable, Equatable {
   private var tags: [String] = []
   private var isAny = false
@@ -30,7 +30,7 @@ package struct EntityTags: Sendable, Equatable {
     }
   }
 
-  /// Whether the client holds the version of a tag.
+  /// Whether the client holds the version with a tag.
   package func matches(_ tag: String) -> Bool {
     if isAny { return true }
     let strong = tag.utf8.starts(with: "W/".utf8) ? String(tag.dropFirst(2)) : tag
@@ -39,7 +39,7 @@ package struct EntityTags: Sendable, Equatable {
 }
 
 extension Response {
-  /// The answer, or 304 without its body if the client holds that version already.
+  /// Returns the response, or 304 without its body if the client already holds this version.
   package func unless(known tags: EntityTags?) -> Response {
     guard let tags, status == 200, let tag = headers.first(where: { $0.name == "etag" })?.value,
       tags.matches(tag)

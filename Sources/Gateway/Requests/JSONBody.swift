@@ -1,12 +1,12 @@
 package import ParleyJSON
 
-/// Reading the JSON of a request's body.
+/// Decoding of JSON in request bodies.
 package enum JSONBody {
-  /// JSON values of a body that are skipped or kept as they are, at most: values that are read by their
-  /// type have limits of their own.
+  /// Maximum values of a body that are skipped or copied undecoded. Decoded values have their own
+  /// limits.
   package static let valuesMax = 100_000
 
-  /// A value from a body; `nil` if the body is no JSON, or `read` throws.
+  /// Decodes a value from a body; `nil` if the body is not JSON, or `read` throws.
   package static func value<Value>(
     in body: [UInt8], _ read: (inout JSONReader) throws(JSONError) -> Value
   ) -> Value? {
@@ -23,7 +23,7 @@ package enum JSONBody {
     }
   }
 
-  /// The text of one field of a body, whose other fields are skipped: clients may send as many as fit.
+  /// Returns the text of one field of a body, and skips all others, however many there are.
   package static func string(_ name: StaticString, in body: [UInt8]) -> String? {
     let found = fields(in: body, String?.none) { text, key, reader throws(JSONError) in
       if key == name { text = try reader.string() } else { try reader.skipValue() }
@@ -31,11 +31,11 @@ package enum JSONBody {
     return found ?? nil
   }
 
-  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  /// Decodes the fields of a body; `nil` if it is not a JSON object, or a field has the wrong type.
   ///
   /// - Parameters:
-  ///   - fields: The values of fields that the body lacks.
-  ///   - take: Reads the value of a key, or skips it.
+  ///   - fields: The initial values, which fields missing in the body retain.
+  ///   - take: Decodes or skips the value of a key.
   package static func fields<Fields>(
     in body: [UInt8], _ fields: Fields,
     _ take: (inout Fields, JSONText, inout JSONReader) throws(JSONError) -> Void

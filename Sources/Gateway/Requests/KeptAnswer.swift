@@ -1,17 +1,18 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// An answer as the store keeps it, in JSON.
+/// A response in the JSON form that the store contains.
 enum KeptAnswer {
   /// The whole answer.
   case response(Response)
-  /// The token that was made. It is signed again: the store holds nothing that opens a door.
+  /// The stamp of the token that was created. A replay signs the token again, so that the store
+  /// contains no credentials.
   case token(TokenStamp)
 
-  /// Bytes that an answer may have to be kept.
+  /// Maximum bytes of a stored response's body.
   private static let bytesMax = 16_384
 
-  /// Reads an answer; `nil` if this program did not write it.
+  /// Decodes a stored response; `nil` if the bytes are not in this form.
   init?(_ bytes: [UInt8]) {
     guard let fields = JSONFields(bytes) else { return nil }
     if let id = fields["token"]?.string {
@@ -31,8 +32,7 @@ enum KeptAnswer {
         body: Array(body.utf8)))
   }
 
-  /// The answer in JSON; `nil` if it is not kept: answers that refuse are not, nor answers that are too
-  /// long.
+  /// The response in JSON; `nil` if it must not be stored, because it is an error or too long.
   var bytes: [UInt8]? {
     var bytes: [UInt8] = []
     switch self {
@@ -59,10 +59,10 @@ enum KeptAnswer {
   }
 }
 
-/// A stamp that tells a token from all others with the same rights.
+/// The id and time that distinguish a token from others with the same rights.
 struct TokenStamp: Sendable, Equatable {
-  /// The token's own id.
+  /// The token's id.
   var id: String
-  /// The time at which the token was made.
+  /// The time at which the token was created.
   var time: Timestamp
 }

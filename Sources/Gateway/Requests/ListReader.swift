@@ -1,34 +1,35 @@
 import ParleyGatewayPorts
 
-/// The reader of a list: the client's copy of the list, and whether it accepts gzip.
+/// The client that requests a list: its copy of the list, and whether it accepts gzip.
 struct ListReader {
-  /// The entity tags that the client holds, by `If-None-Match`.
+  /// The entity tags of the client's copies, from `If-None-Match`.
   var known: EntityTags?
   /// Whether a body may be compressed.
   var acceptsGzip = false
-  /// The client whose share of the compression its lists take; `nil` for one without limits.
+  /// The client whose share of the compression limit the list uses; `nil` if no limit applies.
   var stranger: Stranger?
 
-  /// A reader that holds nothing.
+  /// Creates a reader without a copy.
   init() {}
 
-  /// The reader that a request's head describes.
+  /// Creates the reader that a request's head describes.
   init(_ head: RequestHead, by stranger: Stranger?) {
     self.stranger = stranger
     known = EntityTags(head.headers["if-none-match"])
     acceptsGzip = AcceptedCodings(head.headers["accept-encoding"]).contains("gzip")
   }
 
-  /// The answer with a list, or 304 if the client's copy is current.
+  /// Returns the response with a list, or 304 if the client's copy is current.
   ///
-  /// The list is one person's: no shared cache may keep it, and the person's own asks again each time.
+  /// The list is the user's own: shared caches must not store it, and the browser revalidates its
+  /// copy each time.
   ///
   /// - Parameters:
-  ///   - state: A hash of all that the list shows, the reader's rights included; that of the body, unless another is
-  ///     given.
+  ///   - state: A hash of everything that the list shows, the user's rights included. Default: the
+  ///     body's hash.
   ///   - packing: How the body may be compressed.
   func answer(_ body: [UInt8], state: UInt64? = nil, packing: Packing) -> Response {
-    // Weak, since the same list is sent with and without compression.
+    // The tag is weak, since the same list is sent with and without compression.
     let tag = "W/\"\(String(state ?? StableHash.of(body), radix: 36))\""
     var response = Response(
       status: 200,
@@ -45,6 +46,6 @@ struct ListReader {
 }
 
 extension Packing {
-  /// Compression of a body that consists of names, letter by letter.
+  /// Compression of single letters, for a body that consists of names.
   static var letters: Packing { Packing(repeatingCount: 0) }
 }

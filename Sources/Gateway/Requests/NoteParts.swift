@@ -1,14 +1,14 @@
 import ParleyGatewayPorts
 
-/// The digests of a list's parts that a client holds, from `parts` of its request.
+/// The digests of the list parts that a client holds, from its request's `parts`.
 struct HeldParts {
-  /// The letters of a digest.
+  /// Number of letters in a digest.
   static let digestCount = 8
 
-  /// The digests, one after the other.
+  /// The concatenated digests.
   private let text: [UInt8]
 
-  /// Reads a parameter: no digest, or those of a whole list.
+  /// Reads the parameter: no digest, or the digests of all parts of a list.
   init(_ written: String) throws(Response) {
     text = Array(written.utf8)
     let count = text.count / Self.digestCount
@@ -24,20 +24,20 @@ struct HeldParts {
   /// The number of parts.
   var count: Int { text.count / Self.digestCount }
 
-  /// Whether the digest of a part is this one.
+  /// Whether the client holds a part with this digest.
   func holds(_ digest: [UInt8], at part: Int) -> Bool {
     text[(part * Self.digestCount)...].prefix(Self.digestCount).elementsEqual(digest)
   }
 }
 
-/// A list of notes in parts, of which a client receives those that it does not hold.
+/// A list of notes in parts. A client receives the parts that it does not hold.
 ///
-/// A note's part follows from a hash of its id. A part's digest changes with each note of the part, and with the reader's
-/// rights to it; notes of a part are in no order.
+/// A hash of a note's id determines its part. A part's digest changes with each of its notes, and
+/// with the reader's rights to them. Notes of a part are unordered.
 struct NoteParts {
-  /// The number of parts at most.
+  /// Maximum number of parts.
   static let countMax = 256
-  /// The number of notes of a part, about, as long as there are fewer parts than ``countMax``.
+  /// Approximate number of notes of a part while there are fewer parts than ``countMax``.
   private static let notesOfPart = 32
   /// The letters of digests.
   static let letters = Array(
@@ -47,9 +47,9 @@ struct NoteParts {
   struct Item {
     let note: NoteSummary
     let verbs: Verbs
-    /// The hash that decides the part.
+    /// The hash of the id, which determines the part.
     let place: UInt64
-    /// The hash of all that the list shows of the note.
+    /// The hash of everything that the list shows of the note.
     let digest: UInt64
 
     /// - Parameter verbs: The list reader's rights to the note.
@@ -61,7 +61,7 @@ struct NoteParts {
       bytes.reserveCapacity(128)
       for text in [note.id.text, note.title, note.folder.text] {
         bytes += text.utf8
-        // Ends the text: no text in UTF-8 contains this byte.
+        // A separator: UTF-8 never contains this byte.
         bytes.append(0xff)
       }
       for number in [Int64(note.revision), Int64(note.createdAt), Int64(note.updatedAt)] {
@@ -88,7 +88,8 @@ struct NoteParts {
 
   /// Divides a list.
   ///
-  /// The number of parts is the client's, as long as it fits: a list that grows and shrinks by a note is not sent again.
+  /// The client's number of parts is retained while it fits approximately. Otherwise a list that
+  /// grows and shrinks by one note would be sent again.
   ///
   /// - Complexity: O(*n*) notes.
   init(_ items: [Item], held: HeldParts) {
@@ -100,7 +101,7 @@ struct NoteParts {
     var members = [[Int]](repeating: [], count: count)
     for (index, item) in items.enumerated() {
       let part = Int(item.place & UInt64(count - 1))
-      // A sum, so that the order does not matter.
+      // A sum does not depend on the order.
       sums[part] &+= item.digest
       members[part].append(index)
     }
@@ -113,7 +114,7 @@ struct NoteParts {
     state = StableHash.of(Array(digests.joined()))
   }
 
-  /// The letters of a sum of hashes.
+  /// Encodes a sum of hashes as a digest.
   private static func digest(_ sum: UInt64) -> [UInt8] {
     (0..<HeldParts.digestCount).map { letters[Int(sum >> (6 * UInt64($0)) & 63)] }
   }

@@ -4,18 +4,19 @@ public import ParleyGatewayPorts
 public enum Opening: Sendable, Equatable {
   /// A client that offered `parley.v1`.
   case native
-  /// A client of the Whaler family; the pool is its `ObjectId` header, a room of resource updates.
+  /// A client of the Whaler family. Its `ObjectId` header names the pool, a room of resource
+  /// updates.
   case whaler(pool: String?)
-  /// A Socket.IO client; its query names session and generation.
+  /// A Socket.IO client. Its query contains the session and the generation.
   case socketIO(query: String, address: String)
   /// A Bayeux client.
   case bayeux(address: String)
-  /// A client of Pusher's protocol; the key names its app, and the query the version.
+  /// A client of Pusher's protocol. The key identifies its app; the query contains the version.
   case pusher(key: String, query: String)
 }
 
 extension Opening {
-  /// The dialect of a request's path, except the native one, which is recognised by its subprotocol.
+  /// The dialect of a request's path. The native dialect is recognised by its subprotocol instead.
   ///
   /// Whaler and Socket.IO share a path: only Socket.IO has `EIO` in its query.
   public init?(_ head: RequestHead) {
@@ -28,7 +29,7 @@ extension Opening {
       }
     case "/faye", "/bayeux": self = .bayeux(address: head.remoteAddress)
     case let path where Self.bayeuxFolders.contains(where: { path.utf8.starts(with: $0.utf8) }):
-      // Some clients write the kind of message behind it, as in /faye/handshake.
+      // Some clients append the kind of message, as in /faye/handshake.
       self = .bayeux(address: head.remoteAddress)
     default:
       guard let key = Self.appKey(head.path) else { return nil }

@@ -1,7 +1,7 @@
-/// A path of the HTTP API with names in it, such as `/api/notes/{id}/text`.
+/// A path of the HTTP API with placeholders, such as `/api/notes/{id}/text`.
 ///
-/// A name in braces stands for one part of the path. `{room}`, `{user}` and `{rest}` stand for one or
-/// more: such names may have slashes, which no transport has to keep apart from the path's own.
+/// A placeholder matches one segment of a path. `{room}`, `{user}` and `{rest}` match one or more:
+/// these names may contain slashes, which some transports decode and so mix with the path's own.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
   private enum Segment: Sendable, Hashable {
     case text(String)
@@ -9,7 +9,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     case names
   }
 
-  /// The pattern in the spelling of the API's description.
+  /// The pattern as the API's description spells it.
   package let description: String
   private let parts: [Segment]
 
@@ -24,21 +24,21 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the pattern is one path, without names.
+  /// Whether the pattern has no placeholders.
   var isPlain: Bool {
     parts.allSatisfy { part in
       if case .text = part { true } else { false }
     }
   }
 
-  /// The parts of a path, without the empty one before its first slash.
+  /// Splits a path into segments, without the empty one before its first slash.
   static func split(_ path: String) -> ArraySlice<Substring> {
     path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
   }
 
-  /// The values of the names in a path, still percent-encoded; `nil` if the path does not match.
+  /// Returns the placeholders' values, still percent-encoded; `nil` if the path does not match.
   ///
-  /// - Parameter path: The path's parts, as ``split(_:)`` gives them.
+  /// - Parameter path: The path's segments, from ``split(_:)``.
   /// - Complexity: O(*n*) in the path's length.
   func names(in path: ArraySlice<Substring>) -> [Substring]? {
     guard path.count >= parts.count else { return nil }
@@ -50,7 +50,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
       case .text(let text): guard next.utf8.elementsEqual(text.utf8) else { return nil }
       case .name: names.append(next)
       case .names:
-        // All but what the parts behind it need.
+        // All segments but those that the rest of the pattern needs.
         let taken = rest.prefix(rest.count - (parts.count - index - 1))
         rest = rest.dropFirst(taken.count)
         names.append(next.base[next.startIndex..<(taken.last ?? next).endIndex])

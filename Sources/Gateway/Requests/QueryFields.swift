@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 
-/// The fields of a query; of one that comes twice, the first.
+/// The fields of a query. If a field is repeated, the first counts.
 ///
-/// Written as forms write them: percent-encoded, with `+` for a space. A name without `=` has an empty
-/// value.
+/// The encoding is that of forms: percent-encoded, with `+` for a space. A name without `=` has an
+/// empty value.
 package struct QueryFields {
   private let text: String
 
@@ -15,7 +15,7 @@ package struct QueryFields {
     case value(Int)
     case broken
 
-    /// The number, or a default where there is none; `nil` for an invalid number.
+    /// Returns the number, or a default if the field is absent; `nil` for an invalid number.
     func or(_ other: Int) -> Int? {
       switch self {
       case .absent: other
@@ -24,7 +24,7 @@ package struct QueryFields {
       }
     }
 
-    /// The number, `nil` where there is none; nothing at all for an invalid number.
+    /// The number; `.some(nil)` if the field is absent, `nil` for an invalid number.
     var optional: Int?? {
       switch self {
       case .absent: .some(nil)
@@ -34,10 +34,10 @@ package struct QueryFields {
     }
   }
 
-  /// A field's value, decoded; `nil` if there is none, or its encoding is broken.
+  /// A field's decoded value; `nil` if it is absent, or its encoding is invalid.
   package subscript(name: StaticString) -> String? { value(of: name) ?? nil }
 
-  /// A field's value, decoded; `nil` if there is none. Refuses the request if its encoding is broken.
+  /// Returns a field's decoded value; `nil` if it is absent. Throws if its encoding is invalid.
   func text(_ name: StaticString) throws(Response) -> String? {
     guard let value = value(of: name) else { return nil }
     guard let value else {
@@ -46,15 +46,15 @@ package struct QueryFields {
     return value
   }
 
-  /// A field's value as a number that is not negative.
+  /// Returns a field's value as a non-negative number.
   func number(_ name: StaticString) -> Number {
     guard let value = value(of: name) else { return .absent }
     return value.flatMap(Self.wholeNumber).map(Number.value) ?? .broken
   }
 
-  /// The number of items that a list is to have.
+  /// Returns the requested number of items of a list.
   ///
-  /// - Parameter usual: The number where none is asked for.
+  /// - Parameter usual: The default.
   func limit(_ usual: Int, max most: Int) throws(Response) -> Int {
     guard let limit = number("limit").or(usual), (1...most).contains(limit) else {
       throw .problem(400, .badMessage, "expected limit from 1 to \(most)")
@@ -62,7 +62,7 @@ package struct QueryFields {
     return limit
   }
 
-  /// A field's value: nothing at all if there is none, `nil` if its encoding is broken.
+  /// Returns a field's value: `nil` if it is absent, `.some(nil)` if its encoding is invalid.
   private func value(of name: StaticString) -> String?? {
     let bytes = text.utf8
     var start = bytes.startIndex
@@ -79,7 +79,7 @@ package struct QueryFields {
     return nil
   }
 
-  /// A number that is not negative, in the range of numbers in messages; `nil` for another text.
+  /// Returns a number from 0 to 2^53, the range of numbers in messages; `nil` for another text.
   static func wholeNumber(_ text: some StringProtocol) -> Int? {
     Int(text).flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
   }

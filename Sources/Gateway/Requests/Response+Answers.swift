@@ -2,7 +2,7 @@ package import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The forms that answers have.
+/// The forms of responses.
 extension Response {
   /// A JSON response.
   package static func json(_ status: Int, _ body: [UInt8]) -> Response {
@@ -11,21 +11,21 @@ extension Response {
       headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
   }
 
-  /// A response in words.
+  /// A response in plain text.
   package static func plain(_ status: Int, _ text: String) -> Response {
     Response(
       status: status, headers: [("content-type", "text/plain; charset=utf-8")],
       body: Array(text.utf8))
   }
 
-  /// The same answer with another header.
+  /// Returns the response with an additional header.
   package func with(_ name: String, _ value: String) -> Response {
     var response = self
     response.headers.append((name, value))
     return response
   }
 
-  /// A page of a list, which names the one that follows, if there is one.
+  /// Returns a page of a list with a link to the next page, if there is one.
   func followed(by next: String?) -> Response {
     next.map { with("link", "</api/\($0)>; rel=\"next\"") } ?? self
   }
@@ -33,9 +33,9 @@ extension Response {
   /// Whether the request succeeded.
   var isSuccess: Bool { (200...299).contains(status) }
 
-  // MARK: Refusals
+  // MARK: Errors
 
-  /// An error for programs and people.
+  /// An error with a code for programs and a message for users.
   package static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
     let body = JSONWriter.object { object, body in
       object.field("code", code.rawValue, &body)
@@ -49,118 +49,120 @@ extension Response {
     problem(code.status, code, message)
   }
 
-  /// The refusal of a request that the token does not grant. It is the same for a missing note.
+  /// The error for a request that the token does not grant. A missing note gets the same error.
   static var notGranted: Response {
     .problem(403, .notAllowed, "the token does not grant this")
   }
 
-  /// The refusal of a request after a failure of the store.
+  /// The error after a failure of the store.
   static var storeFailed: Response {
     .problem(503, .unavailable, "the store cannot do this now; try again later")
   }
 
-  /// The refusal of an edit that expected another revision.
+  /// The error for an edit that expected another revision.
   static func outdated(expected: Int, head: Int) -> Response {
     problem(412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
       .of(revision: head)
   }
 
-  /// The refusal of an edit whose base is no longer kept.
+  /// The error for an edit whose base revision is no longer stored.
   static var baseGone: Response {
     .problem(410, .historyGone, "that revision is too far back; read the note again")
   }
 
-  /// The refusal of a folder's path.
+  /// The error for an invalid folder path.
   static func unfit(_ error: FolderPathError) -> Response {
     error.isOfSize
       ? .problem(413, .tooLarge, "\(error)") : .problem(400, .badMessage, "\(error)")
   }
 
-  /// An error that says which methods a path takes.
+  /// The error for a method that the path does not offer, with the offered ones.
   static func methodNotAllowed(_ methods: String...) -> Response { methodNotAllowed(methods) }
 
-  /// An error that says which methods a path takes.
+  /// The error for a method that the path does not offer, with the offered ones.
   package static func methodNotAllowed(_ methods: [String]) -> Response {
     let allowed = listed(methods)
     return problem(405, .badMessage, "this path takes \(allowed)").with("allow", allowed)
   }
 
-  /// The answer to `OPTIONS`, with which some proxies check whether the server is there.
+  /// The response to `OPTIONS`, which some proxies use as a health check.
   package static func options(_ methods: String...) -> Response {
     Response(status: 204, headers: [("allow", listed(methods + ["OPTIONS"]))])
   }
 
-  /// Methods as a header lists them. Where GET is one of them, so is HEAD.
+  /// Lists methods as a header does. `HEAD` follows `GET`.
   static func listed(_ methods: [String]) -> String {
     methods.flatMap { $0 == "GET" ? [$0, "HEAD"] : [$0] }.joined(separator: ", ")
   }
 
-  /// The answer to a body of another type.
+  /// The error for a body of another content type.
   static func unsupported(_ expected: BodyType) -> Response {
     problem(415, .badMessage, "expected the content-type \(expected.rawValue), or none")
       .with("accept", expected.rawValue)
   }
 
-  /// Adds when to try again, in whole seconds, as HTTP requires.
+  /// Returns the response with `Retry-After`, which HTTP measures in whole seconds.
   ///
-  /// - Parameter retryAfter: Milliseconds. Where they are not known, the response gets some when it is sent.
+  /// - Parameter retryAfter: Milliseconds; for `nil`, the header is added when the response is
+  ///   sent.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
     guard let retryAfter else { return response }
     return response.with("retry-after", "\(max(1, (retryAfter + 999) / 1_000))")
   }
 
-  /// 503, with when to try again.
+  /// 503; `Retry-After` is added when it is sent.
   static func busy(_ message: String) -> Response {
     .tooMany(.problem(503, .busy, message), retryAfter: nil)
   }
 
-  /// 503 for a token that cannot be verified now, with when to try again.
+  /// 503 for a token that cannot be verified now; `Retry-After` is added when it is sent.
   static var unverified: Response {
     .tooMany(
       .problem(503, .unavailable, AuthenticationError.unverified.words), retryAfter: nil)
   }
 
-  /// The answer to a token that is missing (401), not accepted (403), or cannot be verified now (503).
+  /// The error for a token that is missing (401), rejected (403), or cannot be verified now (503).
   static func refusal(_ error: AuthenticationError) -> Response {
     if error == .unverified { return .unverified }
     return problem(error == .missing ? 401 : 403, .unauthorised, error.words)
   }
 
-  /// The answer to an API key at an entrance where keys do not count.
+  /// The error for an API key at an address that does not accept keys.
   static var keyElsewhere: Response {
     problem(
       401, .unauthorised, "API keys count at the address that api-listen names; ask there"
     ).challenging
   }
 
-  /// The same answer, which names the kind of credentials that are taken.
+  /// The response with the accepted kind of credentials.
   var challenging: Response { with("www-authenticate", "Bearer") }
 
-  /// The answer to a WebSocket at a path that has none.
+  /// The error for a WebSocket at a path that offers none.
   package static var noSocketHere: Response {
     plain(404, "WebSockets are at /ws, /socket and /faye, and for apps at /app/{key}.\n")
   }
 
   // MARK: Revisions
 
-  /// An edit that made a revision, or found its text there already.
+  /// The response to an edit: the revision that it created, or at which its text was already
+  /// current.
   static func edited(_ revision: Int) -> Response {
     let body = JSONWriter.object { $0.field("revision", revision, &$1) }
     return json(200, body).of(revision: revision)
   }
 
-  /// The same answer, which names the note's revision as entity tag.
+  /// Returns the response with the note's revision as entity tag.
   func of(revision: Int) -> Response { with("etag", "\"\(revision)\"") }
 
   // MARK: Repetitions
 
-  /// The same answer, called a repetition.
+  /// The response, marked as a replay.
   var replayed: Response {
     headers.contains { $0.name == "idempotency-replayed" }
       ? self : with("idempotency-replayed", "true")
   }
 
-  /// The answer to a key that was used for something else.
+  /// The error for a key that was used for another request.
   static var keyReused: Response {
     problem(
       422, .keyReused,
@@ -169,14 +171,14 @@ extension Response {
 }
 
 extension FolderPath {
-  /// The path that a request names.
+  /// Parses the path in a request.
   init(asked text: String) throws(Response) {
     do throws(FolderPathError) { try self.init(text) } catch { throw .unfit(error) }
   }
 }
 
 extension ErrorCode {
-  /// The status of an answer over HTTP that refuses with this code.
+  /// The HTTP status of an error with this code.
   var status: Int {
     switch self {
     case .tooLarge, .tooMany: 413

@@ -1,32 +1,32 @@
 package import ParleyGatewayPorts
 
-/// Letting pages of other origins read answers (CORS, by WHATWG's Fetch standard). Which origins are
-/// allowed is decided before.
+/// Headers that let pages of other origins read responses (CORS, WHATWG Fetch). Callers have
+/// checked that the origin is allowed.
 extension Response {
-  /// Lets the requesting page read the answer, for its origin was found allowed.
+  /// Returns the response with headers that let the requesting page read it.
   func allowing(_ head: RequestHead) -> Response {
     guard let origin = head.headers["origin"] else { return self }
     return with("access-control-allow-origin", origin)
       .with("access-control-allow-credentials", "true").with("vary", "origin")
   }
 
-  /// The answer to a browser that asks whether a page may send a request.
+  /// The response to a browser's preflight request.
   ///
   /// - Parameters:
   ///   - methods: The methods that the page may use.
-  ///   - requestHeaders: The headers that it may send.
+  ///   - requestHeaders: The headers that the page may send.
   package static func preflight(methods: String, requestHeaders: String) -> Response {
     Response(
       status: 204,
       headers: [
         ("access-control-allow-methods", methods),
         ("access-control-allow-headers", requestHeaders),
-        // For so many seconds a browser need not ask again.
+        // Seconds for which the browser caches the response.
         ("access-control-max-age", "600"),
       ])
   }
 
-  /// The answer to a preflight request by a page with a client of Socket.IO or Bayeux.
+  /// The response to a preflight request of a page with a Socket.IO or Bayeux client.
   static func preflight(_ head: RequestHead) -> Response {
     .preflight(
       methods: "GET, POST, OPTIONS",

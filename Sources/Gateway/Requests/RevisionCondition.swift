@@ -1,4 +1,4 @@
-/// The revision that `If-Match` asks for; a header without a value asks for nothing.
+/// The revision that `If-Match` requires; any, for a missing or empty header.
 enum RevisionCondition {
   case any
   case revision(Int)
@@ -9,10 +9,10 @@ enum RevisionCondition {
       self = .any
       return
     }
-    // The quotes are easily lost on the way through a shell.
+    // Quotes are optional, because shells often remove them.
     let parts = header.split(separator: "\"", omittingEmptySubsequences: false)
     let isQuoted = parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty
-    // The tag of a note itself has a mark of its title behind the revision.
+    // A note's entity tag has a hash after the revision.
     let tag = parts[isQuoted ? 1 : 0].split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard isQuoted || parts.count == 1, tag.count == 1 || isQuoted && Self.isMark(tag[1]),
@@ -24,7 +24,7 @@ enum RevisionCondition {
     self = .revision(number)
   }
 
-  /// Whether a text has the form of a hash in the tag of a note.
+  /// Whether a text has the form of the hash in a note's entity tag.
   private static func isMark(_ text: Substring) -> Bool {
     (1...7).contains(text.utf8.count)
       && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7a ~= $0 }

@@ -1,14 +1,14 @@
 /// SipHash-2-4 (Aumasson and Bernstein, 2012), with a fixed key.
 ///
 /// Equal bytes have equal hashes in every process, on every node and after every restart, unlike with Swift's `Hasher`.
-/// The key is no secret. The hash recognises content that has not changed; it does not protect anything.
+/// The key is public. The hash detects unchanged content; it protects nothing.
 package struct StableHash {
   private var v0: UInt64 = 0x736f_6d65_7073_6575 ^ 0x0706_0504_0302_0100
   private var v1: UInt64 = 0x646f_7261_6e64_6f6d ^ 0x0f0e_0d0c_0b0a_0908
   private var v2: UInt64 = 0x6c79_6765_6e65_7261 ^ 0x0706_0504_0302_0100
   private var v3: UInt64 = 0x7465_6462_7974_6573 ^ 0x0f0e_0d0c_0b0a_0908
 
-  /// The hash of some bytes.
+  /// Returns the hash of bytes.
   static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var hash = StableHash()
     let raw = UnsafeRawBufferPointer(bytes)
@@ -22,10 +22,10 @@ package struct StableHash {
     return hash.finished()
   }
 
-  /// The hash of some bytes.
+  /// Returns the hash of bytes.
   package static func of(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBufferPointer(of) }
 
-  /// The hash of a text's bytes in UTF-8.
+  /// Returns the hash of a text in UTF-8.
   static func of(_ text: String) -> UInt64 {
     var text = text
     return text.withUTF8(of)

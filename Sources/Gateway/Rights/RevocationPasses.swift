@@ -1,22 +1,23 @@
 import ParleyGatewayPorts
 
-/// Passes over all connections, some of them in each turn, which apply the revocations that came before the pass began.
+/// Passes over all connections, divided into turns, that apply the revocations made before the
+/// pass.
 ///
-/// A pass takes the connections in the order in which they were opened, as a list that is kept and not sorted for it. A
-/// revocation that comes while a pass is under way waits for the next one, which begins with the oldest connection
-/// again: for two passes at most.
+/// A pass visits connections in the order in which they were opened, from a list that is always in
+/// this order. A revocation during a pass waits for the next pass, which begins with the oldest
+/// connection again. So a revocation needs at most two passes.
 struct RevocationPasses {
-  /// A caller that waits for the end of a pass, called with the number of connections that it has closed.
+  /// A caller that waits for the end of a pass. It receives the number of closed connections.
   typealias Waiting = (_ closed: Int) -> Void
 
-  /// Work of a turn, in connections that are looked at.
+  /// Maximum work of a turn; visiting a connection counts as 1.
   private static let turnWork = 4_096
-  /// The work of a connection whose rights are applied again.
+  /// The work of applying a connection's rights again.
   private static let rightsWork = 8
-  /// The work of a connection that is closed.
+  /// The work of closing a connection.
   private static let closeWork = 64
 
-  /// The connections that the pass has not come to, the oldest first, with gaps.
+  /// The connections that the pass has not visited, oldest first, with gaps.
   private var left: ArraySlice<ConnectionID> = []
   /// The number of connections that the pass has closed.
   private var closed = 0
@@ -24,16 +25,16 @@ struct RevocationPasses {
   private var waitingForNext: [Waiting] = []
   private var workLeft = turnWork
 
-  /// Whether a pass is under way, and not at its end.
+  /// Whether a pass is in progress, with connections left.
   var isUnderWay: Bool { !left.isEmpty }
 
-  /// Whether a caller waits for a pass that has not begun.
+  /// Whether a caller waits for the next pass.
   var isWanted: Bool { !waitingForNext.isEmpty }
 
-  /// Has a caller wait for a pass that begins from here on.
+  /// Queues a caller for the next pass.
   mutating func wait(_ caller: @escaping Waiting) { waitingForNext.append(caller) }
 
-  /// Begins a pass, once there is none.
+  /// Begins a pass after the previous one has ended.
   ///
   /// - Parameter connections: The connections in the order of the pass, with gaps.
   /// - Complexity: O(1).
@@ -44,7 +45,8 @@ struct RevocationPasses {
     waitingForNext = []
   }
 
-  /// The next connection to be looked at; `nil` at the end of the pass, and once this turn's work is done.
+  /// Returns the next connection; `nil` at the end of the pass, and when this turn's work is used
+  /// up.
   mutating func next() -> ConnectionID? {
     while workLeft > 0, let id = left.popFirst() {
       workLeft -= 1
@@ -53,19 +55,19 @@ struct RevocationPasses {
     return nil
   }
 
-  /// Takes note that a connection may have lost rights.
+  /// Counts the work on a connection that may have lost rights.
   mutating func noteLoss(isClosed: Bool) {
     workLeft -= isClosed ? Self.closeWork : Self.rightsWork
     if isClosed { closed += 1 }
   }
 
-  /// Ends a pass: removes and returns its waiting callers, and the number of connections that it has
-  /// closed.
+  /// Ends a pass. Removes and returns its waiting callers, and the number of connections that it
+  /// has closed.
   mutating func end() -> (waiting: [Waiting], closed: Int) {
     defer { waiting = [] }
     return (waiting, closed)
   }
 
-  /// Begins the work of another turn.
+  /// Resets the work for a new turn.
   mutating func beginTurn() { workLeft = Self.turnWork }
 }

@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Taking tokens back, and with them the rights of connections.
+/// Revoking tokens, and the rights that connections have by them.
 extension Rights {
-  /// Takes tokens back, all or none, for good, and ends what connections have by them.
+  /// Revokes tokens permanently, all or none, and ends the rights that connections have by them.
   ///
-  /// - Parameter proceed: Called when the revocations are on the disk and applied to all connections, with how
-  ///   many were closed; with `nil` if they cannot be stored.
+  /// - Parameter proceed: Called after the revocations are on disk and applied to all connections,
+  ///   with the number of closed ones; with `nil` if they cannot be stored.
   func takeBack(_ revocations: [Revocation], then proceed: @escaping (Int?) -> Void) {
     guard !revocations.isEmpty else { return proceed(0) }
     access.revoke(revocations) { [self] failure in
@@ -18,18 +18,18 @@ extension Rights {
     }
   }
 
-  /// Applies revocations since the last pass, from here or elsewhere, to all connections: to as many as a
-  /// turn has time for, and to the others in later turns.
+  /// Applies new revocations, of this gateway or another, to all connections: as many as one turn
+  /// permits, and the rest in later turns.
   ///
-  /// - Parameter proceed: Called at the end, with how many connections were closed.
+  /// - Parameter proceed: Called at the end, with the number of closed connections.
   func applyRevocations(then proceed: @escaping RevocationPasses.Waiting) {
     revocationPasses.wait(proceed)
     applyRevocations()
   }
 
-  /// The same, without a waiting caller.
+  /// Applies new revocations, without a waiting caller.
   func applyRevocations() {
-    // A caller that has waited may take back more.
+    // A waiting caller may revoke more tokens, which calls this function again.
     guard !isApplyingRevocations else { return }
     isApplyingRevocations = true
     defer { isApplyingRevocations = false }
@@ -47,9 +47,9 @@ extension Rights {
     }
   }
 
-  /// Continues with the work of another turn.
+  /// Continues a pass with the work of a new turn.
   ///
-  /// - Returns: Whether something is left for the turn behind it.
+  /// - Returns: Whether work remains for the next turn.
   func endTurn() -> Bool {
     revocationPasses.beginTurn()
     if revocationPasses.isUnderWay { applyRevocations() }
@@ -70,14 +70,15 @@ extension Rights {
     revocationPasses.noteLoss(isClosed: !connection.isOpen)
   }
 
-  /// Whether one of a connection's tokens was taken back, as far as that is known without its dialect.
+  /// Whether one of a connection's tokens may be revoked. True if only the dialect knows the
+  /// tokens.
   private func mayHaveLost(_ connection: Connection) -> Bool {
     connection.dialect.traits.hasIdentityPerSubscription
       || connection.identity.map(access.isRevoked) ?? false
       || connection.passes.contains(where: access.isRevoked)
   }
 
-  /// Closes a connection as if its token were taken back.
+  /// Closes a connection as if its token were revoked.
   func closeRevoked(_ connection: Connection) {
     sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
     close(connection, .revoked, "revoked")

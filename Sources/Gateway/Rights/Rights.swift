@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The part of the gateway that holds open connections to their rights and rates: rights end, are renewed,
-/// added to and taken back.
+/// Enforces the rights and rate limits of open connections, while tokens expire, are renewed, added
+/// and revoked.
 ///
-/// A right that is gone is gone for the next message, and for the next push. Its bearer is notified by
-/// `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code. ``Access`` identifies clients; the
-/// parts for documents and rooms apply what follows for them.
+/// A lost right affects the next message and the next push. The client is notified by
+/// `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code. ``Access`` identifies
+/// clients; the parts for documents and rooms apply the changes there.
 final class Rights: Part {
   let board: Switchboard
   let access: Access
   let documents: Documents
   let rooms: Rooms
 
-  /// The generation of revocations that all connections are held to once the pass that is under way has ended.
+  /// The generation of revocations that all connections reflect after the current pass.
   var seenRevocations: Int = 0
-  /// Passes over the connections, which hold them to revocations.
+  /// Passes over the connections that apply revocations.
   var revocationPasses: RevocationPasses = RevocationPasses()
-  /// Whether connections are being held to revocations at this moment.
+  /// Whether revocations are being applied at this moment.
   var isApplyingRevocations: Bool = false
-  /// The generation of users that all connections have been held to.
+  /// The generation of users that all connections reflect.
   var seenUsers: Int = 0
 
-  /// The time before a token's end at which its bearer is warned.
+  /// Milliseconds before a token's expiry at which its client is warned.
   private static let warningMilliseconds: Timestamp = 60_000
 
   init(_ board: Switchboard, _ access: Access, _ documents: Documents, _ rooms: Rooms) {
@@ -32,7 +32,7 @@ final class Rights: Part {
     self.rooms = rooms
   }
 
-  /// Ends the rights whose time is over or that were taken back, and warns of those that end soon.
+  /// Ends expired and revoked rights, and warns clients whose tokens expire soon.
   func ticked() {
     access.refreshRevocations()
     applyRevocations()
@@ -45,10 +45,9 @@ final class Rights: Part {
 
   // MARK: Messages
 
-  /// Ends a connection's rights whose tokens have expired or were taken back, before a message of it is
-  /// read.
+  /// Ends a connection's rights with expired or revoked tokens, before its next message is read.
   ///
-  /// - Returns: Whether the connection continues.
+  /// - Returns: Whether the connection remains open.
   func hold(_ connection: Connection) -> Bool {
     if endIfExpired(connection) { return false }
     if revocationPasses.isUnderWay {
@@ -59,10 +58,10 @@ final class Rights: Part {
     return true
   }
 
-  /// Closes a connection that sends more although it was asked to wait.
+  /// Closes a connection that keeps exceeding a rate limit.
   ///
-  /// A message that exceeds a rate is read, answered with when to send it again, and not done, so nothing
-  /// is lost. A client that sends as much again in refused messages is closed with a code that says to
+  /// A message that exceeds a rate is answered with a retry delay and not performed, so nothing is
+  /// lost. A client that sends as many rejected messages again is closed with a code that says to
   /// reconnect later.
   ///
   /// - Returns: Whether the connection was closed.
@@ -79,7 +78,7 @@ final class Rights: Part {
 
   // MARK: Time
 
-  /// Ends a connection whose token has ended, and returns whether it did.
+  /// Closes a connection whose token has expired, and returns whether it did.
   private func endIfExpired(_ connection: Connection) -> Bool {
     guard let identity = connection.identity, identity.isExpired(at: dependencies.clock.now)
     else { return false }
@@ -88,7 +87,7 @@ final class Rights: Part {
     return true
   }
 
-  /// Applies the end of tokens to a connection.
+  /// Ends a connection's expired rights, or warns its client before they expire.
   private func watchTime(of connection: Connection) {
     let now = dependencies.clock.now
     if connection.dialect.traits.hasIdentityPerSubscription {
@@ -103,7 +102,7 @@ final class Rights: Part {
     connection.dialect.warn(connection, ofEnd: end)
   }
 
-  /// Whether a connection's rights have changed with time, or soon will.
+  /// Whether a connection's rights have expired, or a warning is due.
   private func isTimeUp(_ connection: Connection, at now: Timestamp) -> Bool {
     if connection.dialect.traits.hasIdentityPerSubscription {
       return connection.dialect.hasExpiredIdentity(connection, at: now)
@@ -118,7 +117,7 @@ final class Rights: Part {
     return connection.passes.contains { $0.isExpired(at: now) }
   }
 
-  /// Takes the rights of those further tokens that have ended.
+  /// Removes a connection's additional tokens that have expired, with their rights.
   private func endPasses(of connection: Connection) {
     let now = dependencies.clock.now
     guard connection.passes.contains(where: { $0.isExpired(at: now) }) else { return }
@@ -128,7 +127,7 @@ final class Rights: Part {
 
   // MARK: Changed rights
 
-  /// Applies a connection's rights to all that it follows.
+  /// Applies a connection's rights to all its subscriptions.
   func applyRights(to connection: Connection) {
     if connection.dialect.applyRights(to: connection) { return }
     for subscription in connection.subscriptions.values.map(\.self) {
@@ -146,7 +145,7 @@ final class Rights: Part {
     }
   }
 
-  /// Gives users who are logged in the rights that they have now.
+  /// Applies the current rights of the server's own users to their connections.
   private func applyUsers() {
     guard access.usersGeneration != seenUsers else { return }
     seenUsers = access.usersGeneration
@@ -167,12 +166,13 @@ final class Rights: Part {
     }
   }
 
-  /// Has the rights of connections checked again.
+  /// Refreshes the rights of connections.
   ///
-  /// Rights of the server's own users are read from the list of users, now. Those of others are in their
-  /// tokens: their clients are asked for newer ones, and end as if the old ones had expired.
+  /// Rights of the server's own users are read from the list of users at once. Other users' rights
+  /// are in their tokens: their clients are asked for newer ones, and are closed at the deadline as
+  /// if the old ones had expired.
   ///
-  /// - Returns: How many are asked, or have been looked at.
+  /// - Returns: The number of connections that were refreshed or asked.
   func refresh(_ meant: [Connection], within seconds: Int) -> Int {
     access.refreshUsers()
     applyUsers()
@@ -190,7 +190,7 @@ final class Rights: Part {
     return count
   }
 
-  /// Shows a name that has changed.
+  /// Updates a connection's name and shows it to others, if it has changed.
   private func takeName(of identity: Identity, _ connection: Connection) {
     let name = access.name(of: identity, claimed: connection.name)
     guard !name.utf8.elementsEqual(connection.name.utf8) else { return }
@@ -200,8 +200,8 @@ final class Rights: Part {
 
   // MARK: Without revocations
 
-  /// Closes connections whose token may have been taken back at another gateway; they reconnect to one that
-  /// can tell.
+  /// Closes connections whose token may have been revoked at another gateway. Clients reconnect to
+  /// a gateway that can verify it.
   private func endUnverified() {
     let pause = settings.retryAfterMilliseconds
     for connection in connectionsInOrder({ $0.isOpen && self.access.isUnverified($0) }) {

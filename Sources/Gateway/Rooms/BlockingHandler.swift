@@ -1,35 +1,36 @@
 public import ParleyGatewayPorts
 
-/// Knows which people block which others. Asked about everything that is sent, so it answers at once.
+/// Decides which people block which others. It is asked for each message, so it replies at once.
 public protocol BlockingHandler: AnyObject {
-  /// The gateway begins: what is needed from the store can be asked for. Its answer comes before
-  /// anything is sent to any subscriber.
+  /// Called when the gateway starts. The handler can request its data from the store, whose reply
+  /// arrives before anything is sent to subscribers.
   func start(store: any PeopleStore)
-  /// Whether the author is hidden from the reader, or the other way round if blocks are mutual.
+  /// Whether the author is hidden from the reader, or the reader from the author if blocks are
+  /// mutual.
   func separates(_ reader: PersonID, from author: PersonID) -> Bool
-  /// Whether any author at all is hidden from this reader.
+  /// Whether any author is hidden from this reader.
   func concerns(_ reader: PersonID) -> Bool
-  /// Whether an author is hidden from any reader at all. Asked once where something goes to many; without
-  /// an implementation the answer is yes, and each reader is asked about.
+  /// Whether the author is hidden from any reader. Asked once per message to many readers; if true,
+  /// which is the default, each reader is checked.
   func conceals(_ author: PersonID) -> Bool
   /// The people that a person blocks.
   func blocked(by person: PersonID) -> [PersonID]
-  /// Begins a block, or ends it.
+  /// Starts a block, or ends it.
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
     then proceed: @escaping (StoreError?) -> Void)
-  /// Whether blocks are known; if not, they are being read. Until then no person is shown to another.
+  /// Whether all blocks are loaded; if not, they are being read. Until then no presence is shown.
   var isReady: Bool { get }
-  /// Reads blocks that another node may have changed, and returns which have begun or ended.
+  /// Reads blocks that another node may have changed, and returns those that started or ended.
   func changedElsewhere(
     store: any PeopleStore, then proceed: @escaping ([PersonBlock]) -> Void)
 }
 
 extension BlockingHandler {
-  /// Always.
+  /// Always true.
   public var isReady: Bool { true }
 
-  /// Knows of no other nodes.
+  /// Does nothing: the handler shares its blocks with no other node.
   public func changedElsewhere(
     store: any PeopleStore, then proceed: @escaping ([PersonBlock]) -> Void
   ) {}
@@ -38,7 +39,7 @@ extension BlockingHandler {
   public func conceals(_ author: PersonID) -> Bool { true }
 }
 
-/// Blocks in the gateway's own store, all of them in memory as well.
+/// Blocks in the gateway's own store, with a copy of all of them in memory.
 public final class StoredBlocking: BlockingHandler {
   private let isMutual: Bool
   private weak var store: (any PeopleStore)?
@@ -48,7 +49,7 @@ public final class StoredBlocking: BlockingHandler {
   /// The blockers of each blocked person.
   private var blockers: ExactDictionary<ExactSet> = [:]
 
-  /// - Parameter isMutual: whether the blocker is hidden from the blocked as well.
+  /// - Parameter isMutual: Whether the blocker is hidden from the blocked person as well.
   public init(isMutual: Bool) { self.isMutual = isMutual }
 
   /// See ``BlockingHandler``.
@@ -95,8 +96,8 @@ public final class StoredBlocking: BlockingHandler {
     }
   }
 
-  /// Whether all blocks are known. Until they are, no person hears of another, since that one might be
-  /// blocked; and each question has them be read again.
+  /// Whether all blocks are loaded. Until then no presence is shown, since any person might be
+  /// blocked. Each call starts another read if the last one failed.
   private func knows() -> Bool {
     if !isKnown { read() }
     return isKnown

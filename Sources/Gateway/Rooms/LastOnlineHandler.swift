@@ -1,31 +1,31 @@
 public import ParleyGatewayPorts
 
-/// Knows when people were online last.
+/// Records when people were last online.
 public protocol LastOnlineHandler: AnyObject {
-  /// Notes that a person's last connection has ended.
+  /// Records that a person's last connection has ended.
   func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore)
-  /// Notes people who are connected. Called from time to time, so that a server that is killed forgets no
-  /// more than the time between.
+  /// Records that people are connected. Called periodically, so that a crash loses no more than one
+  /// period.
   func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore)
-  /// Returns when people were online last, in the order of the question.
+  /// Returns when people were last online, in the order of `people`.
   func times(
     of people: [PersonID], store: any PeopleStore,
     then proceed: @escaping (Result<[Timestamp?], StoreError>) -> Void)
 }
 
 extension LastOnlineHandler {
-  /// Notes nothing.
+  /// Records nothing.
   public func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore) {}
 }
 
-/// Times in the gateway's own store.
+/// Last-online times in the gateway's own store.
 public final class StoredLastOnline: LastOnlineHandler {
-  /// Makes a handler.
+  /// Creates a handler.
   public init() {}
 
   /// See ``LastOnlineHandler``.
   public func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore) {
-    // If it cannot be written, an older time remains: no caller waits for this one.
+    // If the write fails, an older time remains. No caller waits for the result.
     store.perform(.online([person], time)) { _ in }
   }
 

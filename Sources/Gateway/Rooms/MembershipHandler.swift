@@ -1,8 +1,8 @@
 public import ParleyGatewayPorts
 
-/// Knows who belongs to a room while offline.
+/// Manages the members of rooms, who remain members while offline.
 public protocol MembershipHandler: AnyObject {
-  /// Makes a person a member, or no member.
+  /// Adds a person to the members of a room, or removes them.
   func set(
     _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
     then proceed: @escaping (StoreError?) -> Void)
@@ -14,7 +14,7 @@ public protocol MembershipHandler: AnyObject {
 
 /// Members in the gateway's own store.
 public final class StoredMembership: MembershipHandler {
-  /// Makes a handler.
+  /// Creates a handler.
   public init() {}
 
   /// See ``MembershipHandler``.

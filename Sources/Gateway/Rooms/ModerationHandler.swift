@@ -1,12 +1,12 @@
 public import ParleyGatewayPorts
 
-/// Keeps reports to moderators.
+/// Stores reports to moderators.
 public protocol ModerationHandler: AnyObject {
-  /// Keeps a report, or takes it back.
+  /// Stores a report, or withdraws it.
   func set(
     _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
-  /// Lists the reports of a room, the newest publications first: `flags` or `failed`.
+  /// Lists the reports of a room, newest publications first. Replies `flags` or `failed`.
   func list(
     _ room: RoomName, limit: Int, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
@@ -14,7 +14,7 @@ public protocol ModerationHandler: AnyObject {
 
 /// Reports in the gateway's own store.
 public final class StoredModeration: ModerationHandler {
-  /// Makes a handler.
+  /// Creates a handler.
   public init() {}
 
   /// See ``ModerationHandler``.

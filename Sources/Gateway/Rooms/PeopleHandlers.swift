@@ -1,17 +1,17 @@
 public import ParleyGatewayPorts
 import SocketMessages
 
-/// The features for people in rooms besides publishing, each with a handler of its own.
+/// Optional features for people in rooms. Each has a handler.
 ///
-/// An absent handler is absent from the capabilities in `welcome`, and its messages are answered
-/// with `notOffered`. Embedders replace any of them.
+/// A feature without a handler is missing from the capabilities in `welcome`, and its messages are
+/// answered with `notOffered`. Embedders can replace each handler.
 ///
-/// Handlers are called on the gateway's loop, and answer at once or call back later on the same loop; a
-/// handler that calls back of its own accord has the gateway's owner take the actions afterwards.
+/// Handlers are called on the gateway's loop. They reply at once, or call back later on the same
+/// loop. A handler that calls back later must have the gateway's owner take the actions afterwards.
 public struct PeopleHandlers {
   /// Presence in rooms.
   public var presence: (any PresenceHandler)?
-  /// Typing signs.
+  /// Typing indicators.
   public var typing: (any TypingHandler)?
   /// Delivery and read receipts.
   public var receipts: (any ReceiptHandler)?
@@ -23,15 +23,15 @@ public struct PeopleHandlers {
   public var moderation: (any ModerationHandler)?
   /// Membership of rooms, which lasts while a person is offline.
   public var membership: (any MembershipHandler)?
-  /// Notifies people who are offline.
+  /// Notifications for people who are offline.
   public var push: (any PushHandler)?
-  /// Notified when rooms are occupied and vacated.
+  /// The observer of rooms that become occupied or vacant.
   public var rooms: (any RoomObserver)?
 
-  /// Offers nothing.
+  /// Creates handlers for no feature.
   public init() {}
 
-  /// Offers everything but pushes, which need a service that delivers them.
+  /// Returns handlers for all features but pushes, which need a push service.
   public static func standard(_ settings: GatewaySettings) -> PeopleHandlers {
     var handlers = PeopleHandlers()
     handlers.presence = CountedPresence(graceMilliseconds: settings.presenceGraceMilliseconds)
@@ -60,20 +60,20 @@ public struct PeopleHandlers {
   }
 }
 
-/// The store as handlers see it.
+/// The interface of the store for handlers.
 public protocol PeopleStore: AnyObject {
-  /// Has the store work, and calls back with the outcome.
+  /// Sends a request to the store, and calls back with the reply.
   func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void)
 }
 
-/// Notified when the first subscriber comes to a room, when the last has gone, and who comes and goes
-/// meanwhile.
+/// Observes when a room gets its first subscriber or loses its last one, and changes of its
+/// presence.
 public protocol RoomObserver: AnyObject {
   /// The room has its first subscriber.
   func occupied(_ room: RoomName)
-  /// The room has no subscriber left.
+  /// The room has lost its last subscriber.
   func vacated(_ room: RoomName)
-  /// People have come to a room, changed and gone.
+  /// People have entered a room, left it, or changed their profiles.
   func changed(_ presence: PresenceChange)
 }
 
@@ -83,12 +83,12 @@ extension RoomObserver {
 }
 
 extension Rooms: PeopleStore {
-  /// The store has done a piece of work for a handler.
+  /// Passes the store's reply to the handler that waits for it.
   func finish(_ number: Callbacks<PeopleReply>.Number, _ reply: PeopleReply) {
     callbacks.take(number)(reply)
   }
 
-  /// Has the store do work for people; see ``PeopleStore``.
+  /// Sends a handler's request to the store; see ``PeopleStore``.
   func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
     store(.people(request), under: .token, then: .people(callbacks.add(proceed)))
   }

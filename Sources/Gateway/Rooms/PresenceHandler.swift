@@ -1,53 +1,54 @@
 public import ParleyGatewayPorts
 
-/// Knows who is in which room.
+/// Records who is present in which room.
 ///
 /// Times are milliseconds of uptime.
 public protocol PresenceHandler: AnyObject {
-  /// A person's connection is in a room; again to change the profile.
+  /// Adds a person's connection to a room. A second call changes the profile.
   func enter(_ room: RoomName, _ person: PersonProfile, by connection: ConnectionID)
-  /// A connection has left a room. If it broke, the person may return for a while.
+  /// Removes a connection from a room. If it broke, the person stays present for a grace period.
   func leave(
     _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64)
-  /// Returns all people in a room, in no particular order.
+  /// Returns all people in a room, unordered.
   func present(in room: RoomName) -> [PersonProfile]
-  /// Returns the presence already announced. New subscribers start from this, so that later diffs
-  /// apply.
+  /// Returns the presence announced so far. New subscribers start from this state, so that later
+  /// diffs apply to it.
   func announced(in room: RoomName) -> [PersonProfile]
-  /// Whether a person is in a room, and how many are.
+  /// Returns whether a person is present in a room, and how many people are.
   func standing(of person: PersonID, in room: RoomName) -> (isPresent: Bool, count: Int)
   /// Returns the changes since the last call.
   func takeChanges(now: Int64) -> [PresenceChange]
 }
 
-/// Counts each person's connections to a room: there from the first to the last.
+/// Counts each person's connections to a room. A person with at least one connection is present.
 ///
-/// A person whose last connection broke is kept for a grace period. A person who comes and goes between two
-/// calls for changes is not reported, so a flood of such changes costs others nothing.
+/// If a person's last connection breaks, they stay present for a grace period. A person who enters
+/// and leaves between two calls for changes is not reported, so that floods of changes cost others
+/// nothing.
 public final class CountedPresence: PresenceHandler {
   private struct Entry {
     var profile: PersonProfile
     var connections: Set<ConnectionID> = []
-    /// Until when the person is kept without a connection.
+    /// Uptime at which a person without a connection stops being present.
     var graceEnd: Int64?
   }
 
   private struct Gathering {
     var people: ExactDictionary<Entry> = [:]
-    /// The profiles already announced.
+    /// The profiles announced so far.
     var announced: ExactDictionary<PersonProfile> = [:]
-    /// People whose presence may differ from what was announced.
+    /// People whose presence may differ from the announced one.
     var touched: ExactSet = []
   }
 
   private let graceMilliseconds: Int64
   private var rooms: ExactDictionary<Gathering> = [:]
-  /// Rooms with news.
+  /// Rooms with unannounced changes.
   private var changed: ExactSet = []
-  /// Rooms in which a grace period runs.
+  /// Rooms with people in their grace period.
   private var waiting: ExactSet = []
 
-  /// - Parameter graceMilliseconds: how long a person is kept whose connection broke.
+  /// - Parameter graceMilliseconds: How long a person stays present after their connection broke.
   public init(graceMilliseconds: Int64) { self.graceMilliseconds = graceMilliseconds }
 
   /// See ``PresenceHandler``.

@@ -1,21 +1,21 @@
 public import ParleyGatewayPorts
 import ParleyJSON
 
-/// A publication of which a member of a room is to be notified while offline.
+/// A publication about which a room's member is notified while offline.
 public struct PushNotification: Sendable, Equatable {
   /// The person to notify.
   public var person: PersonID
   /// The room of the publication.
   public var room: RoomName
-  /// Names the history that the offset counts.
+  /// Identifies the history that the offset counts.
   public var epoch: String
   /// The publication.
   public var publication: Publication
 
-  /// The body of a call to a push service, in JSON.
+  /// The JSON body of a request to a push service.
   ///
-  /// `content` and `message_type` are the strings `text` and `type` of the data, if it is an object
-  /// that has them, or the data itself if it is a string.
+  /// `content` and `message_type` are the strings `text` and `type` of the data if it is an object
+  /// with these fields. If the data is a string, it is the `content`.
   public var json: [UInt8] {
     let (content, type) = Self.words(in: publication.data.utf8)
     var body: [UInt8] = []
@@ -51,16 +51,16 @@ public struct PushNotification: Sendable, Equatable {
           }
         }
       } catch {
-        // Data of another form has no text for people.
+        // Data of another form has no text for a notification.
       }
       return (content, type)
     }
   }
 }
 
-/// Notifies people who are offline. Called once for each of them and each publication, unless
+/// Notifies people who are offline. Called once per person and publication, unless
 /// ``GatewaySettings/pushesFromOutbox`` is set.
 public protocol PushHandler: AnyObject {
-  /// Hands a notification over; it must not block.
+  /// Passes a notification to the push service; must not block.
   func notify(_ notification: PushNotification)
 }

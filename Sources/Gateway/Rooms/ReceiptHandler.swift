@@ -1,20 +1,20 @@
 public import ParleyGatewayPorts
 
-/// Knows what has been delivered and read. A receipt rises and never goes back.
+/// Records what was delivered and read. A receipt's stage never decreases.
 public protocol ReceiptHandler: AnyObject {
-  /// Notes a receipt: `receipt`, `unknownPublication` or `failed`.
+  /// Stores a receipt. Replies `receipt`, `unknownPublication` or `failed`.
   func note(
     _ receipt: Receipt, of place: PublicationPlace, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
-  /// Lists the receipts of a publication: `receipts`, `unknownPublication` or `failed`.
+  /// Lists a publication's receipts. Replies `receipts`, `unknownPublication` or `failed`.
   func list(
     _ place: PublicationPlace, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
 }
 
-/// Receipts in the gateway's own store, kept as long as the publication.
+/// Receipts in the gateway's own store, retained as long as the publication.
 public final class StoredReceipts: ReceiptHandler {
-  /// Makes a handler.
+  /// Creates a handler.
   public init() {}
 
   /// See ``ReceiptHandler``.

@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Blocking people. All sent messages are filtered with ``separates(_:from:)``.
+/// Blocking people. ``separates(_:from:)`` filters everything that is sent.
 extension Rooms {
-  /// The most people that one person can block: `Documentation/Limits.md` names it.
+  /// Maximum people that one person can block, as in `Documentation/Limits.md`.
   private static let blocksMax = 1_000
 
   func handle(
@@ -20,7 +20,7 @@ extension Rooms {
     guard !other.utf8.elementsEqual(person.utf8) else {
       throw Unfit(.notAllowed, "people cannot block themselves")
     }
-    // A guest could not remove a block later, and any number of guests could leave some.
+    // A guest could not remove a block later, and blocks of any number of guests would accumulate.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
       throw Unfit(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
@@ -28,7 +28,7 @@ extension Rooms {
     guard !message.isBlocked || !Identity.isProgram(other) else {
       throw Unfit(.notAllowed, "API keys cannot be blocked, only people")
     }
-    // Blocks that are not stored yet count, too.
+    // Blocks that are not stored yet count as well.
     let underWay = blocksUnderWay[person] ?? 0
     guard !message.isBlocked || blocking.blocked(by: person).count + underWay < Self.blocksMax
     else {
@@ -71,7 +71,7 @@ extension Rooms {
     )
   }
 
-  /// Shows a person to, or hides them from, a reader in all rooms that both are in.
+  /// Shows a person to a reader, or hides them, in all rooms in which the reader is present.
   func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
     guard let presence = people.presence else { return }
     for id in online[reader] ?? [] {

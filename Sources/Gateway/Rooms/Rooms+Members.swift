@@ -1,12 +1,12 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The members of rooms, and updates that rooms do not store.
+/// Members of rooms, and events that rooms do not store.
 extension Rooms {
-  /// The resource by which the room of the list of notes announces changed tags.
+  /// The resource that the room of the note list announces when tags change.
   static let tagsResource = "tags"
 
-  /// Whether a room is a note's own. Whether that is in use is not reported outside.
+  /// Whether a room is a note's own. Observers are not notified of these rooms.
   private static func isOfNote(_ name: RoomName) -> Bool {
     name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
   }
@@ -19,7 +19,7 @@ extension Rooms {
     if isNew { follow(name) }
   }
 
-  /// Makes a connection a member of a room, from now on.
+  /// Makes a connection a member of a room, which receives publications from now on.
   func join(room name: RoomName, _ connection: Connection) {
     connection.rooms.insert(name)
     occupy(name, connection)
@@ -27,9 +27,10 @@ extension Rooms {
     findPlace(in: name)
   }
 
-  /// Makes a connection an occupant that is a member once the store has answered.
+  /// Makes a connection an occupant, which becomes a member after the store's reply.
   ///
-  /// - Parameter waits: whether publications from here on come with what it missed, not twice.
+  /// - Parameter waits: Whether delivery waits for the reply, which contains publications until
+  ///   then.
   /// - Returns: The number of the attempt.
   func beginSubscribing(
     to name: RoomName, _ connection: Connection, waits: Bool = true
@@ -42,12 +43,12 @@ extension Rooms {
     return nextAttempt
   }
 
-  /// Makes an occupant a member, which has received what it missed.
+  /// Makes an occupant a member after it has received the missed publications.
   func admit(to name: RoomName, _ connection: Connection) { rooms[name]?.add(connection) }
 
   /// Ends a connection's membership of a room.
   ///
-  /// - Parameter isBroken: whether the connection broke, and may be resumed.
+  /// - Parameter isBroken: Whether the connection broke and may be resumed.
   func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
     connection.rooms.remove(name)
     connection.attempts[name] = nil
@@ -61,22 +62,23 @@ extension Rooms {
     unfollow(name)
   }
 
-  /// Notifies a room's subscribers that a resource has changed. The room does not store it.
+  /// Notifies a room's subscribers that a resource has changed. The room does not store the update.
   ///
-  /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
+  /// - Parameter sender: The publisher's own name for itself, so that its app can ignore the
+  ///   update.
   func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
     tellNodes(.update(update), in: name)
     deliver(update, in: name)
   }
 
-  /// Notifies the members of a room here.
+  /// Notifies a room's members on this node.
   func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
     tell(RoomNews(room: name, content: .update(update)), by: nil)
   }
 
-  /// Sends news to the members of a room, except readers from which blocks hide the author.
+  /// Sends an event to a room's members, except to readers separated from the author by a block.
   func tell(_ news: RoomNews, by author: PersonID?) {
     let isForAll = isForAll(by: author)
     for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
@@ -92,7 +94,7 @@ extension Rooms {
     }
   }
 
-  /// Sends a member's event to the others, here and at other nodes. The room does not store it.
+  /// Sends a member's event to all members, on this node and others. The room does not store it.
   func publish(_ event: TransientEvent, in name: RoomName) throws(Unfit) {
     guard tellNodes(.event(event), in: name) else {
       throw Unfit(
@@ -102,7 +104,7 @@ extension Rooms {
     deliver(event, in: name)
   }
 
-  /// Sends a member's event to the members here.
+  /// Sends a member's event to the members on this node.
   func deliver(_ event: TransientEvent, in name: RoomName) {
     tell(RoomNews(room: name, content: .event(event)), by: nil)
   }
@@ -111,14 +113,14 @@ extension Rooms {
     publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
   }
 
-  /// Notifies subscribers of the list of notes that tags have changed.
+  /// Notifies subscribers of the note list that tags have changed.
   func publishTags() {
     publish(resource: Self.tagsResource, in: Identity.noteListRoom, sender: nil)
   }
 
-  // MARK: Refusals
+  // MARK: Checks
 
-  /// Refuses a connection without a right in a room.
+  /// Throws if the room's name is invalid, or the connection lacks a right in the room.
   func check(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
   ) throws(Unfit) {
@@ -126,19 +128,19 @@ extension Rooms {
     try checkRight(verbs, doing, in: room, connection)
   }
 
-  /// Refuses a name that cannot be a room's.
+  /// Throws if the room's name is invalid.
   func checkName(of room: RoomName) throws(Unfit) {
     if let problem = problem(ofRoom: room) { throw Unfit(.tooLarge, problem) }
   }
 
-  /// The problem with a room's name; `nil` if there is none.
+  /// Returns the problem with a room's name; `nil` if the name is valid.
   func problem(ofRoom name: RoomName) -> String? {
     let bytesMax = settings.limits.roomBytesMax
     guard name.isEmpty || name.utf8.count > bytesMax else { return nil }
     return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.utf8.count)"
   }
 
-  /// Refuses a connection whose token does not grant a right.
+  /// Throws if the connection's token does not grant a right in the room.
   func checkRight(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
   ) throws(Unfit) {

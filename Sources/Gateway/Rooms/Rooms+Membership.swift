@@ -1,14 +1,14 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Belonging to a room while offline, and being notified of its publications.
+/// Membership of rooms, and notifications about publications for members who are offline.
 extension Rooms {
   func handle(
     _ message: ClientMessage.Follow, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let membership = try offered(people.membership)
     try checkName(of: message.room)
-    // A person who has lost the right may still say that they do not want notifications.
+    // A person who has lost the right can still unsubscribe from notifications.
     if message.isFollowing { try checkRight(.read, "reading", in: message.room, connection) }
     try giveSign(connection)
     membership.set(
@@ -21,7 +21,7 @@ extension Rooms {
     }
   }
 
-  /// Notifies the followers of the room that have no connection.
+  /// Notifies the room's followers who are offline.
   func notify(_ publication: Publication, epoch: String, in room: RoomName) {
     guard let push = people.push else { return }
     notifications(of: publication, epoch: epoch, in: room) { [unowned self] outcome in
@@ -34,7 +34,7 @@ extension Rooms {
     }
   }
 
-  /// Finds followers of the room without a connection, and their notifications. The owner has to take the
+  /// Returns notifications for the room's followers who are offline. The owner has to take the
   /// actions afterwards.
   func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
@@ -51,8 +51,8 @@ extension Rooms {
     }
   }
 
-  /// Whether a publication is for a person: not for its author, nor for readers separated from the author
-  /// by a block.
+  /// Whether a publication is relevant for a person: not for its author, nor for readers separated
+  /// from the author by a block.
   private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
     guard let author = publication.personID else { return true }
     return !author.utf8.elementsEqual(person.utf8)

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Reporting publications to moderators: people who may manage the room.
+/// Reporting publications to moderators, who are people with the right to manage the room.
 extension Rooms {
   func handle(
     _ message: ClientMessage.Flag, ref: String, _ connection: Connection
@@ -33,7 +33,7 @@ extension Rooms {
     }
   }
 
-  /// The message that notifies moderators of a report, or of its end.
+  /// Returns the message that notifies moderators of a report, or of its withdrawal.
   static func news(
     of flag: PublicationFlag, in room: RoomName, isFlagged: Bool
   ) -> ServerMessage {

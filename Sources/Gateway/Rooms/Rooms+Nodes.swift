@@ -2,34 +2,34 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The messages of nodes to each other about rooms and people: state that no store keeps, and hints about
-/// state that a store keeps.
+/// The messages between nodes about rooms and people: state that no store contains, and hints about
+/// stored state.
 ///
-/// Messages from a broker may be wrong, so they are used only where that does no harm: for who is there,
-/// who types, and updates that a room does not store.
+/// Messages from a broker may be forged, so they affect only presence, typing and updates that
+/// rooms do not store.
 extension Rooms {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"
-  /// The start of the topics of rooms.
+  /// The prefix of rooms' topics.
   private static let roomPrefix = "room/"
-  /// Milliseconds after which blocks are read again that other nodes may have changed.
+  /// Milliseconds between reads of the blocks, which other nodes may have changed.
   private static let blocksMilliseconds: Int64 = 30_000
 
-  /// The topic of a room's hints.
+  /// Returns the topic of a room's hints.
   func topic(of room: RoomName) -> String { Self.roomPrefix + room }
 
-  /// The room of a topic, if it is a room's.
+  /// Returns the room of a topic; `nil` for other topics.
   private static func room(of topic: String) -> RoomName? {
     let prefix = roomPrefix.utf8
     guard topic.utf8.starts(with: prefix) else { return nil }
     return String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)
   }
 
-  // MARK: Telling
+  // MARK: Sending
 
   /// Notifies the other nodes that have people in a room.
   ///
-  /// - Returns: Whether the message is short enough to be sent, if there are other nodes.
+  /// - Returns: False if the message is too long to be sent; true without other nodes.
   @discardableResult
   func tellNodes(_ content: NodeMessage.Content, in room: RoomName) -> Bool {
     tellNodes(content, under: topic(of: room))
@@ -41,19 +41,19 @@ extension Rooms {
     let message = NodeMessage(
       node: exchange.node, sent: dependencies.clock.uptime, content: content)
     let bytes = message.encoded
-    // A longer message is not sent: it has a long reason, or a long name of a resource.
+    // Only a long reason or a long resource name makes a message too long.
     guard bytes.count <= NodeMessage.bytesMax else { return false }
     act(.publish(topic: topic, bytes))
     return true
   }
 
-  /// Has other nodes read the blocks again.
+  /// Asks other nodes to read the blocks again.
   func tellNodesOfBlocks() { tellNodes(.blocks, under: Self.nodesTopic) }
 
   /// Follows the topic of all nodes.
   func meetNodes() { follow(topic: Self.nodesTopic) }
 
-  /// Follows what other nodes send about a room that has occupants from now on.
+  /// Follows the topic of a room that has just become occupied.
   func follow(_ room: RoomName) { follow(topic: topic(of: room)) }
 
   private func follow(topic: String) {
@@ -63,7 +63,7 @@ extension Rooms {
     takeFromExchange()
   }
 
-  /// A room has no occupants left.
+  /// Leaves the topic of a room that has become vacant, and ends typing there at other nodes.
   func unfollow(_ room: RoomName) {
     guard exchange != nil else { return }
     act(.leave(topic: topic(of: room)))
@@ -75,7 +75,7 @@ extension Rooms {
     typingElsewhere[room] = nil
   }
 
-  /// Time has passed.
+  /// Sends due messages to other nodes, and reads the blocks when due.
   func tickNodes(now: Int64) {
     guard exchange != nil else { return }
     exchange?.tick(now: now)
@@ -83,9 +83,9 @@ extension Rooms {
     if now - blocksReadAt >= Self.blocksMilliseconds { readBlocks(now: now) }
   }
 
-  // MARK: Hearing
+  // MARK: Receiving
 
-  /// Another node has published something, or a stranger has.
+  /// Handles a message from the broker, of another node or forged.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     let room = Self.room(of: topic)
     guard let exchange, room != nil || topic.utf8.elementsEqual(Self.nodesTopic.utf8) else {
@@ -136,9 +136,9 @@ extension Rooms {
     }
   }
 
-  // MARK: People elsewhere
+  // MARK: People at other nodes
 
-  /// A person's connection is in a room, for this node's people and for others.
+  /// Adds a person's connection to a room, for this node and others.
   func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
     people.presence?.enter(room, profile, by: connection)
     exchange?.enter(
@@ -147,7 +147,7 @@ extension Rooms {
       by: connection)
   }
 
-  /// A connection has left a room.
+  /// Removes a connection from a room, for this node and others.
   func depart(
     _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64
   ) {
@@ -191,10 +191,10 @@ extension Rooms {
     }
   }
 
-  /// The place of a node among the connections, by which its people are in rooms here.
+  /// Returns the connection id that represents a node: its people are in rooms here by this id.
   private func place(of node: String) -> ConnectionID {
     if let place = nodePlaces[node] { return place }
-    // Nodes that restarted leave a name each.
+    // Each restart of a node leaves an unused name.
     if nodePlaces.count >= 2 * PeopleExchange.nodesMax {
       let known = exchange?.nodes ?? []
       for (node, _) in nodePlaces where !known.contains(node) { nodePlaces[node] = nil }
@@ -228,7 +228,7 @@ extension Rooms {
     if let change = handler.begin(room, person, on: place, now: now) { show(change) }
   }
 
-  /// A person on this node has begun to type, continues, or has stopped.
+  /// Shows that a person on this node types, or has stopped, and notifies other nodes.
   func tell(_ change: TypingChange) {
     show(change)
     tellNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)

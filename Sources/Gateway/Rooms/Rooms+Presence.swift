@@ -14,32 +14,32 @@ extension Rooms {
       by: connection.id)
   }
 
-  /// Notes that a connection has ended, and when a person's last one has.
+  /// Removes a connection from those online. After a person's last one, stores the time.
   func goOffline(_ connection: Connection) {
     let person = connection.person
     guard online[person]?.remove(connection.id) != nil else { return }
     exchange?.leave(Self.nodesTopic, person, by: connection.id, isBroken: false)
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
-    // A client without a user is never asked for again.
+    // Without a user the person is the client, whose time no one requests later.
     guard connection.user != nil else { return }
     people.lastOnline?.ended(person, at: dependencies.clock.now, store: self)
   }
 
-  /// The native connections of a person who may do this in a room.
+  /// Returns a person's native connections with these rights in a room.
   func connections(of person: PersonID, who verbs: Verbs, in room: RoomName) -> [Connection] {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
       $0.dialect.traits.hearsOfPeople && $0.verbs(on: .room(room)).isSuperset(of: verbs)
     }
   }
 
-  /// Whether a person must not see what another does, whatever way it would come.
+  /// Whether a block hides an author's actions from a person. Applies to all kinds of messages.
   func separates(_ person: PersonID, from author: PersonID) -> Bool {
     guard let blocking = people.blocking, blocking.concerns(person) else { return false }
     return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
   }
 
-  /// Notifies the subscribers of a room who may know what a person does there.
+  /// Notifies a room's subscribers with these rights of a person's action, except that person.
   func tell(
     _ message: ServerMessage, in room: RoomName, to verbs: Verbs, about person: PersonID
   ) {
@@ -56,9 +56,9 @@ extension Rooms {
     }
   }
 
-  // MARK: Present in rooms
+  // MARK: Presence in rooms
 
-  /// Refuses a connection that may not be seen in a room.
+  /// Throws if the connection must not become present in a room.
   func checkPresence(in room: RoomName, _ connection: Connection) throws(Unfit) {
     let presence = try offered(people.presence)
     try checkRight(.presence, "presence in", in: room, connection)
@@ -76,7 +76,7 @@ extension Rooms {
     enter(room, profile(of: connection, in: room), by: connection.id)
   }
 
-  /// Shows a connection's person in a room as an app describes it.
+  /// Makes a connection's person present in a room, with an app's profile and description.
   func enterPresence(
     _ room: RoomName, _ connection: Connection, as profile: PersonProfile, _ description: JSONValue?
   ) {
@@ -86,28 +86,28 @@ extension Rooms {
     enter(room, profile, by: connection.id)
   }
 
-  /// Whether one more person may be present in a room, or this one is already.
+  /// Whether a person is present in a room, or one more may be.
   func hasPlace(for person: PersonID, in room: RoomName) -> Bool {
     guard let presence = people.presence else { return false }
     let (isPresent, count) = presence.standing(of: person, in: room)
     return isPresent || count < settings.limits.presentMax
   }
 
-  /// Notes an app's description of a person in a room.
+  /// Stores an app's description of a person in a room, or removes it.
   func describe(_ person: PersonID, in room: RoomName, as description: JSONValue?) {
     guard let description else {
       descriptions[room]?[person] = nil
       return
     }
     descriptions[room, default: [:]][person] = description
-    // People who left before they were announced have left theirs behind.
+    // Descriptions remain of people who left before they were announced.
     guard let all = descriptions[room], all.count > 2 * settings.limits.presentMax else { return }
     for (person, _) in all where people.presence?.standing(of: person, in: room).isPresent != true {
       descriptions[room]?[person] = nil
     }
   }
 
-  /// An app's description of a person in a room.
+  /// Returns an app's description of a person in a room.
   func description(of person: PersonID, in room: RoomName) -> JSONValue? {
     descriptions[room]?[person]
   }
@@ -124,8 +124,8 @@ extension Rooms {
       ?? PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
   }
 
-  /// Returns the people in a room as announced so far, without those hidden from this reader; later diffs
-  /// apply to it. The reader is always included.
+  /// Returns the announced people in a room that are visible to this reader, always with the
+  /// reader. Later diffs apply to this state.
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader, in: room)
     let others = (people.presence?.announced(in: room) ?? []).filter {
@@ -143,7 +143,7 @@ extension Rooms {
     }
   }
 
-  /// A connection has sent something: a person who was shown as gone is there again.
+  /// Records that a connection has sent a message, and shows a person who was silent again.
   func heard(_ connection: Connection, now: Int64) {
     connection.heardAt = now
     guard connection.isSilent else { return }
@@ -151,7 +151,7 @@ extension Rooms {
     shareRoomProfile(of: connection)
   }
 
-  /// Ends leases and typing whose time is over, and sends what has changed.
+  /// Ends expired leases and typing, and sends changes of presence.
   func tickPeople(now: Int64) {
     let lease = Int64(settings.limits.presenceLeaseMilliseconds)
     for connection in connectionsInOrder({
@@ -167,7 +167,7 @@ extension Rooms {
       typingElsewhere[change.room]?[change.person] = nil
       show(change)
     }
-    // A change that is hidden now would not be sent later.
+    // Changes wait until the blocks are loaded: a change that is hidden is not sent later.
     if people.blocking?.isReady ?? true {
       for change in people.presence?.takeChanges(now: now) ?? [] {
         people.rooms?.changed(change)
@@ -177,8 +177,7 @@ extension Rooms {
     stampOnline(now: now)
   }
 
-  /// Stores from time to time who is connected: a server that is killed loses no more than the time
-  /// between.
+  /// Periodically stores who is connected, so that a crash loses no more than one period.
   private func stampOnline(now: Int64) {
     guard let lastOnline = people.lastOnline,
       now - stampedOnlineAt >= settings.lastOnlineMilliseconds
@@ -207,7 +206,7 @@ extension Rooms {
     for person in change.left { descriptions[change.room]?[person] = nil }
   }
 
-  /// The part of a change that a reader is told; `nil` for all of it.
+  /// Returns the part of a change that a reader receives; `nil` for the whole change.
   private func visible(
     _ change: PresenceChange, to connection: Connection, whoIs own: PersonID
   ) -> PresenceChange? {
@@ -227,13 +226,13 @@ extension Rooms {
       left: change.left.filter { !isHidden($0) })
   }
 
-  /// Takes a person out of the people of a room who may no longer be one of them.
+  /// Ends a connection's presence in a room after it has lost the right.
   func hide(_ connection: Connection, in room: RoomName) {
     if let change = people.typing?.end(room, on: connection.id) { tell(change) }
     guard connection.present[room] != nil else { return }
     let seen = present(in: room, to: connection).map(\.personID)
     leavePresence(room, connection, isBroken: false)
-    // It receives no presence from now on, so all others are shown as gone.
+    // The reader receives no presence from now on, so all people are shown as gone.
     send(
       .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
       to: connection)
@@ -256,21 +255,21 @@ extension Rooms {
     if let change {
       tell(change)
     } else if typing.isTyping {
-      // At other nodes it would expire without this.
+      // Without this message the typing would expire at other nodes.
       tellNodes(.typing(connection.person, isTyping: true), in: typing.room)
     }
   }
 
-  /// Shows the subscribers here that a person types, or no longer.
+  /// Notifies subscribers on this node that a person types, or has stopped.
   func show(_ change: TypingChange) {
     tell(
       .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),
       in: change.room, to: .presence, about: change.person)
   }
 
-  // MARK: Offers and floods
+  // MARK: Features and rate limits
 
-  /// The handler for a message's feature, if there is one.
+  /// Returns the handler of a message's feature; throws if the feature is not offered.
   func offered<Handler>(_ handler: Handler?) throws(Unfit) -> Handler {
     guard let handler else {
       throw Unfit(
@@ -279,7 +278,7 @@ extension Rooms {
     return handler
   }
 
-  /// Counts a sign of life, unless there have been too many.
+  /// Counts a message towards `signsPerSecondMax`; throws if the limit is exceeded.
   func giveSign(_ connection: Connection) throws(Unfit) {
     let wait = connection.signs.draw(1, at: allowances.signs, now: dependencies.clock.uptime)
     guard wait > 0 else { return }

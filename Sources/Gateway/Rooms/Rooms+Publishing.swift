@@ -4,8 +4,8 @@ import SocketMessages
 
 /// Publishing in rooms, and reading their histories.
 ///
-/// A publication is not sent before it is on disk. The store numbers it; its answers come in
-/// the order of the numbers, and so does what subscribers are sent.
+/// Publications are committed before they are sent. The store numbers them and replies in this
+/// order, in which subscribers receive them.
 extension Rooms {
   func handle(
     _ publish: ClientMessage.Publish, ref: String, _ connection: Connection
@@ -18,7 +18,7 @@ extension Rooms {
       for: .native(connection.id, ref: ref))
   }
 
-  /// Publishes, if the limits allow it. The caller checks the publisher's right.
+  /// Publishes unless a limit is exceeded. The caller has checked the publisher's right.
   func publish(_ request: PublishRequest, for publisher: Publisher) {
     if let (code, message) = problem(of: request) {
       answer(publisher, .refused(code, message), in: request.room)
@@ -43,7 +43,7 @@ extension Rooms {
           publisher: publisher)))
   }
 
-  /// A publication is on disk, or not.
+  /// Handles the store's reply to a publication.
   func published(_ work: RoomPublishing, _ outcome: StoreOutcome<PublicationReply>) {
     publishing -= 1
     switch outcome {
@@ -76,12 +76,12 @@ extension Rooms {
           error.isRetryable ? .unavailable : .damaged,
           "the store cannot write now; publish again later, with the same key"),
         in: work.room)
-      // The publication may be there, all the same.
+      // The publication may have been stored nevertheless.
       if case .unknownOutcome = error { hear(of: .max, in: work.room) }
     }
   }
 
-  /// Notifies a publisher of the outcome of its publication.
+  /// Notifies a publisher of the outcome.
   private func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
     case .native(let id, let ref):
@@ -127,16 +127,16 @@ extension Rooms {
     return nil
   }
 
-  /// The reason to refuse data of so many bytes; `nil` if they are not too many.
+  /// Returns why data of this size is refused; `nil` if it is accepted.
   ///
-  /// Dialects ask before they read data; publishing asks in any case.
+  /// Dialects check this before they parse data. Publishing always checks again.
   func problem(ofData byteCount: Int) -> String? {
     let bytesMax = settings.limits.publicationBytesMax
     guard byteCount > bytesMax else { return nil }
     return "data may have \(bytesMax) bytes; this has \(byteCount)"
   }
 
-  /// Sends a publication that is on disk to all subscribers of its room.
+  /// Sends a committed publication to all subscribers of its room.
   func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
     tell(
@@ -144,13 +144,14 @@ extension Rooms {
       by: publication.personID)
   }
 
-  /// Whether what a person has caused is for every reader, so that readers need not be checked one by one.
+  /// Whether every reader may see what an author causes, so that readers need not be checked
+  /// singly.
   func isForAll(by author: PersonID?) -> Bool {
     guard let author, let blocking = people.blocking else { return true }
     return !blocking.conceals(author)
   }
 
-  /// Whether what a person has caused is for this reader.
+  /// Whether this reader may see what an author causes.
   func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
     author.map { !separates(connection.person, from: $0) } ?? true
   }
@@ -174,7 +175,7 @@ extension Rooms {
       for: .native(connection.id, ref: ref))
   }
 
-  /// Sends a reader the page that it asked for.
+  /// Sends the page that a reader requested.
   func send(_ outcome: StoreOutcome<RoomPage>, of room: RoomName, ref: String, to id: ConnectionID)
   {
     guard let connection = connections[id] else { return }
@@ -198,7 +199,7 @@ extension Rooms {
     }
   }
 
-  /// The number of publications that a page is to have; `nil` if the number asked for is out of range.
+  /// Returns the number of publications of a page; `nil` if the requested number is out of range.
   func limit(_ asked: Int?) -> Int? {
     guard let asked else { return min(settings.pageDefault, settings.limits.pageMax) }
     return (1...settings.limits.pageMax).contains(asked) ? asked : nil

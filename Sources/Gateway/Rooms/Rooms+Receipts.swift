@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Receipts, and when people were online last.
+/// Receipts, and the times at which people were last online.
 extension Rooms {
   func handle(
     _ message: ClientMessage.Receipt, ref: String, _ connection: Connection
@@ -37,7 +37,7 @@ extension Rooms {
         room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage))
   }
 
-  /// Notifies the author of a publication, if on this node, how far it has come.
+  /// Notifies a publication's author on this node that a person has received or read it.
   func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
     let message = Self.message(of: receipt, of: place)
     for reader in connections(of: author, who: .read, in: place.room)
@@ -124,7 +124,7 @@ extension Rooms {
     }
   }
 
-  /// Finds all members of a room: its followers, and its present subscribers.
+  /// Returns all members of a room: its followers and its current subscribers.
   private func membersOf(
     _ room: RoomName, then proceed: @escaping (Result<ExactSet, StoreError>) -> Void
   ) {

@@ -1,22 +1,22 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Rooms in which other nodes publish, too, to one store.
+/// Rooms in which several nodes publish, through one store.
 ///
-/// The store numbers publications, so there is one order. Each node has a place in the history of each of
-/// its occupied rooms, and sends its members what follows, number by number. Publications of other nodes it
-/// reads: when it hears of them, when its own publication shows a gap, and when it looks at the heads of
-/// all its rooms, now and then.
+/// The store numbers publications, so there is one order. Each node has a position in the history
+/// of each of its occupied rooms, and sends the members the following publications in order. It
+/// reads other nodes' publications after a hint, after a gap before its own publication, and after
+/// a regular read of all rooms' heads.
 ///
-///     published here at the next number ─────────────────────▶ deliver
-///     published here further on, a hint, the heads ─▶ read ──▶ deliver, number by number
-///     another epoch, or other publications ─▶ all members rejoin, and learn of the gap
+///     own publication, next number ──────────────────────────▶ deliver
+///     own publication after a gap, a hint, a new head ─▶ read ─▶ deliver in order
+///     another epoch, or other publications ─▶ all members rejoin, and detect the gap
 extension Rooms {
-  /// Publications that are kept for other nodes to read, whatever the room's own memory is. Readers receive
-  /// no more than the room's memory.
+  /// The minimum history that is stored for other nodes to read, whatever the room's own limits.
+  /// Readers receive only what the room's limits allow.
   static let sharedMemory = RoomMemory(publicationsMax: 1_000, ageMax: 60_000)
 
-  /// The history limits by which a publication is kept.
+  /// Returns the history limits under which a publication is stored.
   func keptMemory(of room: RoomName) -> RoomMemory {
     let memory = settings.memory(of: room)
     guard settings.sharesStore else { return memory }
@@ -25,13 +25,13 @@ extension Rooms {
       ageMax: max(memory.ageMax, Self.sharedMemory.ageMax))
   }
 
-  /// Whether all blocks are known: until then nothing is sent, since a hidden publication could not be sent
-  /// later.
+  /// Whether all blocks are loaded. Until then nothing is delivered, because a publication that is
+  /// hidden is not sent later.
   private var knowsBlocks: Bool { people.blocking?.isReady ?? true }
 
-  // MARK: Places
+  // MARK: Positions
 
-  /// Whether a subscriber becomes a member now, since the members are at its place; if not, it does later.
+  /// Whether a subscriber becomes a member now. If the members are not at its position, it waits.
   func meet(_ recovery: RoomRecovery, _ work: RoomSubscribing) -> Bool {
     let name = work.room
     let head = recovery.head
@@ -57,7 +57,7 @@ extension Rooms {
     return false
   }
 
-  /// Reads the place of a room once, for a member that receives publications from now on.
+  /// Reads a room's position once, for members that receive publications from now on.
   func findPlace(in name: RoomName) {
     guard settings.sharesStore, let room = rooms[name], room.cursor == nil, !room.isFindingPlace
     else { return }
@@ -70,7 +70,7 @@ extension Rooms {
       under: .housekeeping, then: .roomPlace(name))
   }
 
-  /// A room's head was read, for members that receive publications from now on.
+  /// Stores the position that was read for members that receive publications from now on.
   func foundPlace(in name: RoomName, _ outcome: StoreOutcome<RoomRecovery>) {
     rooms[name]?.isFindingPlace = false
     guard rooms[name] != nil, rooms[name]?.cursor == nil, case .success(let recovery) = outcome
@@ -78,11 +78,11 @@ extension Rooms {
     rooms[name]?.cursor = RoomCursor(position: recovery.head)
   }
 
-  /// The members have another history than the store: all of them rejoin. What they lack is not sent here;
-  /// the store finds it by their positions.
+  /// Makes all members rejoin, because their history differs from the store's. The missed
+  /// publications are not sent here: the store finds them by the members' positions.
   ///
-  /// - Parameter isLost: whether publications were lost that members have: then the room continues under
-  ///   another epoch.
+  /// - Parameter isLost: Whether the store has lost publications that members received. The room
+  ///   then continues under another epoch.
   private func restart(_ name: RoomName, isLost: Bool) {
     guard let room = rooms[name], var cursor = room.cursor else { return }
     dependencies.log.write(
@@ -102,14 +102,14 @@ extension Rooms {
     if rooms[name]?.hasMembers == true { findPlace(in: name) }
   }
 
-  // MARK: News
+  // MARK: Publications
 
-  /// A publication of this node's own is on disk: it is next, or others came before it.
+  /// Handles a committed publication of this node: delivers it, or reads earlier ones first.
   func arrived(_ publication: Publication, epoch: String, in name: RoomName) {
     tellNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
-    // Answers come in the order of the numbers: a lower number was given a second time.
+    // Replies arrive in ascending order, so a lower number was assigned twice.
     guard publication.offset > cursor.position.offset else {
       return restart(name, isLost: true)
     }
@@ -124,13 +124,13 @@ extension Rooms {
     guard let cursor = rooms[name]?.cursor else { return }
     rooms[name]?.cursor?.advance(to: publication)
     deliver(publication, epoch: cursor.position.epoch, in: name)
-    // Subscribers that waited for this place become members.
+    // Subscribers that waited for this position become members.
     for waiting in rooms[name]?.cursor?.takeArrived() ?? [] {
       finish(waiting.work, .success(waiting.recovery))
     }
   }
 
-  /// A hint of a publication. It is not trusted: it only causes a read.
+  /// Handles a hint of a publication. Hints are not trusted: they only cause a read.
   func hear(of offset: Int, in name: RoomName) {
     guard let cursor = rooms[name]?.cursor else { return findPlace(in: name) }
     rooms[name]?.cursor?.heard = max(cursor.heard, offset)
@@ -138,23 +138,23 @@ extension Rooms {
     else { return }
     nextAttempt += 1
     rooms[name]?.cursor?.reading = nextAttempt
-    // With the newest publication here, to check that the store's is the same.
+    // Reads the newest delivered publication again, to check that the store has the same one.
     let isChecked = cursor.time != nil && cursor.position.offset > 0
     store(
       .room(
         .page(
           name, .since(cursor.position.offset - (isChecked ? 1 : 0)), limit: settings.recoveryMax,
           bytesMax: settings.pageBytes,
-          // However old: another node's clock may be hours behind.
+          // The age is unlimited, because another node's clock may be hours behind.
           memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: dependencies.clock.now)),
       under: .housekeeping, then: .roomNews(name, reading: nextAttempt))
   }
 
-  /// Takes the outcome of reading what follows in a room.
+  /// Handles the outcome of reading a room's next publications.
   func readNews(of name: RoomName, _ reading: UInt64, _ outcome: StoreOutcome<RoomPage>) {
     guard let cursor = rooms[name]?.cursor, cursor.reading == reading else { return }
     rooms[name]?.cursor?.reading = nil
-    // The next look at the heads finds the offsets of the hints. The read replaces the hints.
+    // This read answers the hints so far. If one was newer, the next read of the heads finds it.
     rooms[name]?.cursor?.heard = 0
     let page: RoomPage
     switch outcome {
@@ -180,14 +180,14 @@ extension Rooms {
       }
     }
     guard let here = rooms[name]?.cursor, here.position.offset < page.head.offset else { return }
-    // A page contains at least one publication, unless they are no longer kept.
+    // A page without publications means that they are no longer stored.
     guard page.hasMore else { return restart(name, isLost: false) }
     hear(of: page.head.offset, in: name)
   }
 
   // MARK: Heads
 
-  /// Looks at the heads of all occupied rooms, now and then.
+  /// Reads the heads of the next rooms when due.
   func lookForNews(now: Int64) {
     guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
@@ -198,20 +198,20 @@ extension Rooms {
     store(.room(.heads(names)), under: .housekeeping, then: .roomHeads(names))
   }
 
-  /// Whether other nodes' publications are still to be read after failures of the store.
+  /// Whether other nodes' publications have yet to be read after failures of the store.
   var isBehind: Bool {
     guard settings.sharesStore else { return false }
     return lookedAt.isBehind(after: board.storeFailures) { rooms[$0.text]?.cursor?.position.offset }
   }
 
-  /// The heads of rooms were read.
+  /// Compares the heads that were read with the rooms' positions.
   func compareHeads(of names: [RoomName], _ outcome: StoreOutcome<[RoomHead]>) {
     guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
     defer { lookedAt.looked() }
     for (name, head) in zip(names, heads) {
       guard let room = rooms[name] else { continue }
       guard let cursor = room.cursor else {
-        // Members alone need a place; subscribers bring theirs.
+        // Only members need the position; subscribers bring their own.
         if room.hasMembers { rooms[name]?.cursor = RoomCursor(position: head.position) }
         continue
       }

@@ -2,11 +2,11 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Subscribing to rooms, and catching up with what was missed.
+/// Subscribing to rooms, and recovering missed publications.
 ///
-/// The store answers in the order in which it was asked. So a subscriber who becomes a member with
-/// the answer to its own request has, in that answer, all that was committed before, and is sent
-/// all that comes after: each publication once, in order, without anything being locked.
+/// The store replies in the order of the requests. A subscriber becomes a member with the reply to
+/// its request: the reply contains everything committed before, and the member receives everything
+/// after. So each publication arrives once and in order, without locks.
 ///
 ///     subscribe at 7 ─▶ store: recover from 7 ┐
 ///     publish        ─▶ store: becomes 9      │ in this order
@@ -32,10 +32,10 @@ extension Rooms {
         subscriber: .native(connection.id, subscribe, ref: ref), attempt: attempt))
   }
 
-  /// Has the store read what comes after a position.
+  /// Asks the store for the publications after a position.
   ///
-  /// A position ahead of the head was given out by a history that has been lost since. The room then
-  /// continues under another epoch, by which all others from that history see it too.
+  /// A position ahead of the head belongs to a history that was lost. The room then continues under
+  /// another epoch, by which all other subscribers of the lost history detect the loss too.
   func recover(_ work: RoomSubscribing) {
     store(
       .room(
@@ -46,7 +46,7 @@ extension Rooms {
       under: .token, then: .recovery(work))
   }
 
-  /// The store has found what comes after a subscriber's position, or not.
+  /// Handles the store's reply with the publications after a subscriber's position.
   func recovered(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     if case .success(let recovery) = outcome, let position = work.position,
       position.epoch.utf8.elementsEqual(recovery.head.epoch.utf8),
@@ -61,7 +61,7 @@ extension Rooms {
     }
   }
 
-  /// Makes a subscriber a member, with what it has missed.
+  /// Makes a subscriber a member, and sends the missed publications.
   func finish(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     if case .success(let recovery) = outcome, !meet(recovery, work) { return }
     switch work.subscriber {

@@ -2,14 +2,14 @@ import ParleyJSON
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Pages of a room's history as one reader may see them.
+/// Pages of a room's history with only the publications that a reader may see.
 ///
-/// A page from which everything is left out would look like the end: readers continue from the last
-/// publication that they see. So what is left out is replaced by what comes behind it.
+/// Readers continue from the last publication that they see, so an empty page would look like the
+/// end. Hidden publications are therefore replaced by the following ones.
 extension Rooms {
-  /// Reads a page of what a person may see.
+  /// Reads a page of the publications that a person may see.
   ///
-  /// - Parameter person: the reader, whose blocks apply; `nil` for no person in particular.
+  /// - Parameter person: The reader, whose blocks apply; `nil` to apply no blocks.
   func read(
     _ room: RoomName, _ range: RoomRange, limit: Int, visibleTo person: PersonID?,
     for reader: RoomReader
@@ -19,12 +19,12 @@ extension Rooms {
     read(RoomReading(room: room, range: range, limit: limit, filter: filter, reader: reader))
   }
 
-  /// Reads a page of the publications that match; it is empty only if there are none left.
+  /// Reads a page of the matching publications. It is empty only if none are left.
   func read(_ work: RoomReading) {
     let limit =
       switch work.filter {
       case .all: work.limit
-      // As many as a page may have: a reader that wants one of a thousand is not to ask a thousand times.
+      // The maximum of a page: one match in a thousand must not take a thousand reads.
       case .visible, .messages: settings.limits.pageMax
       }
     store(
@@ -35,7 +35,7 @@ extension Rooms {
       under: .token, then: .page(work))
   }
 
-  /// The store has read a part of a room's history, or not.
+  /// Handles the store's reply with a part of a room's history.
   func read(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
     guard case .success(var page) = outcome else { return answer(work, outcome) }
     page.hasGap = page.hasGap || work.hasGap
@@ -68,7 +68,7 @@ extension Rooms {
     case .all: return true
     case .visible(let person): reader = person
     case .messages(let person):
-      // Publications of other kinds may be there too, and are no messages.
+      // Other publications in the room are not messages.
       guard publication.data.value(of: "subject") != nil else { return false }
       reader = person
     }
@@ -85,7 +85,7 @@ extension Rooms {
 }
 
 extension RoomRange {
-  /// Whether what comes next in the same direction is newer.
+  /// Whether the direction of reading is towards newer publications.
   fileprivate var isForward: Bool {
     if case .since = self { true } else { false }
   }

@@ -2,42 +2,43 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// The rooms: their subscribers, their publications, and their people.
+/// Rooms with their subscribers, publications and people.
 ///
-/// Nothing outside this folder touches its state. Subscribers that speak `parley.v1` or Whaler are notified
-/// by their dialects; sessions, and callers that publish or read in other ways, through ``RoomsOwner``.
+/// Only files in this folder change its state. Subscribers that speak `parley.v1` or Whaler are
+/// notified by their dialects. Sessions, and other publishers and readers, are notified through
+/// ``RoomsOwner``.
 final class Rooms: Part {
   let board: Switchboard
   /// The handlers of the features for people in rooms.
   let people: PeopleHandlers
-  /// Receives what concerns other parts.
+  /// Receives replies for other parts of the gateway.
   unowned var owner: (any RoomsOwner)?
 
-  /// The rooms that have occupants.
+  /// The occupied rooms.
   var rooms: ExactDictionary<Room> = [:]
-  /// The handlers that wait for the store.
+  /// The handlers that wait for the store's replies.
   var callbacks = Callbacks<PeopleReply>()
   /// Publications that wait for the store.
   var publishing: Int = 0
-  /// The connections of each person who is connected.
+  /// The connections of each connected person.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// The uptime at which connected people were stored last, in milliseconds.
+  /// Uptime in milliseconds at which connected people were last stored.
   var stampedOnlineAt: Int64 = 0
   /// Apps' descriptions of people, by room and person, for clients of their protocols.
   var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
-  /// The rooms whose heads are still to be asked for.
+  /// The rotation in which rooms' heads are read.
   var lookedAt = NameRotation<ExactName>()
   /// Exchanges people with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
-  /// The places of other nodes among the connections.
+  /// The connection ids that represent other nodes.
   var nodePlaces: ExactDictionary<ConnectionID> = [:]
-  /// The places of people who type at other nodes, by room and person.
+  /// The connection ids that represent people who type at other nodes, by room and person.
   var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
-  /// The uptime at which blocks were read last.
+  /// Uptime in milliseconds at which blocks were last read.
   var blocksReadAt: Int64 = 0
-  /// The number of new blocks of each person that the store has not kept yet.
+  /// The number of each person's blocks that are not stored yet.
   var blocksUnderWay: ExactDictionary<Int> = [:]
-  /// Numbers the attempts to subscribe.
+  /// The number of the next attempt to subscribe, and of the next read.
   var nextAttempt: UInt64 = 1
 
   init(_ board: Switchboard, people: PeopleHandlers) {
@@ -48,30 +49,30 @@ final class Rooms: Part {
     }
   }
 
-  /// Has handlers read what they need from the store.
+  /// Lets handlers read their data from the store, and follows the nodes' topic.
   func start() {
     people.blocking?.start(store: self)
     meetNodes()
   }
 
-  /// The number of rooms that have occupants.
+  /// The number of occupied rooms.
   var count: Int { rooms.count }
 
-  /// The rooms that have occupants, in no order.
+  /// The names of the occupied rooms, unordered.
   var names: [RoomName] { rooms.map(\.0) }
 
-  /// Whether a room has a member that is sent what is published in it.
+  /// Whether a room has a member that receives publications.
   func isOccupied(_ room: RoomName) -> Bool { rooms[room]?.hasMembers ?? false }
 
-  /// The members that are sent what is published in a room, in the order in which they came.
+  /// The members that receive a room's publications, in the order in which they joined.
   func members(of room: RoomName) -> [ConnectionID] { rooms[room]?.members ?? [] }
 
-  /// Whether every publication that was taken has been written and answered.
+  /// Whether every accepted publication has been stored and answered.
   var isSettled: Bool { publishing == 0 }
 
-  /// A connection has ended, or is about to.
+  /// Removes a connection from all rooms when it ends.
   ///
-  /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
+  /// - Parameter mayComeBack: Whether the person stays present in rooms for a grace period.
   func leaveAll(_ connection: Connection, mayComeBack: Bool) {
     for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
     for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
@@ -79,20 +80,20 @@ final class Rooms: Part {
   }
 }
 
-/// The gateway, as its rooms see it.
+/// The gateway, as the owner of its rooms.
 protocol RoomsOwner: AnyObject {
-  /// Notifies a publisher of another part of the outcome of its publication.
+  /// Notifies a publisher of another part of the outcome.
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName)
-  /// Gives a subscriber of another part what it has missed.
+  /// Sends a subscriber of another part the missed publications.
   func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>)
-  /// Gives a reader of another part its page.
+  /// Sends a reader of another part the requested page.
   func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName)
-  /// A publication, with the answer to the request that it is all of, if that is to be kept.
+  /// Returns a publication that also stores the response to its request, if that has a key.
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest
-  /// Sends a publication to those members of its room that are sessions.
+  /// Sends a publication to the room's members that are sessions.
   func deliverToSessions(_ publication: Publication, epoch: String, in room: RoomName)
-  /// Notifies them that a resource has changed.
+  /// Notifies the room's members that are sessions that a resource has changed.
   func deliverToSessions(_ update: ResourceUpdate, in room: RoomName)
 }

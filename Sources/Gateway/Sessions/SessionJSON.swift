@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Sessions as the HTTP surface writes them.
+/// The JSON of sessions in the HTTP API.
 enum SessionJSON {
   /// `{"sessions": [ … ]}`.
   ///
-  /// - Parameter own: The id of the session that asks, if it is one.
+  /// - Parameter own: The id of the caller's own session, if it has one.
   static func list(_ sessions: [Session], own: String?) -> [UInt8] {
     JSONWriter.object { object, body in
       object.key("sessions", &body)

@@ -1,20 +1,21 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Sessions of signed-in users: begun and renewed by the issuer of tokens, listed and ended by their
-/// owners.
+/// Sessions of signed-in users. The issuer of tokens begins and renews them; their owners list and
+/// end them.
 ///
-///     GET    /api/sessions        a person's own, and which of them is this one
-///     DELETE /api/sessions        ends all but this one
+///     GET    /api/sessions        lists the caller's sessions, and marks the current one
+///     DELETE /api/sessions        ends all but the current one
 ///     DELETE /api/sessions/{id}   ends one
 ///
-/// The tokens of a session that ends are taken back, which closes its connections here at once and at other
-/// gateways when they hear of it; then it goes from the store, so that it yields no new token.
+/// When a session ends, its tokens are revoked first, which closes its connections at this gateway
+/// at once, and at others when they learn of it. Then it is removed from the store, so that it
+/// yields no new token.
 final class Sessions: Part {
   let board: Switchboard
   let access: Access
   let rights: Rights
-  /// The callers that wait for the store.
+  /// The callers that wait for the store's replies.
   private var callbacks = Callbacks<StoreOutcome<SessionReply>>()
 
   init(_ board: Switchboard, _ access: Access, _ rights: Rights) {
@@ -23,7 +24,7 @@ final class Sessions: Part {
     self.rights = rights
   }
 
-  /// Has the store work with sessions. The tokens of sessions that end by it are taken back.
+  /// Sends a request about sessions to the store, and revokes the tokens of sessions that it ends.
   func perform(
     _ request: SessionRequest, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
@@ -53,7 +54,7 @@ final class Sessions: Part {
     store(.logins(request), under: .token, then: .logins(callbacks.add(proceed)))
   }
 
-  /// The store has done a piece of work, or not.
+  /// Passes the store's reply to its caller.
   func finish(
     _ number: Callbacks<StoreOutcome<SessionReply>>.Number, _ outcome: StoreOutcome<SessionReply>
   ) {
@@ -62,8 +63,8 @@ final class Sessions: Part {
 
   /// Begins a session.
   ///
-  /// The tokens of sessions that have to end for it are taken back first: a crash in between leaves no
-  /// valid token of a session that is gone.
+  /// The tokens of sessions that have to end for it are revoked first: a crash in between leaves no
+  /// valid token of a removed session.
   private func begin(
     _ session: Session, countMax: Int, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
@@ -73,7 +74,7 @@ final class Sessions: Part {
       takeBack(crowded) { [self] _ in
         ask(.begin(session, countMax: countMax)) { [self] outcome in
           guard case .success(.begun(let ended)) = outcome else { return proceed(outcome) }
-          // Other sessions may have begun or been renewed meanwhile, so that another one had to go.
+          // Other sessions may have begun or been renewed since, so that another one had to end.
           takeBack(Self.among(ended, butFor: crowded)) { _ in proceed(outcome) }
         }
       }
@@ -84,8 +85,8 @@ final class Sessions: Part {
 
   /// Ends sessions of a user.
   ///
-  /// Their tokens are taken back first: a crash in between leaves sessions that a second request ends, and
-  /// no valid token of a session that is gone.
+  /// Their tokens are revoked first: a crash in between leaves sessions that a second request ends,
+  /// and no valid token of a removed session.
   private func end(
     _ choice: SessionChoice, of user: String,
     then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
@@ -97,10 +98,10 @@ final class Sessions: Part {
     }
   }
 
-  /// Ends sessions of a user; none of them stays valid if that succeeds.
+  /// Ends sessions of a user. On success, none of them remains valid.
   ///
-  /// - Parameter proceed: Called with how many there were; with `nil` if the store or the disk does not say. A
-  ///   second request then still finds them.
+  /// - Parameter proceed: Called with the number of ended sessions; with `nil` after a failure of
+  ///   the store or the disk. A second request then still finds the sessions.
   func end(_ choice: SessionChoice, of user: String, then proceed: @escaping (Int?) -> Void) {
     ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return proceed(nil) }
@@ -116,8 +117,8 @@ final class Sessions: Part {
     }
   }
 
-  /// Removes sessions from the store, after the tokens of some were taken back. The tokens of the others,
-  /// and of sessions renewed since, are taken back then.
+  /// Removes sessions from the store after the tokens of `taken` were revoked. Afterwards revokes
+  /// the tokens of other removed sessions, and of sessions that were renewed since.
   private func remove(
     _ choice: SessionChoice, of user: String, after taken: [Session],
     then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
@@ -128,16 +129,16 @@ final class Sessions: Part {
     }
   }
 
-  /// Sessions that have ended, except those whose tokens were taken back in their present state.
+  /// Returns the ended sessions, except those that were revoked in their current state.
   private static func among(_ ended: [Session], butFor taken: [Session]) -> [Session] {
     ended.filter { session in
       !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
     }
   }
 
-  /// Takes back the tokens of sessions.
+  /// Revokes the tokens of sessions.
   ///
-  /// - Parameter proceed: Called with whether the revocation is on the disk.
+  /// - Parameter proceed: Called with whether the revocations are on disk.
   private func takeBack(_ sessions: [Session], then proceed: @escaping (Bool) -> Void) {
     let now = dependencies.clock.now
     let ends = sessions.map { session in

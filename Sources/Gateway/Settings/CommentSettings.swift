@@ -1,10 +1,10 @@
-/// An operator's limits for comments on notes, which each list of comments announces.
+/// An operator's limits for comments on notes. Clients receive them with each list of comments.
 public struct CommentSettings: Sendable {
-  /// Bytes of one comment's text.
+  /// Maximum bytes of one comment's text.
   public var textBytesMax = 4_096
-  /// Comments of one note, answers included.
+  /// Maximum comments of one note, answers included.
   public var countMax = 1_000
-  /// Comments that one user may make in a minute, on average; 0 for as many as come.
+  /// Maximum comments of one user per minute, on average; 0 for no limit.
   public var perMinuteMax = 60
 
   /// The defaults.

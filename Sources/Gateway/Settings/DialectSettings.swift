@@ -7,45 +7,45 @@ public struct DialectSettings: Sendable {
   var bayeux = BayeuxSession.Settings()
   /// Apps of Pusher's protocol.
   public var pusher = PusherSettings()
-  /// Maximum number of sessions of all such dialects; those without a token can have a quarter of it.
+  /// Maximum sessions of all dialects; at most a quarter of them may be without a token.
   public var sessionsMax = 10_000
-  /// Milliseconds within which a client must show a token.
+  /// Milliseconds within which a client must send a token.
   public var authenticateMilliseconds: Int64 = 15_000
-  /// Milliseconds after which a session of Bayeux ends that has not shown a token or sent a connect.
+  /// Milliseconds after which a Bayeux session without a token or a connect ends.
   var unconnectedMilliseconds: Int64 { min(10_000, authenticateMilliseconds) }
-  /// Milliseconds after a user's last connection has ended until others are notified; a user who reconnects
-  /// in time was never gone.
+  /// Milliseconds from the end of a user's last connection until others are notified. Users who
+  /// reconnect earlier are never reported as absent.
   public var graceMilliseconds: Int64 = 2_000
-  /// Milliseconds between two signs of life on the channel of a Bayeux user.
+  /// Milliseconds between two heartbeats on a Bayeux user's channel.
   public var pingMilliseconds: Int64 = 30_000
-  /// Whether the room token that old Twake servers took from every client opens every room, and rooms that
-  /// begin with `previous::` are open.
+  /// Whether the room token that old Twake servers accepted from every client opens every room, and
+  /// whether rooms with the prefix `previous::` are open.
   public var allowsLegacyRoomTokens = false
 
-  /// Milliseconds for which a Socket.IO client that asked for it may resume its session; 0 for never.
+  /// Milliseconds within which a Socket.IO client may resume its session on request; 0 for never.
   public var recoveryMilliseconds: Int64 = 120_000
-  /// Bytes kept of the events sent to such clients, for all of them together.
+  /// Maximum bytes of events that are retained for resuming, over all clients.
   public var recoveryBytesMax = 8 << 20
-  /// Whether every client of Socket.IO 3 or later may resume so, unasked.
+  /// Whether every client of Socket.IO 3 or later may resume without a request for it.
   public var recoversEverybody = false
 
   /// The defaults.
   public init() {}
 
-  /// Milliseconds for which events are kept for clients to resume: until a silent client is noticed, and
-  /// then until it may no longer resume.
+  /// Milliseconds for which events are retained: until a silent client is noticed, and then until
+  /// it may no longer resume.
   var recoveryLogMilliseconds: Int64 {
     recoveryMilliseconds + socketIO.pingInterval + socketIO.pingTimeout
   }
 
-  /// Milliseconds between two pings of Socket.IO.
+  /// Milliseconds between two Socket.IO pings.
   public var pingInterval: Int64 {
     get { socketIO.pingInterval }
     set { socketIO.pingInterval = newValue }
   }
 
-  /// Milliseconds for which a connect of Bayeux is held. A session without one is forgotten after
-  /// twice as long.
+  /// Milliseconds for which a Bayeux connect is held. A session without a connect expires after
+  /// twice this time.
   public var connectHoldMilliseconds: Int64 {
     get { bayeux.holdMilliseconds }
     set {

@@ -2,13 +2,13 @@ public import ParleyGatewayPorts
 
 /// An operator's settings for the files of notes.
 public struct FileSettings: Sendable {
-  /// Bytes of one file; 0 takes none.
+  /// Maximum bytes of one file; 0 rejects all files.
   public var bytesMax = 10 << 20
-  /// Limits of each note's files, and the space that stays free on the disk.
+  /// Maximum size of a note's files, and the disk space that remains free.
   public var room = FileRoom(noteBytesMax: 100 << 20, diskReserveBytes: 512 << 20)
-  /// Milliseconds that a file is kept though no revision names it, for its reference may be on its way.
+  /// Milliseconds for which an unreferenced file is retained: an edit may still refer to it.
   public var unusedMilliseconds: Int64 = 86_400_000
-  /// Bytes of uploads that may wait for the store, over all.
+  /// Maximum total bytes of uploads that wait for the store.
   public var waitingBytesMax = 64 << 20
 
   /// The defaults.

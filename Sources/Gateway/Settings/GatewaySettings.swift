@@ -3,70 +3,71 @@ public import SocketMessages
 
 /// An operator's settings for the gateway.
 public struct GatewaySettings: Sendable {
-  /// Limits that are announced to clients and enforced.
+  /// Limits that are enforced and sent to clients.
   public var limits = Limits()
-  /// Whether every client may do everything as long as no token can be checked. Without it, and without an
-  /// authenticator, no client may do anything.
+  /// Whether every client has all rights while there is no authenticator. Otherwise no client has
+  /// any right without an authenticator.
   public var isDemo = true
-  /// Whether API keys count at the back entrance alone.
+  /// Whether API keys are accepted only at the address that api-listen names.
   public var takesKeysAtBackAlone = false
-  /// Whether a URL may contain a token, although logs and histories keep URLs.
+  /// Whether a URL may contain a token. Logs and histories record URLs.
   public var allowsTokenInURL = false
   /// Whether a Whaler client's `resourceConnection` creates a missing document.
   public var whalerCreatesDocuments = true
-  /// Queued bytes beyond which a connection gets no further changes until it has drained; it then
-  /// continues from its place in the document's log.
+  /// Queued bytes above which a connection receives no changes until its queue has drained. It then
+  /// continues from its position in the document's log.
   public var laggingBytes = 64 << 10
-  /// Queued bytes beyond which a connection is closed with a code that says "resume". Only messages that
-  /// cannot wait in a log reach it, such as replies and room updates.
+  /// Queued bytes above which a connection is closed with a code that says "resume". Only messages
+  /// without a log, such as replies and room updates, can reach this limit.
   public var queuedBytesMax = 16 << 20
-  /// Approximate bytes of one `changes` frame for a reader that catches up.
+  /// Approximate bytes of one `changes` frame for a reader that is behind.
   public var catchUpBytes = 256 << 10
-  /// Revisions that a reader may be behind before it gets the text instead of the changes.
+  /// Maximum revisions by which a reader may be behind; beyond, it receives the text, not the
+  /// changes.
   public var lagRevisionsMax = 10_000
-  /// Components that the changes since a change's base may have together; beyond, its author must
-  /// rebase it.
+  /// Maximum components of all changes since a change's base; beyond, the author must rebase the
+  /// change.
   public var historyComponentsMax = 100_000
-  /// Entries of each document's log kept in memory, at least; more for a crowd.
+  /// Minimum entries of each document's log in memory; more for many followers.
   public var windowEntries = 1_000
-  /// Whether other nodes publish in the same rooms, and have people in them.
+  /// Whether other nodes use the same store, and publish and have users in the same rooms.
   public var sharesStore = false
-  /// Milliseconds between looks at the heads of logs that several nodes share, while their hints arrive.
+  /// Milliseconds between reads of the heads of shared logs, while other nodes' hints arrive.
   public var headsMilliseconds: Int64 = 1_000
-  /// The same, while no hints can arrive.
+  /// Milliseconds between these reads while no hints can arrive.
   public var headsMillisecondsWithoutHints: Int64 = 100
-  /// Milliseconds that a document without readers stays in memory.
+  /// Milliseconds for which a document without readers stays in memory.
   public var idleDocumentMilliseconds: Int64 = 60_000
-  /// Milliseconds within which a native client must say hello.
+  /// Milliseconds within which a native client must send hello.
   public var helloMilliseconds: Int64 = 10_000
-  /// Changes that may wait for a document that is being loaded, for each document.
+  /// Maximum changes that wait for one document while it is loaded.
   public var waitingMax = 1_000
-  /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
-  /// text, and for each component of a change as much as for sixteen.
+  /// Maximum work on documents per turn of the loop; larger changes wait for the next turn. One
+  /// unit is a byte of text; a component of a change counts as 16.
   public var turnWorkMax = 1 << 20
-  /// The followers of a document per millisecond between its commits, see ``BroadcastPacer``.
+  /// Followers of a document for each millisecond between its commits, see ``BroadcastPacer``.
   public var followersPerMillisecond = 100
-  /// Milliseconds after which a refused change may be tried again.
+  /// Milliseconds after which a refused change may be retried.
   public var retryAfterMilliseconds = 1_000
-  /// The history limits of a room without a rule of its own.
+  /// History limits of rooms that no rule matches.
   public var roomMemory: RoomMemory = .standard
-  /// Rules for rooms by their names; the first that matches a room applies.
+  /// Rules for history limits, by the rooms' names; the first that matches applies.
   public var roomMemories: [RoomMemoryRule] = []
-  /// Maximum number of missed publications replayed at once to a subscriber that resumes.
+  /// Maximum missed publications replayed at once to a subscriber that resumes.
   public var recoveryMax = 1_000
-  /// Maximum bytes of such publications.
+  /// Maximum bytes of the publications replayed at once.
   public var recoveryBytesMax = 4 << 20
   /// Approximate bytes of data in one page of a room's history.
   public var pageBytes = 1 << 20
-  /// Publications of one page unless another number is asked for.
+  /// Default publications of one page.
   public var pageDefault = 20
-  /// Milliseconds for which a publication's key is remembered.
+  /// Milliseconds for which a publication's key is stored.
   public var keyMilliseconds: Int64 = 86_400_000
-  /// Answers that are kept to requests with an `Idempotency-Key`, of each user.
+  /// Limits on each user's stored responses to requests with an `Idempotency-Key`.
   public var answers: AnswerMemory = .standard
-  /// Milliseconds that deleted notes are kept, and may be restored; 0 removes them at once.
+  /// Milliseconds for which deleted notes can be restored; 0 removes them at once.
   public var deletedMilliseconds: Int64 = 30 * 86_400_000
-  /// Milliseconds that tokens of users who sign in with this server last.
+  /// Lifetime in milliseconds of tokens for users who sign in at this server.
   public var accessTokenMilliseconds: Int64 = 3_600_000
   /// Files of notes.
   public var files = FileSettings()
@@ -74,42 +75,42 @@ public struct GatewaySettings: Sendable {
   public var comments = CommentSettings()
   /// Names of published notes.
   public var names = NameSettings()
-  /// Milliseconds for which a person is shown in a room after their connection broke.
+  /// Milliseconds for which a person stays present in a room after their connection broke.
   public var presenceGraceMilliseconds: Int64 = 5_000
-  /// People of a document who are all named; of more, a count is sent, and the names of so many who acted
-  /// last.
+  /// Maximum people of a document of whom all are named. Beyond, a count is sent, and the names of
+  /// this many who acted last.
   public var presenceListMax = 200
-  /// Whether the blocker is hidden from the blocked as well.
+  /// Whether blocking also hides the blocker from the blocked person.
   public var blocksBothWays = false
 
-  /// Milliseconds after which it is noted again that a person is still connected.
+  /// Milliseconds between updates of a connected person's last-online time.
   public var lastOnlineMilliseconds: Int64 = 30_000
-  /// Whether the owner has an outbox from which followers are notified, see
-  /// ``Gateway/notifications(of:epoch:in:then:)``; otherwise the push handler is called at once, and
-  /// notifications do not survive a restart.
+  /// Whether followers are notified from the owner's outbox, see
+  /// ``Gateway/notifications(of:epoch:in:then:)``. Otherwise the push handler is called at once,
+  /// and a restart loses notifications.
   public var pushesFromOutbox = false
 
-  /// Changes, publications and other requests that may wait for the store, over all.
+  /// Maximum requests that wait for the store, in total.
   public var storeRequestsMax = 100_000
-  /// Their approximate bytes.
+  /// Maximum approximate bytes of the requests that wait for the store.
   public var storeBytesMax = 64 << 20
-  /// Milliseconds that the oldest request may wait for the store before the server reports that it takes no
-  /// changes.
+  /// Milliseconds that the oldest request may wait for the store before the server reports that it
+  /// accepts no changes.
   public var storeStallMilliseconds: Int64 = 5_000
 
-  /// Settings for the dialects of other families.
+  /// Settings for the compatibility dialects.
   public var dialects = DialectSettings()
 
   /// The defaults.
   public init() {}
 
-  /// Returns how many entries of a note's log are kept for a number of followers: more for a crowd. Each
-  /// follower has a change under way, which is based further back the more followers there are. Earlier
+  /// Returns how many entries of a note's log stay in memory for a number of followers. Each
+  /// follower has a change in flight, and with more followers its base is further back. Earlier
   /// entries are read from the store.
   func windowEntries(forFollowers count: Int) -> Int {
     max(windowEntries, windowEntries * count / Self.followersOfWindow)
   }
 
-  /// The number of followers up to which ``windowEntries`` suffice.
+  /// Maximum followers for which ``windowEntries`` suffices.
   private static let followersOfWindow = 250
 }

@@ -2,11 +2,12 @@ public import ParleyGatewayPorts
 
 /// An operator's settings for the names of published notes.
 public struct NameSettings: Sendable {
-  /// Whether notes are published under names. Otherwise no name opens a note, and readers' tokens are not valid.
+  /// Whether notes can be published under names. If not, no name opens a note, and readers' tokens
+  /// are invalid.
   public var isOffered = false
-  /// Limits on their number.
+  /// Limits on the number of names.
   public var limits = PublicName.Limits()
 
-  /// Names are not offered.
+  /// Creates the defaults: names are not offered.
   public init() {}
 }

@@ -2,11 +2,11 @@ public import ParleyPusher
 
 /// An operator's settings for Pusher's protocol.
 public struct PusherSettings: Sendable {
-  /// The apps; without any, the protocol is not served.
+  /// The apps; if empty, the protocol is not served.
   public var apps: [PusherApp] = []
-  /// Client events of one connection in a second, on average.
+  /// Maximum client events of one connection per second, on average.
   public var clientEventsPerSecondMax = 10
 
-  /// No apps.
+  /// Creates the defaults, without apps.
   public init() {}
 }

@@ -4,10 +4,10 @@ public import ParleyGatewayPorts
 public struct RoomMemoryRule: Sendable, Equatable {
   /// The rooms that the rule matches.
   public var pattern: NamePattern
-  /// The limits of their histories.
+  /// The history limits of these rooms.
   public var memory: RoomMemory
 
-  /// Makes a rule.
+  /// Creates a rule.
   public init(_ pattern: NamePattern, _ memory: RoomMemory) {
     self.pattern = pattern
     self.memory = memory
@@ -15,7 +15,7 @@ public struct RoomMemoryRule: Sendable, Equatable {
 }
 
 extension GatewaySettings {
-  /// Returns a room's history limits: by the first rule that matches it, or the default.
+  /// Returns a room's history limits, from the first rule that matches it, or the default.
   func memory(of room: RoomName) -> RoomMemory {
     roomMemories.first { $0.pattern.matches(room) }?.memory ?? roomMemory
   }

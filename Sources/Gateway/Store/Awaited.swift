@@ -1,54 +1,55 @@
 import ParleyGatewayPorts
 
-/// The work that continues when the store has replied, as plain data: it names its subject, and looks it up
-/// when the reply is there.
+/// The work that continues after the store's reply, as plain data. It identifies its subject, which
+/// is looked up when the reply arrives.
 enum Awaited {
   case document(DocumentID)
   case creation(DocumentID)
   case commit(DocumentID)
-  /// Certainty that a document's commit, which failed, does not turn up.
+  /// Confirmation that a document's failed commit will not appear later.
   case wiping(DocumentID)
   case renewal(DocumentID, epoch: String)
-  /// A read of what other nodes have appended to a document's log.
+  /// A read of the entries that other nodes have appended to a document's log.
   case news(DocumentID)
-  /// Sessions that begin before such a read.
+  /// Sessions that start before a read of other nodes' entries.
   case fences(DocumentID)
   /// The heads of documents' logs.
   case heads([DocumentID])
   /// Older entries, for clients that wait for them.
   case history(DocumentID)
-  /// Older entries, for a follower that lags.
+  /// Older entries, for a follower that is behind.
   case catchUp(DocumentID, ConnectionID)
   /// Entries for a page.
   case documentPage(HistoryPageReading)
-  /// A note that a client makes over its socket.
+  /// A note that a client creates over its socket.
   case making(ConnectionID, messageID: String)
   case publication(RoomPublishing)
-  /// The publications that a subscriber missed; the room may have to take another epoch first.
+  /// The publications that a subscriber missed. The room may need another epoch first.
   case recovery(RoomSubscribing)
   /// The publications that a subscriber missed, under another epoch.
   case repeatedRecovery(RoomSubscribing)
   case page(RoomReading)
-  /// The head of a room, for members that hear from now on; the room may have to take another epoch first.
+  /// The head of a room, for members that receive publications from now on.
   case roomPlace(RoomName)
-  /// The publications of other nodes in a room; the read has a number.
+  /// The publications of other nodes in a room, with the number of the read.
   case roomNews(RoomName, reading: UInt64)
   /// The heads of rooms.
   case roomHeads([RoomName])
   case notes(RequestID, NotesRequest)
-  /// Certainty that the store commits again.
+  /// Confirmation that the store commits again.
   case probe
-  /// The removal of notes that were deleted long ago.
+  /// The removal of deleted notes whose retention has ended.
   case removal
-  /// The answer that was given to a request that names itself by a key.
+  /// The stored response to a request with a key.
   case answer(RequestID)
-  /// Keeping this answer to a request.
+  /// The storing of this response to a request.
   case keeping(RequestID, Response)
   case groups(RequestID, GroupWork)
   case files(FileWork)
   case comments(CommentWork)
   case folders(RequestID, FolderWork)
-  /// Work with sessions of users, with links, and for people in rooms: the part that asked has the callback.
+  /// Work on users' sessions, on links, and for people in rooms. The requesting part has the
+  /// callback.
   case logins(Callbacks<StoreOutcome<SessionReply>>.Number)
   case links(Callbacks<StoreOutcome<LinkReply>>.Number)
   case title(Callbacks<StoreOutcome<NoteSummary>>.Number)
@@ -56,7 +57,7 @@ enum Awaited {
 }
 
 extension Awaited {
-  /// The request whose client may go away while it reads beside the commits; the read is cancelled then.
+  /// The request whose long read is cancelled if its client disconnects.
   var reader: RequestID? {
     switch self {
     case .notes(let request, _), .folders(let request, _): request

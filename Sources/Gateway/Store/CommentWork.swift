@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 
-/// Work with the comments of notes, until the store has answered.
+/// Work on comments that waits for the store.
 enum CommentWork {
   /// Listing a note's comments for a reader.
   case list(RequestID, DocumentID, Identity, ListReader)
-  /// Reading the words of a new comment's range.
+  /// Reading the text of a new comment's range.
   case quoted(RequestID)
-  /// Making, changing or deleting a comment.
+  /// Creating, changing or deleting a comment.
   case changed(RequestID, CommentRequest, Identity)
 }

@@ -3,15 +3,15 @@ import SocketMessages
 
 /// A connection's request to follow a document.
 struct DocumentJoining {
-  /// The point to resume from, if the client has the text.
+  /// The point from which to resume, if the client has the text.
   var resume: ResumePoint?
-  /// The change without an answer, of this client or of its former id.
+  /// The change that has no reply yet, of this client or under its former id.
   var unanswered: ChangeName?
-  /// Whether the client reads in pages what exceeds one message.
+  /// Whether the client reads text beyond one message's size in pages.
   var pages = false
-  /// Whether the log was read since it came, where several nodes share it.
+  /// Whether a log that several nodes share was read after the request arrived.
   var isFresh = false
-  /// The client's session in such a log, where it was read; else the document's floor.
+  /// The client's session in a shared log, if it was read; else the document's floor.
   var session: Int?
 }
 
@@ -19,13 +19,13 @@ struct DocumentJoining {
 struct HistoryPageRequest {
   /// The point after which the page begins.
   var resume: ResumePoint
-  /// Changes, at most.
+  /// Maximum changes of the page.
   var limit: Int
-  /// Whether the log was read since the request came, where several nodes share it.
+  /// Whether a log that several nodes share was read after the request arrived.
   var isFresh = false
 
-  /// The revision after which entries are read: the one before the resume point, whose entry shows whether
-  /// the reader has this history.
+  /// The revision after which entries are read. It is one before the resume point if the point
+  /// names a change, whose entry shows whether the reader has this history.
   var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
 }
 
@@ -37,7 +37,7 @@ struct VersionNaming {
   let right: StoreRight
 }
 
-/// The stage of a page that a client has asked for: it waits for its document, or for the store.
+/// The stage of a page that a client has requested: waiting for its document, or for the store.
 enum PageRead {
   case document
   case store(StoreTicket)

@@ -1,17 +1,17 @@
 import ParleyGatewayPorts
 
-/// Work with the files of notes, until the store has answered.
+/// Work on files of notes that waits for the store.
 enum FileWork {
-  /// Keeping a file that was uploaded.
+  /// Storing an uploaded file.
   case upload(RequestID)
   /// Listing a note's files.
   case list(RequestID)
   /// Reading a file.
   case read(RequestID)
-  /// Finding notes with files that no revision is known to name.
+  /// Finding notes with files that may be unreferenced.
   case unsettled
-  /// Looking for such files in a note's revisions.
+  /// Searching a note's revisions for references to these files.
   case search(DocumentID, before: Timestamp)
-  /// Removing files that no revision names.
+  /// Removing a note's unreferenced files.
   case settle(DocumentID)
 }

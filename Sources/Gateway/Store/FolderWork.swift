@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// Work with folders that a request asks for, until the store has answered.
+/// Work on folders that waits for the store.
 enum FolderWork {
   /// Listing folders.
   case list(FolderPage)
@@ -8,38 +8,38 @@ enum FolderWork {
   case moveAll
 }
 
-/// A page of folders, which the store counts step by step, so that other reads have their turn in between.
+/// A page of folders. The store counts in steps, so that other reads run in between.
 struct FolderPage {
-  /// The work of a step, in notes that are looked at: about a millisecond.
+  /// Notes examined per step: about a millisecond of work.
   static var stepWork: Int { 500 }
-  /// The number of steps after which a page ends with the folder under way, however few folders it has.
+  /// Maximum steps of a page. The page then ends with the current folder, even if it has few.
   private static var stepsMax: Int { 200 }
 
   let identity: Identity
   let reader: ListReader
-  /// The number of folders of the page at most.
+  /// Maximum folders of the page.
   let limit: Int
-  /// The folders that were found.
+  /// The folders found so far.
   private(set) var found: [FolderCount] = []
   private var steps = 0
 
-  /// Begins a page.
+  /// Creates an empty page.
   init(identity: Identity, limit: Int, for reader: ListReader) {
     self.identity = identity
     self.reader = reader
     self.limit = limit
   }
 
-  /// The request for the next step.
+  /// Returns the request for the next step.
   func step(after place: FolderPlace?) -> FolderRequest {
     .list(
       after: place, limit: limit - found.count, counting: FolderCounting(of: identity),
       work: Self.stepWork)
   }
 
-  /// Takes the folders of a step.
+  /// Adds the folders of a step.
   ///
-  /// - Returns: Whether another step belongs to the page.
+  /// - Returns: Whether the page needs another step.
   mutating func take(_ folders: [FolderCount], next: FolderPlace?) -> Bool {
     found += folders
     steps += 1

@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 
-/// A request over HTTP about groups, until the store has answered.
+/// A request over HTTP about groups that waits for the store.
 struct GroupWork {
   let request: GroupRequest
   let identity: Identity
 }
 
 extension GroupRequest {
-  /// The room that it is about; `nil` where it is about a person.
+  /// The room of the request; `nil` if it concerns only a person.
   var room: RoomName? {
     switch self {
     case .put(let room, _, _, _), .delete(let room, _), .group(let room),

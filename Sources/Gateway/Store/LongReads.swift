@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 
-/// Long reads of the store, which take many steps: of each stranger one is under way, and others wait for it.
+/// Long reads of the store, which take many steps. Each stranger has one in progress; others wait.
 ///
 ///     begin(a) ─▶ started     begin(b) ─▶ waits     end(a) ─▶ starts b
 ///
-/// So the steps of a stranger's reads do not fill the queue of reads, however many requests it sends. Requests of
-/// clients without a stranger, such as those of this machine in the open demo, wait for none.
+/// So one stranger's reads cannot fill the queue of reads, however many requests it sends. Requests
+/// without a stranger, such as those of this machine in the open demo, never wait.
 struct LongReads {
   /// The result of a request to begin.
   enum Admission: Equatable {
     /// The read has begun.
     case started
-    /// The read begins once others of the same stranger have ended.
+    /// The read begins after earlier ones of the same stranger.
     case waits
-    /// The read is refused: too many are under way or wait, over all or of the stranger.
+    /// The read is refused: too many are in progress or waiting, in total or for the stranger.
     case refused
   }
 
-  /// Reads under way and waiting, over all strangers; one stranger has at most half of them.
+  /// Maximum reads in progress and waiting. One stranger can have at most half of them.
   static let readsMax = 512
 
   private struct Queue {
     var current: RequestID
-    /// The reads that wait, the oldest first.
+    /// The waiting reads, oldest first.
     var waiting: [(request: RequestID, start: () -> Void)] = []
   }
 
@@ -30,15 +30,15 @@ struct LongReads {
   private var queues: [Stranger: Queue] = [:]
   private var strangers: [RequestID: Stranger?] = [:]
 
-  /// The number of reads under way and waiting.
+  /// The number of reads in progress and waiting.
   var count: Int { strangers.count }
 
-  /// Whether a request's read is under way or waits.
+  /// Whether a request's read is in progress or waiting.
   func contains(_ request: RequestID) -> Bool { strangers[request] != nil }
 
   /// Begins a read, or queues it.
   ///
-  /// - Parameter start: Called now, or when the read's turn comes.
+  /// - Parameter start: Called later if the read waits. The caller starts an admitted read itself.
   mutating func begin(
     _ request: RequestID, by stranger: Stranger?, _ start: @escaping () -> Void
   ) -> Admission {
@@ -53,7 +53,7 @@ struct LongReads {
     return .waits
   }
 
-  /// Ends a read that was answered or given up.
+  /// Ends a read that was answered or cancelled.
   ///
   /// - Returns: The start of the stranger's next read; `nil` if there is none.
   /// - Complexity: O(1), and O(*n*) in the stranger's waiting reads.

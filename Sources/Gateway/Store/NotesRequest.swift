@@ -1,23 +1,23 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// A request over HTTP about notes, until the store has answered.
+/// A request over HTTP about notes that waits for the store.
 enum NotesRequest {
   case list(WholeNoteList)
-  /// A page of all notes, or of those in one folder.
+  /// A page of all notes, or of the notes in one folder.
   case page(Page, in: FolderPath?)
   case deletedPage(DeletedPage)
   case answer(NoteAnswer)
-  /// Repeating a kept answer, if the note is still in the caller's reach; the answer to a removal also if
-  /// the note is gone.
+  /// Replaying a stored response, if the caller may still access the note. A removal is replayed
+  /// also if the note is gone.
   case replay(Response, remover: Identity?)
-  /// Reading a text, of a revision where one is asked for.
+  /// Reading a text, of one revision or the newest.
   case text(Format, of: Int?, known: EntityTags?)
-  /// The text that an edit starts from.
+  /// Reading the base text of an edit.
   case base(DocumentID, Edit)
   case restore(DocumentID, revision: Int, author: String, StoreRight)
 
-  /// Whether it may take several steps of the store.
+  /// Whether the request may take several steps of the store.
   var isLong: Bool {
     switch self {
     case .list, .page, .deletedPage: true
@@ -32,18 +32,18 @@ enum NotesRequest {
 
   /// A format of texts.
   enum Format {
-    /// With revision, time and authors.
+    /// JSON with revision, time and authors.
     case json
-    /// The text alone.
+    /// The text alone, as plain text.
     case plain
-    /// The text alone, called Markdown.
+    /// The text alone, as Markdown.
     case markdown
   }
 
-  /// A new text for a note, made from an older one.
+  /// A new text for a note, based on an older one.
   struct Edit {
     var text: String
-    /// The revision of the older one.
+    /// The revision of the base text.
     var base: Int
     var author: String
     var expected: Int?
@@ -51,7 +51,7 @@ enum NotesRequest {
   }
 }
 
-/// A request over HTTP about one note whose answer is made of the store's reply alone.
+/// A request over HTTP about one note, whose response needs only the store's reply.
 enum NoteAnswer: Sendable {
   case one(known: EntityTags?)
   case history
@@ -59,10 +59,10 @@ enum NoteAnswer: Sendable {
   case difference
   case versions
   case create
-  /// Making a note under an id that its maker chose.
+  /// Creating a note under an id that the client chose.
   case put(Identity)
   case rename
-  /// Moving to a folder, perhaps with another title.
+  /// Moving a note to a folder, optionally with a new title.
   case move(renames: Bool)
   case delete(DocumentID)
   case bringBack

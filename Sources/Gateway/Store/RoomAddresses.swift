@@ -2,31 +2,32 @@ import ParleyJSON
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The address of a publisher, which hears the outcome of its publication.
+/// The address of a publisher, to which the outcome is sent.
 enum Publisher {
   case native(ConnectionID, ref: String)
   /// A request over HTTP that consists of this publication.
   case request(RequestID)
-  /// A part of a request over HTTP.
+  /// One publication of a batch over HTTP.
   case part(RequestID, index: Int)
   /// A backend of the Twake family.
   case backend(RequestID)
-  /// A message to a group chat, and when it came.
+  /// A message to a group chat, and its time of arrival.
   case groupChat(RequestID, subject: JSONFields, time: Timestamp)
-  /// A session of Socket.IO, by its place.
+  /// A Socket.IO session, by its connection id.
   case socketIO(ConnectionID)
-  /// An event of Bayeux, by its number.
+  /// A Bayeux event, by its number.
   case bayeux(UInt64)
-  /// A request of an app's back end in Pusher's protocol; there is one for each event and channel.
+  /// A request of an app's back end in Pusher's protocol, with one publication per event and
+  /// channel.
   case pusher(RequestID)
-  /// The server itself, which receives no answer.
+  /// The server itself, which needs no reply.
   case service
 }
 
 /// The address of a subscriber.
 enum Subscriber {
   case native(ConnectionID, ClientMessage.Subscribe, ref: String)
-  /// A session of Socket.IO, by its place.
+  /// A Socket.IO session, by its connection id.
   case socketIO(ConnectionID)
 }
 
@@ -34,7 +35,7 @@ enum Subscriber {
 enum RoomReader {
   case native(ConnectionID, ref: String)
   case request(RequestID)
-  /// A request of a group chat; the newest come first unless it asks for what came since a message.
+  /// A group chat's request; newest first, unless it requests messages since another one.
   case groupChat(RequestID, isSince: Bool)
   /// A subscriber of a cache channel of Pusher's protocol.
   case pusher(ConnectionID)

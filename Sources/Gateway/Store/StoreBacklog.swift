@@ -1,14 +1,14 @@
-/// An account of the work that waits for the store: how many requests, how many bytes, and since when.
+/// Accounts for the work that waits for the store: requests, bytes, and the longest wait.
 ///
-/// It counts work that is added with ``add(bytes:)`` and removed with ``remove(_:bytes:)``; it holds no
-/// requests itself. It also notes when each piece of work at the store began, because the longest wait
-/// shows whether the store still works.
+/// It counts work between ``add(bytes:)`` and ``remove(_:bytes:)``; it contains no requests itself.
+/// It also records when each piece of work began, because the longest wait shows whether the store
+/// still responds.
 package struct StoreBacklog: Sendable {
-  /// The bounds at which no more is taken.
+  /// The limits at which no more work is accepted.
   package struct Limits: Sendable {
-    /// Changes, publications and other requests.
+    /// Maximum changes, publications and other requests.
     package var requestsMax: Int
-    /// Their approximate bytes.
+    /// Maximum approximate bytes of the requests.
     package var bytesMax: Int
 
     package init(requestsMax: Int, bytesMax: Int) {
@@ -18,22 +18,22 @@ package struct StoreBacklog: Sendable {
   }
 
   private let limits: Limits
-  /// Requests that wait.
+  /// The number of waiting requests.
   package private(set) var requests = 0
-  /// Their approximate bytes.
+  /// The approximate bytes of the waiting requests.
   package private(set) var bytes = 0
-  /// The beginning of each piece of work, in the order of the numbers; work that is over may stay until
-  /// it is the first.
+  /// The start of each piece of work, in order of the numbers. Finished work remains until it is
+  /// the first.
   private var begun: [(number: UInt64, uptime: Int64)] = []
-  /// The index of the first that is still looked at.
+  /// The index of the first unfinished piece of work.
   private var first = 0
-  /// Work that is over though older work is not.
+  /// Finished work that follows unfinished work.
   private var over: Set<UInt64> = []
 
-  /// An account of nothing.
+  /// Creates an empty account.
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Whether no more may be added. The last piece may go beyond the limit.
+  /// Whether no more may be added. The last request may exceed the limit.
   package var isFull: Bool { requests >= limits.requestsMax || bytes >= limits.bytesMax }
 
   /// Adds a request.
@@ -52,19 +52,19 @@ package struct StoreBacklog: Sendable {
   /// Removes all requests.
   package mutating func removeAll() { remove(requests, bytes: bytes) }
 
-  /// A piece of work begins. Numbers rise.
+  /// Records the start of a piece of work. Numbers ascend.
   package mutating func begin(_ number: UInt64, at uptime: Int64) {
     begun.append((number, uptime))
   }
 
-  /// A piece of work is over; nothing happens if it has not begun.
+  /// Records the end of a piece of work; ignored if it has not begun.
   ///
-  /// - Complexity: O(log *n*) pieces of work, over the life of each.
+  /// - Complexity: Amortised O(log *n*) pieces of work.
   package mutating func end(_ number: UInt64) {
     guard hasBegun(number) else { return }
     over.insert(number)
     while first < begun.count, over.remove(begun[first].number) != nil { first += 1 }
-    // The finished part is removed when it is the larger one.
+    // Removes the finished part when it is the larger one.
     if first > 64, first * 2 > begun.count {
       begun.removeFirst(first)
       first = 0
@@ -80,7 +80,7 @@ package struct StoreBacklog: Sendable {
     return low < begun.count && begun[low].number == number
   }
 
-  /// Milliseconds that the oldest piece of work has waited; 0 if there is none.
+  /// Returns the milliseconds that the oldest piece of work has waited; 0 if there is none.
   package func wait(at uptime: Int64) -> Int64 {
     first < begun.count ? max(0, uptime - begun[first].uptime) : 0
   }

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 
 extension StoreError {
-  /// The error in a word, for logs: the store's own description may contain names of files.
+  /// A short name for logs. The store's own description may contain file names.
   var logName: String {
     switch self {
     case .unknownDocument: "unknown document"
@@ -19,7 +19,7 @@ extension StoreError {
     }
   }
 
-  /// Whether the store itself is the cause, and not the request.
+  /// Whether the store is the cause, not the request.
   var isOfTheStore: Bool {
     switch self {
     case .damaged, .unavailable, .refused, .unknownOutcome: true
@@ -29,12 +29,12 @@ extension StoreError {
     }
   }
 
-  /// Whether the work may have been done.
+  /// Whether the work may have been done despite the error.
   var isUnknownOutcome: Bool {
     if case .unknownOutcome = self { true } else { false }
   }
 
-  /// Whether the requested data is no longer kept.
+  /// Whether the requested history is no longer stored.
   var isCompacted: Bool {
     if case .compacted = self { true } else { false }
   }

@@ -1,37 +1,37 @@
 import ParleyGatewayPorts
 
-/// Success with a value of the type that was asked for, or the store's error.
+/// The requested value, or the store's error.
 typealias StoreOutcome<Value> = Result<Value, StoreError>
 
 extension StoreReply {
-  /// The reply to work whose replies are of one type. Work that cannot be undecided has failed. After a
-  /// reply of another type nothing is known of what the store did.
+  /// Returns the value of a reply, or the store's error. A reply of another type is an
+  /// `unknownOutcome`: the store may have done the work.
   func outcome<Value>(of value: (StoreReply) -> Value?) -> StoreOutcome<Value> {
     if let value = value(self) { return .success(value) }
     return .failure(failure ?? .unexpectedReply(name, insteadOf: Value.self))
   }
 
-  /// The value of a reply of one type, as ``outcome(of:)``.
+  /// Returns the value of a reply, or throws, like ``outcome(of:)``.
   func value<Value>(of value: (StoreReply) -> Value?) throws(StoreError) -> Value {
     try outcome(of: value).get()
   }
 
-  /// The reply's name: its content may be users' text.
+  /// The reply's case name. Its content may be users' text.
   private var name: String { Mirror(reflecting: self).children.first?.label ?? "done" }
 }
 
 extension PeopleReply {
-  /// The reply to work whose replies are of one type, as ``StoreReply/outcome(of:)``.
+  /// Returns the value of a reply, like ``StoreReply/outcome(of:)``.
   func outcome<Value>(_ value: (PeopleReply) -> Value?) -> StoreOutcome<Value> {
     if case .failed(let error) = self { return .failure(error) }
     if let value = value(self) { return .success(value) }
     return .failure(.unexpectedReply(name, insteadOf: Value.self))
   }
 
-  /// The reply's name: its content may be users' text.
+  /// The reply's case name. Its content may be users' text.
   var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
-  /// The error of work whose only reply is ``done``; `nil` if it is done.
+  /// The error of work whose only successful reply is ``done``; `nil` for success.
   var failure: StoreError? {
     switch outcome({ if case .done = $0 { () } else { nil } }) {
     case .success: nil
@@ -41,7 +41,7 @@ extension PeopleReply {
 }
 
 extension StoreError {
-  /// A reply of another type than the request's. The store may have done the work, or not.
+  /// The error for a reply of another type. The store may have done the work.
   static func unexpectedReply<Value>(_ name: String, insteadOf expected: Value.Type) -> StoreError {
     .unknownOutcome("expected \(expected) from the store; \(name) came")
   }
@@ -49,19 +49,19 @@ extension StoreError {
 
 /// The outcome of appending to a log.
 enum Appending {
-  /// Appended; a log that several nodes share has this chain now.
+  /// Appended. A log that several nodes share now has this chain.
   case appended(LogChain?)
-  /// Another writer of the store was first: these entries, of which there may be more, and the chain at
-  /// the last of them.
+  /// Another writer was first. These are its entries, possibly not all of them, and the chain at
+  /// the last one.
   case lostRace([LogEntry], LogChain?)
-  /// The commit failed, and may turn up after a crash.
+  /// The commit failed, but may still appear after a crash.
   case undecided(StoreError)
 }
 
-/// The outcome of making a note under an id of its maker's.
+/// The outcome of creating a note under an id that the client chose.
 enum NoteMaking {
   case made(NoteSummary)
-  /// The same owner has made it with the same title; it may have changed since.
+  /// The same owner has created the note with the same title. It may have changed since.
   case found(NoteSummary)
   /// Another note has this id.
   case taken
@@ -69,10 +69,10 @@ enum NoteMaking {
   case deleted
 }
 
-/// The answer that was given to a request, if one was.
+/// The stored response to a request, if there is one.
 enum AnswerReply {
   case unanswered
-  /// The answer, as it was written.
+  /// The response, as it was stored.
   case answered([UInt8])
   /// The key was used for another request.
   case keyReused
@@ -86,7 +86,7 @@ enum PublicationReply {
   case keyReused
 }
 
-/// The values of replies of one type; `nil` of another.
+/// The values of replies of one type; `nil` for other replies.
 extension StoreReply {
   var document: StoredDocument? { if case .document(let document) = self { document } else { nil } }
   var entries: [LogEntry]? { if case .entries(let entries) = self { entries } else { nil } }

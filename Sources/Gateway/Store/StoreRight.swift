@@ -1,10 +1,10 @@
 package import ParleyGatewayPorts
 
-/// The right under which work for the store is done.
+/// The right under which the store does work.
 ///
-/// Each piece of work states one, so a right cannot be forgotten. A right to a note is made by its check alone, and covers
-/// work on that note; the store refuses the work where the right depends on the note's folder, and the note is in another
-/// one.
+/// Each piece of work states its right, so that none is forgotten. A right to a note can only
+/// result from a check, and covers work on that note. If it depends on the note's folder, the store
+/// refuses the work when the note is in another folder.
 ///
 ///     Route.right ─▶ HTTP.admit ─▶ Call.right ─▶ store(_:under:then:) ─▶ within(condition, request)
 package struct StoreRight: Sendable {
@@ -12,16 +12,16 @@ package struct StoreRight: Sendable {
   private enum Extent {
     /// Work on this note.
     case note(DocumentID)
-    /// Work on no single note.
+    /// Work that concerns no single note.
     case noNote
-    /// Reads of no single note.
+    /// Reads that concern no single note.
     case lists
     /// All work.
     case all
   }
 
   private let extent: Extent
-  /// The folders that the note has to be in at the moment of the work; `nil` for any folder.
+  /// The folders in which the note has to be when the work is done; `nil` for any folder.
   package let condition: FolderCondition?
 
   private init(_ extent: Extent, _ condition: FolderCondition? = nil) {
@@ -29,9 +29,9 @@ package struct StoreRight: Sendable {
     self.condition = condition
   }
 
-  /// The right to do something with an existing note; `nil` where the caller has it in no folder.
+  /// The right to an existing note; `nil` if the caller has it in no folder.
   ///
-  /// - Parameter isDeleted: Whether it is the newest deleted note of this id.
+  /// - Parameter isDeleted: Whether the note is the newest deleted one with this id.
   package init?(
     _ verbs: Verbs, onNote id: DocumentID, isDeleted: Bool = false, of identity: Identity
   ) {
@@ -43,33 +43,34 @@ package struct StoreRight: Sendable {
     }
   }
 
-  /// The right to make a note in a folder; `nil` where the caller lacks it.
+  /// The right to create a note in a folder; `nil` if the caller lacks it.
   ///
-  /// - Parameter verbs: The caller's rights to a subject.
+  /// - Parameter verbs: Returns the caller's rights to a subject.
   package init?(making id: DocumentID, in folder: FolderPath, verbs: (Subject) -> Verbs) {
     guard verbs(.document(id, in: folder)).contains(.manage) else { return nil }
     self.init(.note(id))
   }
 
-  /// The right to move all notes of a folder, and of those below it; `nil` where the caller lacks it for some of them.
+  /// The right to move all notes of a folder and its subfolders; `nil` if the caller lacks it for
+  /// any.
   package init?(movingAllFrom old: FolderPath, to new: FolderPath, of identity: Identity) {
     guard identity.mayWithAll(.moving, within: old), identity.mayWithAll(.manage, within: new)
     else { return nil }
     self.init(.noNote)
   }
 
-  /// A right that the caller's token or key decides alone, as for rooms, groups and sessions. It is checked when the
-  /// message arrives.
+  /// A right that depends only on the caller's token or key, as for rooms, groups and sessions. It
+  /// is checked when the message arrives.
   package static let token = StoreRight(.noNote)
 
-  /// The right to read a list. Each item is checked before it is shown.
+  /// The right to read a list. Each item is checked before it is sent.
   package static let eachItem = StoreRight(.lists)
 
-  /// The gateway's own work, for no caller: loading and committing documents, reading for their followers, removing what
-  /// is no longer needed.
+  /// The gateway's own work, for no caller: loading and committing documents, reading for
+  /// followers, and removing expired data.
   package static let housekeeping = StoreRight(.all)
 
-  /// Whether lists of notes may be read, of which each item is checked.
+  /// Whether the right covers lists of notes, whose items are checked one by one.
   var coversLists: Bool {
     switch extent {
     case .lists, .all: true
@@ -77,7 +78,7 @@ package struct StoreRight: Sendable {
     }
   }
 
-  /// Whether a request is within the right.
+  /// Whether the right covers a request.
   package func covers(_ traits: StoreTraits) -> Bool {
     switch extent {
     case .note(let id): traits.note == id

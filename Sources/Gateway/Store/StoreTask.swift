@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 
-/// Work for the store: a request, the right under which it is done, and the work that continues with the reply.
+/// Work for the store: a request, its right, and the work that continues after the reply.
 struct StoreTask {
-  /// The request, under the condition of its right.
+  /// The request, with the condition of its right.
   let request: StoreRequest
   let traits: StoreTraits
-  /// Whether the right covers the request; if not, the store is not asked.
+  /// Whether the right covers the request. If not, the request is not sent to the store.
   let isGranted: Bool
   let awaited: Awaited
 

@@ -1,7 +1,7 @@
-/// The name of a piece of work at the store.
+/// Identifies a piece of work at the store.
 public struct StoreTicket: Hashable, Sendable {
   let rawValue: UInt64
 
-  /// Makes a name; the caller keeps names distinct.
+  /// Creates an identifier. The caller ensures that it is unique.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 }

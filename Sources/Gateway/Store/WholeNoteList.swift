@@ -1,35 +1,35 @@
 import ParleyGatewayPorts
 
-/// The list of all notes that a caller may read, the last changed first, as it is gathered.
+/// The list of all notes that a caller may read, last changed first, while it is collected.
 ///
-/// The store reads some at a time, in the order in which they were made, so that no other work waits for a
-/// table of any length. The notes that changed last are kept, of any number. A reference: it belongs to one
-/// request.
+/// The store reads notes in steps, in the order of creation, so that other work never waits for a
+/// whole table. The last changed notes are retained. A reference type: it belongs to one request.
 final class WholeNoteList {
-  /// The number of notes in the list, at most.
+  /// Maximum notes of the list.
   static var countMax: Int { 10_000 }
-  /// The number of notes that the store reads at a time.
+  /// Number of notes that the store reads in a step.
   static var stepCount: Int { 250 }
 
   let identity: Identity
-  /// The parts that the reader holds, if the list is sent in parts, and the reader.
+  /// The parts that the reader holds, and the reader; `nil` if the list is sent whole.
   let parts: (held: HeldParts, reader: ListReader)?
-  /// The notes read so far that changed last; beyond twice ``countMax`` the others are dropped.
+  /// The visible notes so far. At twice ``countMax``, the least recently changed half is dropped.
   private var kept: [NoteSummary] = []
-  /// The same with their hashes, if the list is sent in parts: hashed as they are read, some at a time.
+  /// The same notes with their hashes, if the list is sent in parts. They are hashed as they are
+  /// read.
   private var keptItems: [NoteParts.Item] = []
-  /// Whether there were more than the list holds.
+  /// Whether notes were left out because there were more than ``countMax``.
   private(set) var isCut = false
 
-  /// Begins a list.
+  /// Creates an empty list.
   init(identity: Identity, parts: (held: HeldParts, reader: ListReader)? = nil) {
     self.identity = identity
     self.parts = parts
   }
 
-  /// Takes some notes.
+  /// Adds notes that the store has read.
   ///
-  /// - Returns: The place after which to read on; `nil` after the last ones.
+  /// - Returns: The position after which to continue; `nil` after the last notes.
   func take(
     _ notes: [NoteSummary], if isVisible: (NoteSummary) -> Bool
   ) -> NotePlace? {
@@ -45,7 +45,7 @@ final class WholeNoteList {
     return notes.count < Self.stepCount ? nil : notes.last.map(NotePlace.init)
   }
 
-  /// The whole list, once all notes were taken.
+  /// Returns the whole list, after all notes were added.
   ///
   /// - Complexity: O(*n* log *n*) in the notes of the list.
   func finished() -> [NoteSummary] {
@@ -53,7 +53,7 @@ final class WholeNoteList {
     return kept
   }
 
-  /// The whole list in parts, in no order, once all notes were taken.
+  /// Returns the whole list in parts, unordered, after all notes were added.
   ///
   /// - Complexity: O(*n*) notes of the list; O(*n* log *n*) if notes are left out.
   func finishedParts(held: HeldParts) -> NoteParts {

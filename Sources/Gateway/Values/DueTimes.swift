@@ -1,20 +1,20 @@
 package import ParleyGatewayPorts
 
-/// The times at which work that depends on ages is done, such as removing old deleted notes.
+/// The schedule of work that depends on ages, such as removing old deleted notes.
 package struct DueTimes {
-  /// Milliseconds from one to the next, and before the first.
+  /// Milliseconds between two runs, and before the first.
   private let pause: Int64
-  /// Milliseconds that the wall clock may differ from the uptime since the last one.
+  /// Maximum milliseconds by which wall clock and uptime may diverge between two runs.
   private static let driftMax: Int64 = 60_000
 
   private var last: (now: Timestamp, uptime: Int64)?
 
-  /// Begins to count.
+  /// Creates a schedule, which starts at the first call of ``isDue(now:uptime:)``.
   ///
-  /// - Parameter pause: milliseconds; ten minutes unless said otherwise.
+  /// - Parameter pause: Milliseconds between two runs; default ten minutes.
   package init(pause: Int64 = 600_000) { self.pause = pause }
 
-  /// Whether the work is done now.
+  /// Whether the work is due. If so, the next pause begins.
   package mutating func isDue(now: Timestamp, uptime: Int64) -> Bool {
     guard let last else {
       self.last = (now, uptime)
@@ -22,8 +22,8 @@ package struct DueTimes {
     }
     guard uptime - last.uptime >= pause else { return false }
     self.last = (now, uptime)
-    // A clock that was set in between is trusted when it has run for a while: a clock that was wrong for a
-    // moment would delete notes too early.
+    // If the wall clock was set since the last run, this run is skipped: a clock that is wrong for
+    // a moment would delete notes too early.
     return abs((now - last.now) - (uptime - last.uptime)) <= Self.driftMax
   }
 }

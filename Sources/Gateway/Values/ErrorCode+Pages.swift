@@ -1,7 +1,7 @@
 import SocketMessages
 
 extension ErrorCode {
-  /// The message with this code for a reader of pages of a document's changes.
+  /// The message with this code, for a client that reads pages of a document's changes.
   var wordsForReader: String {
     switch self {
     case .epochChanged: "the document has another history now; join it with its text"

@@ -1,6 +1,6 @@
 import ParleyGatewayPorts
 
-/// A dictionary by exact names.
+/// A dictionary whose keys are compared byte by byte.
 struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
   private var storage: [ExactName: Value] = [:]
 
@@ -38,7 +38,7 @@ struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
   func makeIterator() -> Iterator { Iterator(elements: storage.makeIterator()) }
 }
 
-/// A set of exact names.
+/// A set of names that are compared byte by byte.
 struct ExactSet: Sequence, ExpressibleByArrayLiteral {
   private var storage: Set<ExactName> = []
 

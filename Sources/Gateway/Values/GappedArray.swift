@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// A type with a value that takes the place of an element that has left.
+/// A type with a value that marks the gap of a removed element.
 package protocol GapMarked {
   /// The type of the elements.
   associatedtype Element
@@ -12,17 +12,16 @@ package protocol GapMarked {
   var element: Element? { get }
 }
 
-/// Elements in the order in which they came; any of them can be removed in constant time.
+/// Elements in the order of insertion. Each can be removed in constant time.
 ///
-/// A removed element leaves a gap. Gaps are closed once there are more of them than elements, so that a
-/// walk passes over no more gaps than elements. The owner keeps each element's place, which a removal may
-/// change:
+/// A removal leaves a gap. Gaps are closed once they outnumber the elements, so that iteration
+/// passes no more gaps than elements. The owner stores each element's index, which closing changes:
 ///
 ///     append(c) ─▶ 2            a  b  c
 ///     remove(at: 0) ─▶ false    ·  b  c
-///     remove(at: 1) ─▶ true     c             its place is 0 now, as `slots` shows
+///     remove(at: 1) ─▶ true     c             its index is now 0, as in `slots`
 ///
-/// A walk sees the elements that were there when it began.
+/// An iteration visits the elements that were present when it began.
 package struct GappedArray<Slot: GapMarked>: Sequence {
   /// Elements and gaps.
   package private(set) var slots: [Slot] = []
@@ -39,16 +38,16 @@ package struct GappedArray<Slot: GapMarked>: Sequence {
 
   package var underestimatedCount: Int { count }
 
-  /// Adds an element behind all others, and returns its place.
+  /// Appends an element and returns its index.
   package mutating func append(_ element: Slot) -> Int {
     slots.append(element)
     return slots.count - 1
   }
 
-  /// Removes the element at a place.
+  /// Removes the element at an index.
   ///
-  /// - Returns: Whether other elements have another place now.
-  /// - Complexity: O(1) over many calls.
+  /// - Returns: Whether the indexes of other elements have changed.
+  /// - Complexity: Amortised O(1).
   package mutating func remove(at place: Int) -> Bool {
     slots[place] = .gap
     gapCount += 1
@@ -57,7 +56,7 @@ package struct GappedArray<Slot: GapMarked>: Sequence {
 
   /// Closes all gaps.
   ///
-  /// - Returns: Whether elements have another place now.
+  /// - Returns: Whether indexes of elements have changed.
   /// - Complexity: O(*n*); O(1) where there are no gaps.
   package mutating func closeGaps() -> Bool {
     guard gapCount > 0 else { return false }
@@ -66,7 +65,7 @@ package struct GappedArray<Slot: GapMarked>: Sequence {
     return true
   }
 
-  /// A walk over the elements.
+  /// An iterator over the elements.
   package struct Iterator: IteratorProtocol {
     fileprivate var slots: IndexingIterator<[Slot]>
 
@@ -87,7 +86,7 @@ extension Optional: GapMarked where Wrapped: AnyObject {
 }
 
 extension ConnectionID: GapMarked {
-  /// The id of no connection: they count from one.
+  /// An id that no connection has: ids count from one.
   package static var gap: ConnectionID { ConnectionID(0) }
   package var element: ConnectionID? { self == .gap ? nil : self }
 }

@@ -1,35 +1,35 @@
 import ParleyGatewayPorts
 
-/// Names that are all checked in each round, a slice at a time.
+/// Names that are all checked once per round, in slices.
 ///
-/// However many there are, no slice is larger than a quarter of them, or than a number that costs little.
-/// After failures of the store a round begins at once; its owner is behind until the round is over and
-/// everything that it found missing has been read.
+/// A slice has at most ``sliceMin`` names or a quarter of all, whichever is more. After failures of
+/// the store a round begins at once. The owner is behind until this round is complete and it has
+/// read everything that the round found missing.
 struct NameRotation<Name: ByteName> {
-  /// Names in a slice, where they are few.
+  /// Maximum names of a slice, unless a quarter of all names is more.
   private static var sliceMin: Int { 2_000 }
-  /// Slices of a round, where they are many.
+  /// Maximum slices of a round.
   private static var slicesMax: Int { 4 }
 
   private var left: [Name] = []
   private var size = 0
   private var begunAt: Int64 = 0
-  /// The number of failures after which a round was completed.
+  /// The failure count for which a round was completed.
   private var caughtUp = 0
-  /// The number of failures after which the round under way began; `nil` for a regular round.
+  /// The failure count for which the current round began; `nil` for a regular round.
   private var catchingUp: Int?
-  /// Whether a slice is being looked at.
+  /// Whether a slice is being checked.
   private var isLooking = false
-  /// The numbers up to which names have to be read, as that round has found.
+  /// The number up to which each missing name has to be read, found by the catching-up round.
   private var missing: [Name: Int] = [:]
 
-  /// The names whose turn it is; none between two rounds, and until the previous slice has been checked.
+  /// Returns the next slice; empty between two rounds, and until the previous slice is checked.
   ///
   /// - Parameters:
   ///   - now: The uptime, in milliseconds.
-  ///   - pause: Milliseconds from the beginning of a round to the next one's.
-  ///   - failures: How often the store has failed; `nil` while it does.
-  ///   - names: All names, asked for once in a round.
+  ///   - pause: Milliseconds between the beginnings of two rounds.
+  ///   - failures: How often the store has failed; `nil` while it is failing.
+  ///   - names: Returns all names; called once per round.
   mutating func next(
     now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [Name]
   ) -> [Name] {
@@ -45,7 +45,7 @@ struct NameRotation<Name: ByteName> {
       }
       begunAt = now
       size = max(Self.sliceMin, (left.count + Self.slicesMax - 1) / Self.slicesMax)
-      // A few are looked at in the same order in each run.
+      // Sorts a single slice, so that each run checks it in the same order.
       if left.count <= size { left.sort() }
     }
     let slice = Array(left.suffix(size))
@@ -54,31 +54,32 @@ struct NameRotation<Name: ByteName> {
     return slice
   }
 
-  /// Takes note that the store has more of a name than is known here; `Int.max` stands for all of it.
+  /// Records that the store has entries of a name that are not in memory; `Int.max` for all of
+  /// them.
   mutating func lacks(_ name: Name, upTo number: Int) {
     if catchingUp != nil { missing[name] = number }
   }
 
-  /// Takes note that all of a name was read.
+  /// Records that all of a name was read.
   mutating func hasRead(_ name: Name) {
     if !missing.isEmpty, missing[name] == .max { missing[name] = nil }
   }
 
-  /// Takes note that a slice was looked at.
+  /// Records that a slice was checked.
   mutating func looked() {
     isLooking = false
     guard left.isEmpty, let failures = catchingUp else { return }
     (caughtUp, catchingUp) = (failures, nil)
   }
 
-  /// Takes note that a slice could not be looked at: a round after a failure begins again.
+  /// Records that a slice could not be checked: a catching-up round then starts again.
   mutating func couldNotLook() { (isLooking, catchingUp) = (false, nil) }
 
-  /// Whether something may be missing after failures of the store.
+  /// Whether entries may be missing after failures of the store.
   ///
   /// - Parameters:
   ///   - failures: How often the store has failed.
-  ///   - reached: The number up to which a name is known; `nil` for one that is not in memory.
+  ///   - reached: Returns the number up to which a name is known; `nil` if it is not in memory.
   func isBehind(after failures: Int, _ reached: (Name) -> Int?) -> Bool {
     failures != caughtUp
       || missing.contains { name, number in

@@ -1,23 +1,23 @@
 public import ParleyGatewayPorts
 import ParleyJSON
 
-/// A publication in the form for other services, and kept until it is delivered.
+/// A publication in the form for other services, stored until it is delivered.
 public struct PublicationNews: Sendable, Equatable {
   /// The room of the publication.
   public var room: RoomName
-  /// Names the history that the offset counts.
+  /// Identifies the history that the offset counts.
   public var epoch: String
   /// The publication.
   public var publication: Publication
 
-  /// Describes a publication.
+  /// Creates the form of a publication.
   public init(room: RoomName, epoch: String, publication: Publication) {
     self.room = room
     self.epoch = epoch
     self.publication = publication
   }
 
-  /// Reads what ``draftForFollowers`` holds; `nil` for anything else.
+  /// Decodes the data of ``draftForFollowers``; `nil` for other data.
   public init?(json: [UInt8]) {
     guard let fields = JSONFields(json), let room = fields["room"]?.string,
       let epoch = fields["epoch"]?.string, let offset = fields["offset"]?.integer,
@@ -30,7 +30,7 @@ public struct PublicationNews: Sendable, Equatable {
         senderID: fields["senderId"]?.string, data: data))
   }
 
-  /// Keeps the publication until its followers have been notified.
+  /// The outbox entry that stores the publication until its followers have been notified.
   var draftForFollowers: OutboxDraft {
     var data: [UInt8] = []
     JSONWriter.object(&data, write)

@@ -1,35 +1,35 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// Kinds of events for an app's backend, by their names there.
+/// Kinds of webhook events for an app's backend. The raw values are their names.
 public enum WebhookEvent: String, Sendable, CaseIterable {
-  /// A note was made.
+  /// A note was created.
   case noteCreated = "note.created"
-  /// A note has another title.
+  /// A note's title has changed.
   case noteRenamed = "note.renamed"
-  /// A note was put into another folder.
+  /// A note was moved to another folder.
   case noteMoved = "note.moved"
-  /// A note has another text. Reported at most once per interval for each note.
+  /// A note's text has changed. Reported at most once per interval for each note.
   case noteChanged = "note.changed"
-  /// A note was removed.
+  /// A note was deleted.
   case noteDeleted = "note.deleted"
   /// A deleted note was restored.
   case noteUndeleted = "note.undeleted"
-  /// A comment was made on a note, or an answer to one.
+  /// A comment on a note was created, or an answer to one.
   case commentCreated = "comment.created"
-  /// A comment has another text.
+  /// A comment's text has changed.
   case commentEdited = "comment.edited"
-  /// The discussion of a comment is over.
+  /// A comment was resolved.
   case commentResolved = "comment.resolved"
-  /// The discussion of a comment continues.
+  /// A resolved comment was reopened.
   case commentReopened = "comment.reopened"
   /// A comment was deleted.
   case commentDeleted = "comment.deleted"
-  /// A room has its first subscriber.
+  /// A room has got its first subscriber.
   case roomOccupied = "room.occupied"
-  /// A room has no subscriber left.
+  /// A room has lost its last subscriber.
   case roomVacated = "room.vacated"
-  /// A publication was made.
+  /// A publication was stored.
   case roomPublished = "room.published"
   /// A person has entered a room.
   case personJoined = "person.joined"
@@ -37,17 +37,17 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case personLeft = "person.left"
   /// A publication was reported to the moderators.
   case publicationFlagged = "publication.flagged"
-  /// A report was taken back.
+  /// A report was withdrawn.
   case publicationUnflagged = "publication.unflagged"
   /// The server has started, and all rooms are vacant.
   case serverStarted = "server.started"
 
-  /// The events that are sent by default: all but the most frequent.
+  /// The events that are sent by default: all but the most frequent kinds.
   public static let standard = Set(allCases).subtracting([
     .roomPublished, .personJoined, .personLeft,
   ])
 
-  /// An event of this kind for the webhook.
+  /// Returns the outbox entry of an event of this kind for the webhook.
   func draft(
     about subject: String, at time: Timestamp, hold: Timestamp = 0, releasesHeld: Bool = false,
     _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void

@@ -3,18 +3,18 @@ import ParleyJSON
 
 /// Creates webhook events: from store commits, and from calls for everything else.
 public struct WebhookRecorder: OutboxRecorder {
-  /// Kinds of events for the webhook.
+  /// The kinds of events that are sent.
   public var events: Set<WebhookEvent>
-  /// Milliseconds from a note's change until it is reported with all that have come since.
+  /// Milliseconds after a note's first change until it is reported, with all changes since.
   public var changeMilliseconds: Timestamp
-  /// Whether followers who are offline are notified of what is published for them.
+  /// Whether offline followers are notified of publications that ask for it.
   public var pushes: Bool
-  /// Whether another service follows which rooms are in use.
+  /// Whether another service is notified when rooms become occupied or vacant.
   public var followsRooms: Bool
-  /// Dates requests that carry no time. Read on the store's thread.
+  /// The clock for requests without a time. Read on the store's thread.
   private let clock: any Clock & Sendable
 
-  /// Makes a scribe.
+  /// Creates a recorder.
   public init(
     clock: any Clock & Sendable, events: Set<WebhookEvent> = WebhookEvent.standard,
     changeMilliseconds: Timestamp = 5_000,
@@ -27,9 +27,9 @@ public struct WebhookRecorder: OutboxRecorder {
     self.followsRooms = followsRooms
   }
 
-  // MARK: What is in the store
+  // MARK: Events from store commits
 
-  /// Returns the events that report a request that has succeeded.
+  /// Returns the events that report a successful request.
   public func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
     case .create(let id, _, _, let time, _, _): note(.noteCreated, id, at: time, reply)
@@ -50,7 +50,7 @@ public struct WebhookRecorder: OutboxRecorder {
     }
   }
 
-  /// An event of a kind, if the webhook receives that kind.
+  /// Returns an event of a kind, if the webhook receives this kind.
   private func news(
     _ event: WebhookEvent, about subject: String, at time: Timestamp, hold: Timestamp = 0,
     releasesHeld: Bool = false, _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void
@@ -168,14 +168,14 @@ public struct WebhookRecorder: OutboxRecorder {
     }
   }
 
-  // MARK: What is not
+  // MARK: Events from calls
 
-  /// The server has started.
+  /// Returns the event that the server has started.
   public func serverStarted(at time: Timestamp) -> [OutboxDraft] {
     news(.serverStarted, about: "", at: time) { _, _ in }
   }
 
-  /// A room has its first subscriber, or its last one has left.
+  /// Returns the events that a room has its first subscriber, or has lost its last one.
   public func occupancy(
     of room: RoomName, isOccupied: Bool, at time: Timestamp
   ) -> [OutboxDraft] {
@@ -193,7 +193,7 @@ public struct WebhookRecorder: OutboxRecorder {
     return drafts
   }
 
-  /// People have come to a room and gone from it.
+  /// Returns the events that people have entered or left a room.
   public func presence(_ change: PresenceChange, at time: Timestamp) -> [OutboxDraft] {
     let joined = change.joined.flatMap { person in
       news(.personJoined, about: change.room, at: time) { object, data in
@@ -211,7 +211,7 @@ public struct WebhookRecorder: OutboxRecorder {
     return joined + left
   }
 
-  /// Drafts a push notification for people who are offline.
+  /// Returns the push notification for an offline person.
   public func push(_ notification: PushNotification) -> OutboxDraft {
     OutboxDraft(
       target: .push, type: "push", subject: notification.room,
