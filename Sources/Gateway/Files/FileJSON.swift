@@ -40,8 +40,7 @@ extension NoteFile {
 }
 
 extension Response {
-  /// A file for browsers: never executed, its type never guessed, and shown only if it is a
-  /// picture.
+  /// A file for browsers: never run, its type never guessed, and shown only if a picture.
   static func file(_ file: NoteFile, _ bytes: [UInt8]) -> Response {
     let kind = FileKind(of: bytes)
     let form = kind.isPicture ? "inline" : "attachment"

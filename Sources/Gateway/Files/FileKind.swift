@@ -1,10 +1,8 @@
-/// The kind of a file, detected from its bytes. The client's content type and file name are
-/// ignored.
+/// The kind of a file, detected from its bytes. Content type and name from the client are ignored.
 struct FileKind: Equatable {
   /// The content type for browsers.
   let type: String
-  /// Whether browsers show the file as a picture. Pictures of over `pixelsMax` pixels are
-  /// downloaded.
+  /// Whether browsers show the file as a picture. Over `pixelsMax` pixels it is downloaded.
   ///
   /// Never SVG, which can contain scripts.
   let isPicture: Bool

@@ -19,8 +19,7 @@ extension Files {
     /// Files that were added before this time are old enough.
     var before: Timestamp = 0
 
-    /// - Parameter age: Milliseconds for which an unreferenced file is retained. They set the pause
-    ///   between rounds.
+    /// - Parameter age: Milliseconds for which unreferenced files are retained; sets the pause.
     init(after age: Int64) { times = DueTimes(pause: max(1_000, min(600_000, age))) }
   }
 

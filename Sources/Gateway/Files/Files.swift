@@ -3,9 +3,8 @@ import SocketMessages
 
 /// Files of notes: uploading, downloading, and removing unreferenced ones.
 ///
-/// Uploads go to the store one at a time: a file shares a commit with the changes of that moment,
-/// which should not wait for several files. Other uploads wait here, limited in number and size, as
-/// do reads.
+/// Uploads go to the store one at a time: a file shares a commit with other changes, which should
+/// not wait for several files. Other uploads wait here, limited in number and size, as do reads.
 ///
 ///     POST …/files ─▶ limits ─▶ waiting ─▶ put ─▶ response with the reference for the text
 ///     GET …/files/{hash}/{name} ─▶ waiting ─▶ read ─▶ detect type ─▶ response

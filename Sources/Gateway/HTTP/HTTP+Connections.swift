@@ -124,8 +124,7 @@ extension HTTP {
 }
 
 extension Connection {
-  /// Whether the connection is a user's. False for the empty name, which all users of the open demo
-  /// share.
+  /// Whether the connection is a user's. False for the open demo's shared empty name.
   func isOf(user: String) -> Bool {
     guard let identity, !identity.user.isEmpty else { return false }
     return identity.user.utf8.elementsEqual(user.utf8)

@@ -16,7 +16,7 @@ import SocketMessages
 extension HTTP {
   /// Maximum bytes of texts that users write.
   private static let (textBytesMax, addressBytesMax, reactionBytesMax) = (4_000, 2_000, 64)
-  /// Maximum members and likes of a room, and read marks of a person.
+  /// Maximum members of a room, likes of a publication, and rooms with a person's read mark.
   private static let (membersMax, likesMax, marksMax) = (1_000, 1_000, 10_000)
   /// Default and maximum entries of one page, unless the settings' maximum is lower.
   private static let groupPageMax = 1_000
@@ -183,8 +183,7 @@ extension HTTP {
     switch outcome {
     case .success(var reply):
       if case .groups(let groups, let hasMore) = reply {
-        // Rooms that the caller may not read are left out, except the last, which is the next
-        // page's cursor.
+        // Leaves out unreadable rooms, except the last one, which is the next page's cursor.
         let last = groups.count - 1
         let readable = groups.enumerated().filter { index, group in
           hasMore && index == last || work.identity.may(.read, .room(group.room))

@@ -143,8 +143,7 @@ extension HTTP {
     }
   }
 
-  /// Returns the text of a revision; the newest for `nil`. Throws if the revision does not exist
-  /// yet.
+  /// Returns the text of a revision; the newest for `nil`. Throws for a future revision.
   private func text(
     _ reply: StoreReply, of revision: Int?
   ) throws(StoreError) -> HistoricText {

@@ -50,8 +50,8 @@ extension HTTP {
   /// link; their keys have to be unguessable.
   static func owner(_ identity: Identity) -> String { identity.user }
 
-  /// Queues a repeated request while the first one is performed. A caller with another identity is
-  /// refused, since its rights may differ.
+  /// Queues a repeated request while the first one is performed. Throws if the queue is full, or if
+  /// the caller has another identity, whose rights may differ.
   private func wait(
     _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, for first: RequestID
   ) throws(Response) {
@@ -62,7 +62,7 @@ extension HTTP {
     ).with("retry-after", "1")
   }
 
-  /// Replays the stored response to a request, or performs the request if none is stored.
+  /// Replays the stored response. Performs the request if none or only a token's stamp is stored.
   func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
     guard let work = once[request] else { return }
     switch outcome {
@@ -92,8 +92,7 @@ extension HTTP {
       return perform(request, work.head, at: work.match, work.keyed.body)
     }
     guard right.condition != nil else { return respond(request, response.replayed) }
-    // A deleted note has no folder for the store to check. If it was restored, the reply's is
-    // checked.
+    // A deleted note has no folder to check. If it was restored, the reply's folder is checked.
     let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
     store(
       .note(id: call.note), under: isRemoval ? .housekeeping : right,

@@ -56,8 +56,7 @@ extension HTTP {
 
   /// Refuses a request that the rights or the state of its note or room do not allow.
   ///
-  /// - Returns: The right under which the store works; `nil` where the handler checks rights
-  ///   itself.
+  /// - Returns: The right for the store's work; `nil` where the handler checks rights itself.
   private func admit(
     _ call: Call, at match: Resource.Match, _ route: Route?
   ) throws(Response) -> StoreRight? {

@@ -2,8 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 extension NoteAnswer {
-  /// Returns the response to a request. A change stores the same response, if the request has a
-  /// key.
+  /// Returns the response to a request. With a key, a change is committed with the same response.
   ///
   /// - Returns: `nil` if the store failed or sent another kind of reply.
   func response(to reply: StoreReply) -> Response? {

@@ -54,8 +54,7 @@ extension NotesRequest.Format {
 }
 
 extension NotesRequest.Edit {
-  /// Returns the edit as a change of its base text. The common prefix and suffix of both texts
-  /// stay.
+  /// Returns the edit as a change of its base text, without the common prefix and suffix.
   func onto(_ base: HistoricText, for request: RequestID) -> ServerEdit {
     ServerEdit(
       request: request, grant: .request(right), content: .text(text, base: base), author: author,

@@ -62,7 +62,7 @@ struct OnceBook {
   /// Stores the response in the commit of the request's change from now on.
   mutating func keepWithWork(_ request: RequestID) { works[request]?.keeping = .withWork }
 
-  /// Prevents that the response is stored.
+  /// Prevents the response from being stored.
   mutating func keepNothing(of request: RequestID) { works[request]?.keeping = .not }
 
   /// Records the stamp of the token that a request creates.

@@ -85,8 +85,7 @@ extension Links {
     }
   }
 
-  /// Opens the note that is published under a name; `nil` if there is none, or names are not
-  /// offered.
+  /// Opens the note published under a name; `nil` for no note, or if names are not offered.
   func open(_ name: ReadableName, then proceed: @escaping (StoreOutcome<OpenedName?>) -> Void) {
     guard settings.names.isOffered else { return proceed(.success(nil)) }
     ask(.links(.names(.open(name))), under: .token, \.openedName) { [self] outcome in

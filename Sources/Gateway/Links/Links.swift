@@ -154,8 +154,7 @@ final class Links: Part {
 
   // MARK: The store
 
-  /// Sends a request's work on links to the store. `proceed` gets the value; errors are sent from
-  /// here.
+  /// Sends work on links to the store. Passes the value to `proceed`, or sends the error.
   func perform<Value>(
     _ work: StoreRequest, _ request: RequestID, under right: StoreRight,
     _ value: @escaping (LinkReply) -> Value?,

@@ -29,8 +29,7 @@ struct RateLimiter {
     return usage
   }
 
-  /// Returns the usage of a user; `nil` without a name, and for guests, of whom many share one
-  /// name.
+  /// Returns the usage of a user; `nil` without a name, and for guests, who share one name.
   mutating func usage(of identity: Identity) -> Usage? {
     guard !identity.isGuest, !identity.user.isEmpty else { return nil }
     let usage = users.usage(of: ExactName(identity.user), now: clock.uptime)

@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-/// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the versions that a client holds.
+/// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the client's versions.
 ///
 /// Tags are compared weakly, so `W/"a"` and `"a"` are equal. An invalid tag matches nothing: the
 /// client then receives the whole response.

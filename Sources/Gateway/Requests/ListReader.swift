@@ -21,8 +21,7 @@ struct ListReader {
 
   /// Returns the response with a list, or 304 if the client's copy is current.
   ///
-  /// The list is the user's own: shared caches must not store it, and the browser revalidates its
-  /// copy each time.
+  /// Only the user's browser may cache the list, and has to revalidate it each time.
   ///
   /// - Parameters:
   ///   - state: A hash of everything that the list shows, the user's rights included. Default: the

@@ -4,8 +4,7 @@ public import ParleyGatewayPorts
 public enum Opening: Sendable, Equatable {
   /// A client that offered `parley.v1`.
   case native
-  /// A client of the Whaler family. Its `ObjectId` header names the pool, a room of resource
-  /// updates.
+  /// A client of the Whaler family; its `ObjectId` header names a pool, a room of updates.
   case whaler(pool: String?)
   /// A Socket.IO client. Its query contains the session and the generation.
   case socketIO(query: String, address: String)

@@ -103,8 +103,7 @@ extension Response {
 
   /// Returns the response with `Retry-After`, which HTTP measures in whole seconds.
   ///
-  /// - Parameter retryAfter: Milliseconds; for `nil`, the header is added when the response is
-  ///   sent.
+  /// - Parameter retryAfter: Milliseconds; `nil` lets the sender add the header.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
     guard let retryAfter else { return response }
     return response.with("retry-after", "\(max(1, (retryAfter + 999) / 1_000))")
@@ -144,8 +143,7 @@ extension Response {
 
   // MARK: Revisions
 
-  /// The response to an edit: the revision that it created, or at which its text was already
-  /// current.
+  /// The response to an edit: the new revision, or the one that has its text already.
   static func edited(_ revision: Int) -> Response {
     let body = JSONWriter.object { $0.field("revision", revision, &$1) }
     return json(200, body).of(revision: revision)

@@ -1,6 +1,6 @@
 /// SipHash-2-4 (Aumasson and Bernstein, 2012), with a fixed key.
 ///
-/// Equal bytes have equal hashes in every process, on every node and after every restart, unlike with Swift's `Hasher`.
+/// Equal bytes have equal hashes in every process and on every node, unlike with `Hasher`.
 /// The key is public. The hash detects unchanged content; it protects nothing.
 package struct StableHash {
   private var v0: UInt64 = 0x736f_6d65_7073_6575 ^ 0x0706_0504_0302_0100

@@ -1,7 +1,6 @@
 import ParleyGatewayPorts
 
-/// Passes over all connections, divided into turns, that apply the revocations made before the
-/// pass.
+/// Passes over all connections, in turns, that apply the revocations made before the pass.
 ///
 /// A pass visits connections in the order in which they were opened, from a list that is always in
 /// this order. A revocation during a pass waits for the next pass, which begins with the oldest
@@ -45,8 +44,7 @@ struct RevocationPasses {
     waitingForNext = []
   }
 
-  /// Returns the next connection; `nil` at the end of the pass, and when this turn's work is used
-  /// up.
+  /// Returns the next connection; `nil` at the end of the pass, or of this turn's work.
   mutating func next() -> ConnectionID? {
     while workLeft > 0, let id = left.popFirst() {
       workLeft -= 1

@@ -70,8 +70,7 @@ extension Rights {
     revocationPasses.noteLoss(isClosed: !connection.isOpen)
   }
 
-  /// Whether one of a connection's tokens may be revoked. True if only the dialect knows the
-  /// tokens.
+  /// Whether a token of the connection may be revoked; true if only the dialect knows.
   private func mayHaveLost(_ connection: Connection) -> Bool {
     connection.dialect.traits.hasIdentityPerSubscription
       || connection.identity.map(access.isRevoked) ?? false

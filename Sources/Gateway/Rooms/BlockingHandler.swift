@@ -5,8 +5,7 @@ public protocol BlockingHandler: AnyObject {
   /// Called when the gateway starts. The handler can request its data from the store, whose reply
   /// arrives before anything is sent to subscribers.
   func start(store: any PeopleStore)
-  /// Whether the author is hidden from the reader, or the reader from the author if blocks are
-  /// mutual.
+  /// Whether the author is hidden from the reader; with mutual blocks also the reverse.
   func separates(_ reader: PersonID, from author: PersonID) -> Bool
   /// Whether any author is hidden from this reader.
   func concerns(_ reader: PersonID) -> Bool

@@ -22,9 +22,8 @@ public protocol PresenceHandler: AnyObject {
 
 /// Counts each person's connections to a room. A person with at least one connection is present.
 ///
-/// If a person's last connection breaks, they stay present for a grace period. A person who enters
-/// and leaves between two calls for changes is not reported, so that floods of changes cost others
-/// nothing.
+/// After the last connection breaks, the person stays present for a grace period. Entering and
+/// leaving between two calls for changes is not reported, so that floods cost others nothing.
 public final class CountedPresence: PresenceHandler {
   private struct Entry {
     var profile: PersonProfile

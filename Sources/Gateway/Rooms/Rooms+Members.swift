@@ -29,8 +29,7 @@ extension Rooms {
 
   /// Makes a connection an occupant, which becomes a member after the store's reply.
   ///
-  /// - Parameter waits: Whether delivery waits for the reply, which contains publications until
-  ///   then.
+  /// - Parameter waits: Whether delivery pauses until the reply, which has the publications.
   /// - Returns: The number of the attempt.
   func beginSubscribing(
     to name: RoomName, _ connection: Connection, waits: Bool = true
@@ -64,8 +63,7 @@ extension Rooms {
 
   /// Notifies a room's subscribers that a resource has changed. The room does not store the update.
   ///
-  /// - Parameter sender: The publisher's own name for itself, so that its app can ignore the
-  ///   update.
+  /// - Parameter sender: The publisher's name for itself; its app can ignore the update.
   func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
     tellNodes(.update(update), in: name)

@@ -5,8 +5,8 @@ import SocketMessages
 /// The messages between nodes about rooms and people: state that no store contains, and hints about
 /// stored state.
 ///
-/// Messages from a broker may be forged, so they affect only presence, typing and updates that
-/// rooms do not store.
+/// Messages from a broker may be forged. They only cause reads of the store, or affect what is shown
+/// at the moment: presence, typing, receipts, reports and events that rooms do not store.
 extension Rooms {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"
@@ -63,7 +63,7 @@ extension Rooms {
     takeFromExchange()
   }
 
-  /// Leaves the topic of a room that has become vacant, and ends typing there at other nodes.
+  /// Leaves the topic of a vacant room, and discards who types there at other nodes.
   func unfollow(_ room: RoomName) {
     guard exchange != nil else { return }
     act(.leave(topic: topic(of: room)))

@@ -144,8 +144,7 @@ extension Rooms {
       by: publication.personID)
   }
 
-  /// Whether every reader may see what an author causes, so that readers need not be checked
-  /// singly.
+  /// Whether every reader may see an author's actions. If so, readers are not checked singly.
   func isForAll(by author: PersonID?) -> Bool {
     guard let author, let blocking = people.blocking else { return true }
     return !blocking.conceals(author)

@@ -5,8 +5,7 @@ import SocketMessages
 /// Rooms with their subscribers, publications and people.
 ///
 /// Only files in this folder change its state. Subscribers that speak `parley.v1` or Whaler are
-/// notified by their dialects. Sessions, and other publishers and readers, are notified through
-/// ``RoomsOwner``.
+/// notified by their dialects; sessions and other callers through ``RoomsOwner``.
 final class Rooms: Part {
   let board: Switchboard
   /// The handlers of the features for people in rooms.

@@ -8,9 +8,8 @@ import SocketMessages
 ///     DELETE /api/sessions        ends all but the current one
 ///     DELETE /api/sessions/{id}   ends one
 ///
-/// When a session ends, its tokens are revoked first, which closes its connections at this gateway
-/// at once, and at others when they learn of it. Then it is removed from the store, so that it
-/// yields no new token.
+/// When a session ends, its tokens are revoked first, which closes its connections at once, and at
+/// other gateways soon after. Then the store removes it, so that it yields no new token.
 final class Sessions: Part {
   let board: Switchboard
   let access: Access

@@ -18,12 +18,11 @@ public struct GatewaySettings: Sendable {
   /// continues from its position in the document's log.
   public var laggingBytes = 64 << 10
   /// Queued bytes above which a connection is closed with a code that says "resume". Only messages
-  /// without a log, such as replies and room updates, can reach this limit.
+  /// that are in no log, such as replies and room updates, can reach this limit.
   public var queuedBytesMax = 16 << 20
   /// Approximate bytes of one `changes` frame for a reader that is behind.
   public var catchUpBytes = 256 << 10
-  /// Maximum revisions by which a reader may be behind; beyond, it receives the text, not the
-  /// changes.
+  /// Maximum revisions by which a reader may be behind and still receive changes, not the text.
   public var lagRevisionsMax = 10_000
   /// Maximum components of all changes since a change's base; beyond, the author must rebase the
   /// change.

@@ -2,8 +2,7 @@ public import ParleyGatewayPorts
 
 /// An operator's settings for the names of published notes.
 public struct NameSettings: Sendable {
-  /// Whether notes can be published under names. If not, no name opens a note, and readers' tokens
-  /// are invalid.
+  /// Whether notes can be published under names. If not, names and readers' tokens are invalid.
   public var isOffered = false
   /// Limits on the number of names.
   public var limits = PublicName.Limits()

@@ -48,8 +48,7 @@ enum Awaited {
   case files(FileWork)
   case comments(CommentWork)
   case folders(RequestID, FolderWork)
-  /// Work on users' sessions, on links, and for people in rooms. The requesting part has the
-  /// callback.
+  /// Work on sessions, links, and for people in rooms. The requesting part has the callback.
   case logins(Callbacks<StoreOutcome<SessionReply>>.Number)
   case links(Callbacks<StoreOutcome<LinkReply>>.Number)
   case title(Callbacks<StoreOutcome<NoteSummary>>.Number)

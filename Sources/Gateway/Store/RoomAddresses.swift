@@ -17,8 +17,7 @@ enum Publisher {
   case socketIO(ConnectionID)
   /// A Bayeux event, by its number.
   case bayeux(UInt64)
-  /// A request of an app's back end in Pusher's protocol, with one publication per event and
-  /// channel.
+  /// A request of an app's back end in Pusher's protocol; one per event and channel.
   case pusher(RequestID)
   /// The server itself, which needs no reply.
   case service

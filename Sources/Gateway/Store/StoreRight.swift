@@ -51,8 +51,7 @@ package struct StoreRight: Sendable {
     self.init(.note(id))
   }
 
-  /// The right to move all notes of a folder and its subfolders; `nil` if the caller lacks it for
-  /// any.
+  /// The right to move all notes in and below a folder; `nil` if the caller lacks part of it.
   package init?(movingAllFrom old: FolderPath, to new: FolderPath, of identity: Identity) {
     guard identity.mayWithAll(.moving, within: old), identity.mayWithAll(.manage, within: new)
     else { return nil }

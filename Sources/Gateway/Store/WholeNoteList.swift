@@ -15,8 +15,7 @@ final class WholeNoteList {
   let parts: (held: HeldParts, reader: ListReader)?
   /// The visible notes so far. At twice ``countMax``, the least recently changed half is dropped.
   private var kept: [NoteSummary] = []
-  /// The same notes with their hashes, if the list is sent in parts. They are hashed as they are
-  /// read.
+  /// The same notes, hashed as they are read; used if the list is sent in parts.
   private var keptItems: [NoteParts.Item] = []
   /// Whether notes were left out because there were more than ``countMax``.
   private(set) var isCut = false
