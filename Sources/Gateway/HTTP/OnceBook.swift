@@ -15,13 +15,13 @@ struct OnceBook {
     let match: Resource.Match
     /// Repeated requests that wait for the response. Maximum ``waitingMax``.
     var waiting: [RequestID] = []
-    /// When the response is stored.
+    /// The time at which the response is stored.
     var keeping = Keeping.afterwards
     /// The stamp of the token that the request creates, if any.
     var stamp: TokenStamp?
   }
 
-  /// When the response to a request is stored.
+  /// The time at which the response to a request is stored.
   enum Keeping {
     /// Alone, before it is sent: the request changed nothing in the store.
     case afterwards

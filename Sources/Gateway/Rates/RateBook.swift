@@ -14,7 +14,7 @@ package struct RateBook {
   }
 
   private var usages: [ExactName: TokenBucket] = [:]
-  /// One entry per user: a heap, earliest first.
+  /// An entry for each user: a heap, earliest first.
   private var places: [Place] = []
   private let countMax: Int
 

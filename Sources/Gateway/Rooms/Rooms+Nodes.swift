@@ -5,8 +5,8 @@ import SocketMessages
 /// The messages between nodes about rooms and people: state that no store contains, and hints about
 /// stored state.
 ///
-/// Messages from a broker may be forged. They only cause reads of the store, or affect what is shown
-/// at the moment: presence, typing, receipts, reports and events that rooms do not store.
+/// Messages from a broker may be forged. They only cause reads of the store, or affect what is
+/// shown at the moment: presence, typing, receipts, reports and events that rooms do not store.
 extension Rooms {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"

@@ -7,7 +7,7 @@ enum Publisher {
   case native(ConnectionID, ref: String)
   /// A request over HTTP that consists of this publication.
   case request(RequestID)
-  /// One publication of a batch over HTTP.
+  /// A publication of a batch over HTTP.
   case part(RequestID, index: Int)
   /// A backend of the Twake family.
   case backend(RequestID)

@@ -6,7 +6,7 @@ package import ParleyGatewayPorts
 /// result from a check, and covers work on that note. If it depends on the note's folder, the store
 /// refuses the work when the note is in another folder.
 ///
-///     Route.right ─▶ HTTP.admit ─▶ Call.right ─▶ store(_:under:then:) ─▶ within(condition, request)
+///     Route.right ─▶ HTTP.admit ─▶ Call.right ─▶ store(_:under:then:) ─▶ within(condition, work)
 package struct StoreRight: Sendable {
   /// The requests that a right covers.
   private enum Extent {
