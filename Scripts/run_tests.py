@@ -149,7 +149,7 @@ def pytest_command(folders, files, *options):
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
 # for half of it.
 CLIENT_FOLDERS = ["Tests/System", "Tests/Clients", "Clients/python/tests"]
-CLIENT_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
+CLIENT_OPTIONS = ["--numprocesses=4", "--dist=worksteal"]
 BROWSER_FOLDERS = ["Tests/Browser"]
 BROWSER_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 

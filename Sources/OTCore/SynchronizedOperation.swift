@@ -69,7 +69,7 @@ extension RichOperation: SynchronizedOperation {
     return format.sets[Int(format.block.runs[0].value) - 1]
   }
 
-  /// Applies the operation, as ``RichDocument/apply(_:)`` does.
+  /// Applies the operation, as `RichDocument.apply` does.
   ///
   /// - Throws: `lengthMismatch` when it does not start from a text of this length.
   public func apply(to document: inout RichDocument) throws(OperationError) {
