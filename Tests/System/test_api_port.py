@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import pathlib
+import re
 import socket
 
 import pytest
@@ -47,6 +49,21 @@ def ask(port, method, path, credentials, body=None):
         return response.status, response.read()
     finally:
         connection.close()
+
+
+def requested_by_the_page():
+    """The first two parts of each path of the API that the page's modules name, the operators' page aside."""
+    modules = pathlib.Path(__file__).resolve().parents[2] / "Web" / "js"
+    texts = [module.read_text() for module in modules.rglob("*.js") if "admin" not in module.parts]
+    return sorted({match for text in texts for match in re.findall(r"[`\"'](/api/[a-z]+)", text)})
+
+
+def test_what_the_page_requests_is_at_its_port(divided):
+    paths = requested_by_the_page()
+    assert {"/api/notes", "/api/folders", "/api/search", "/api/links"} <= set(paths)
+    for path in paths:
+        _, body = ask(divided.port, "GET", path, token(EVERYTHING))
+        assert b'"notOffered"' not in body, path
 
 
 def test_what_is_for_programs_is_at_their_port_alone(divided):

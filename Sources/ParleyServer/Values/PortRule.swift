@@ -3,14 +3,18 @@ import ParleyGatewayPorts
 
 /// The paths that each port serves if programs have a separate port.
 ///
-/// The page and its users need a few paths. All other paths below `/api`, present and future, are
-/// for programs, and are not accessible from the page's network.
+/// The page and its users need some paths. All other paths below `/api`, present and future, are
+/// for programs, and are not accessible from the page's network. A test reads the page's modules
+/// for the paths that they request.
 struct PortRule {
   /// Whether programs have a separate port.
   let isDivided: Bool
 
   private static let forOperators = ["/metrics", "/admin"]
-  private static let forPeople = ["/api/notes", "/api/user", "/api/openapi.json"]
+  private static let forPeople = [
+    "/api/deleted", "/api/folders", "/api/links", "/api/names", "/api/notes", "/api/openapi.json",
+    "/api/search", "/api/sessions", "/api/tags", "/api/user",
+  ]
 
   /// Whether the port that received a request serves its path.
   ///
