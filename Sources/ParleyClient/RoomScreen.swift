@@ -133,7 +133,8 @@ struct RoomScreen {
 
   /// Returns a new, unique key: 128 random bits.
   static func newKey() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36)
+    // With a separator: without one, two pairs of numbers can give the same key.
+    String(UInt64.random(in: .min ... .max), radix: 36) + "-"
       + String(UInt64.random(in: .min ... .max), radix: 36)
   }
 }

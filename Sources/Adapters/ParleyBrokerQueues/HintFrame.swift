@@ -52,7 +52,9 @@ public struct HintFrame: Sendable {
   public func decoded(_ frame: [UInt8]) -> Content? {
     guard frame.count >= 26 else { return nil }
     let said = Array(frame.dropFirst(16))
-    guard signature(of: said) == Array(frame.prefix(16)) else { return nil }
+    // In constant time: a sender must not learn how much of a forged signature is right.
+    let differing = zip(signature(of: said), frame).reduce(0) { $0 | ($1.0 ^ $1.1) }
+    guard differing == 0 else { return nil }
     let length = Int(said[8]) << 8 | Int(said[9])
     guard said.count >= 10 + length else { return nil }
     return Content(
