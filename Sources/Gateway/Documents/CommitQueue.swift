@@ -1,20 +1,20 @@
-/// The documents with changes for the store, each once, and those whose last commit is undecided.
+/// Documents with changes for the store, each once, and documents whose last commit is undecided.
 struct CommitQueue {
-  /// Documents with changes that the end of a turn hands to the store.
+  /// Documents whose changes are handed to the store at the end of a turn.
   private var waiting: [DocumentRoom] = []
-  /// Documents of which changes were delivered in this turn.
+  /// Documents with changes that were delivered in this turn.
   private var delivered: [DocumentRoom] = []
-  /// Documents whose last commit failed and may turn up after a crash, to be wiped with the next tick.
+  /// Documents whose failed commit may reappear after a crash; the next tick wipes it.
   private var undecided: [DocumentRoom] = []
 
-  /// A document has changes for the store.
+  /// Adds a document with changes for the store.
   mutating func add(_ room: DocumentRoom) {
     guard !room.awaitsCommit else { return }
     room.awaitsCommit = true
     waiting.append(room)
   }
 
-  /// Changes of a document were delivered in this turn: its next commit waits for another one.
+  /// Records that changes of a document were delivered in this turn; it commits in a later turn.
   mutating func delivered(_ room: DocumentRoom) {
     guard !room.hasDelivered else { return }
     room.hasDelivered = true
@@ -23,8 +23,8 @@ struct CommitQueue {
 
   /// Removes and returns the documents that may commit now, and ends the turn.
   ///
-  /// - Returns: The documents, and the milliseconds after which the first of the others may; `nil` if there are
-  ///   no others.
+  /// - Returns: The documents, and the milliseconds after which the first of the remaining
+  ///   documents may commit; `nil` if none remains.
   mutating func endTurn(
     at now: Int64, followersPerMillisecond: Int
   ) -> (ready: [DocumentRoom], pause: Int?) {
@@ -50,10 +50,10 @@ struct CommitQueue {
     return (ready, first)
   }
 
-  /// The failed commit of a document could not be wiped.
+  /// Adds a document whose failed commit could not be wiped.
   mutating func addUndecided(_ room: DocumentRoom) { undecided.append(room) }
 
-  /// Removes and returns the documents whose failed commits are to be wiped.
+  /// Removes and returns the documents whose failed commits have to be wiped.
   mutating func takeUndecided() -> [DocumentRoom] {
     defer { undecided = [] }
     return undecided

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 extension DocumentRoom {
-  /// The right of a waiting client to make the document by joining it; `nil` if none of them has it.
+  /// The right by which a waiting client may create the document; `nil` if no client has it.
   func rightToMake(on board: Switchboard) -> StoreRight? {
     for case .join(let id, _, _) in waiting.all {
       guard let connection = board.connections[id], connection.dialect.traits.createsDocuments,
@@ -13,18 +13,18 @@ extension DocumentRoom {
     return nil
   }
 
-  /// Turns the waiting changes of a connection that leaves into edits, if its client cannot send them
-  /// again: all of them had arrived.
+  /// Replaces the waiting changes of a leaving connection by server edits if its client cannot
+  /// resend them.
   ///
-  /// - Complexity: O(*n*) waiting.
+  /// - Complexity: O(*n*) waiting work items.
   func adoptChanges(of connection: Connection) {
-    // An edit counts as many bytes as its change.
+    // The byte count of an edit equals the byte count of its change.
     waiting.replace { work in work.edit(insteadOf: connection).map { .edit($0) } }
   }
 }
 
 extension WaitingWork {
-  /// The edit that replaces a connection's change after it has left, if its client cannot send it again.
+  /// Returns the edit that replaces a left connection's change; `nil` if it can be resent.
   func edit(insteadOf connection: Connection) -> ServerEdit? {
     guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
       let identity = connection.identity
@@ -35,8 +35,8 @@ extension WaitingWork {
       author: submission.author)
   }
 
-  /// The edit that replaces a change whose connection was closed because of an earlier message; other work
-  /// unchanged.
+  /// Returns the edit that replaces a change whose connection was closed by an earlier message;
+  /// otherwise the work unchanged.
   func adopted(on board: Switchboard) -> Self {
     guard case .change(let id, _, _) = self, let connection = board.connections[id],
       !connection.isReady
@@ -46,8 +46,8 @@ extension WaitingWork {
 }
 
 extension DocumentJoining {
-  /// Whether it has to wait until a shared log has been read: its client may have seen a newer log at
-  /// another node, or have a change on its way through one.
+  /// Whether the join must wait for a read of the shared log: the client may have seen newer
+  /// entries at another node, or have a change in transit through another node.
   func needsNews(of live: LiveDocument, for connection: Connection) -> Bool {
     guard live.isShared, !isFresh else { return false }
     return resume != nil || unanswered != nil || connection.isReturning
@@ -55,7 +55,7 @@ extension DocumentJoining {
 }
 
 extension ServerEdit {
-  /// Whether its author may make it now, by the document's present folder.
+  /// Whether the author may apply the edit now, by the document's current folder.
   func isGranted(on live: LiveDocument, _ owner: (any DocumentsOwner)?) -> Bool {
     switch grant {
     case .bearer(let identity):
@@ -69,8 +69,8 @@ extension ServerEdit {
 }
 
 extension HistoryPageRequest {
-  /// Whether it has to wait until a shared log has been read: its reader knows newer entries, from another
-  /// node.
+  /// Whether the page must wait for a read of the shared log: the reader has seen newer entries at
+  /// another node.
   func needsNews(of live: LiveDocument) -> Bool {
     live.isShared && !isFresh && resume.epoch == live.epoch
       && resume.revision > live.durableRevision

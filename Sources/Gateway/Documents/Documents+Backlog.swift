@@ -1,11 +1,11 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// Counting what waits for the store, change by change.
+/// Accounting of changes that wait for the store.
 extension Documents {
-  /// A change has been taken.
+  /// Counts an accepted change.
   ///
-  /// - Parameter arrival: The time of its arrival, in microseconds; now if `nil`.
+  /// - Parameter arrival: The arrival time, in microseconds; `nil` means now.
   func took(
     _ operation: TextOperation, of author: String, at arrival: Int64? = nil, in room: DocumentRoom
   ) {
@@ -15,14 +15,14 @@ extension Documents {
     backlog.add(bytes: weight)
   }
 
-  /// The oldest changes of a document have been written.
+  /// Uncounts and returns the oldest changes of a document, which are durable.
   func settle(_ count: Int, in room: DocumentRoom) -> ArraySlice<UncommittedChanges.Change> {
     let changes = room.changes.take(count)
     backlog.remove(changes.count, bytes: changes.reduce(0) { $0 + $1.weight })
     return changes
   }
 
-  /// All changes of a document that were not written are given up.
+  /// Uncounts and returns all changes of a document, which were withdrawn or have failed.
   @discardableResult
   func settleAll(in room: DocumentRoom) -> [UncommittedChanges.Change] {
     let changes = room.changes.takeAll()
@@ -30,14 +30,14 @@ extension Documents {
     return changes
   }
 
-  /// Whether the client's change may be taken. One that is here already is answered in any case.
+  /// Whether the backlog has capacity for a client's change. A repeated change always passes.
   func hasRoom(for submission: LiveDocument.Submission, in room: DocumentRoom) -> Bool {
     guard backlog.isFull else { return true }
     guard submission.isResendable, let live = room.live else { return false }
     return submission.sequence < live.nextSequence(of: submission.client)
   }
 
-  /// Refuses a change, to be sent again later.
+  /// Refuses a change because the backlog is full; the client resends it later.
   func refuseForBacklog(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
   ) {

@@ -1,11 +1,12 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Changing a document that a connection follows.
+/// Changes by the followers of a document.
 extension Documents {
-  /// A client has sent a change to a document it follows.
+  /// Handles a change from a follower.
   ///
-  /// - Parameter hasWaited: whether it came a while ago: one that cannot be sent again is not deferred a second time.
+  /// - Parameter hasWaited: Whether the change has waited. If it cannot be resent either, neither a
+  ///   stopping server nor a full backlog refuses it.
   func submit(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
     hasWaited: Bool = false
@@ -41,7 +42,7 @@ extension Documents {
     sequenced(submission, outcome, messageID: messageID, subscription)
   }
 
-  /// A change was put behind all others, or not.
+  /// Answers a change by its outcome, or defers it until older entries are read.
   private func sequenced(
     _ submission: LiveDocument.Submission, _ outcome: LiveDocument.Outcome, messageID: String,
     _ subscription: Subscription
@@ -60,7 +61,7 @@ extension Documents {
       }
     case .duplicate(let revision):
       metrics.changesRepeated += 1
-      // One that lags gets the changes up to it first, and among them its own.
+      // A lagging follower receives its own change with the entries that it still lacks.
       guard revision <= subscription.revision else { return }
       connection.dialect.acknowledge(
         submission.sequence, revision: revision, time: room.live?.durableEntry(at: revision)?.time,
@@ -76,7 +77,7 @@ extension Documents {
     }
   }
 
-  /// Puts a change behind all others, if it fits the limits; `nil` while the document is being read.
+  /// Submits a change within the configured limits; `nil` if the document is not loaded.
   func sequence(
     _ submission: LiveDocument.Submission, in room: DocumentRoom
   ) -> LiveDocument.Outcome? {
@@ -106,7 +107,7 @@ extension Documents {
       of: subscription.room.id, ref: messageID, to: subscription.connection)
   }
 
-  /// Refuses a change that was made on another history.
+  /// Refuses a change that was made in another epoch.
   func refuseForItsEpoch(
     _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
@@ -115,7 +116,7 @@ extension Documents {
       of: id, ref: ref, to: connection)
   }
 
-  /// Answers a change that is not taken.
+  /// Refuses a change with an error, and counts the refusal.
   func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection

@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Making changes durable, and reporting the outcome.
+/// Committing changes, and reporting the outcome to their authors.
 ///
-/// One commit of a document is under way at a time; what is taken meanwhile goes with the next.
-/// Since a commit costs a sync, and each follower a write for it, the fewer they are the better:
-/// all that one turn of the loop brings for a document goes in one commit, and what a turn has
-/// delivered is written to the sockets before more is committed, so that the authors' next changes
-/// go together.
+/// A document has at most one commit under way; changes that arrive meanwhile go with the next one.
+/// A commit costs a sync, and a write to each follower, so changes are batched: all changes of one
+/// turn of the loop go in one commit. The entries that a turn has delivered are written to the
+/// sockets before the next commit, so that the authors' next changes share a commit.
 extension Documents {
-  /// The entries of a shared log that are kept for changes that lose their races, beyond the window.
+  /// The maximum entries retained beyond the window, as bases for changes that lose a race.
   private static let basesMax = 10_000
 
-  /// Sends the tentative entries to the store with this turn's end; with a later one's if changes were
-  /// delivered in this turn, or a crowd is notified in rounds; and not before a commit under way is over.
+  /// Queues the tentative entries for the end of this turn; of a later turn if changes were
+  /// delivered in this one, if `BroadcastPacer` delays the commit, or while another commit is under
+  /// way.
   func commit(_ room: DocumentRoom) {
     if let live = room.live, !live.isSettled { commits.add(room) }
   }
 
-  /// Ends a turn of the loop: larger deferred work continues, followers and other nodes learn who has come
-  /// and gone in it, and the changes that it brought go to the store.
+  /// Ends a turn of the loop: continues large deferred work, notifies followers and other nodes of
+  /// the people who came and left, and hands the turn's changes to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
-  /// - Returns: the milliseconds after which the next turn should end; `nil` if nothing is left for it.
+  /// - Returns: The milliseconds until the next turn should end; `nil` if no work is left.
   func endTurn() -> Int? {
     while let room = turn.next() {
       if documents.holds(room) { admitWaiting(room) }
@@ -48,7 +48,7 @@ extension Documents {
     room.changes.begin(.init(ticket: ticket, kept: kept), at: dependencies.clock.microseconds)
   }
 
-  /// The commit of a document's entries, with the answers to the edits among them.
+  /// Returns a commit of entries that also stores the answers to the HTTP edits among them.
   private func keepingAnswers(
     of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
   ) -> (work: StoreRequest, kept: [RequestID]) {
@@ -59,9 +59,9 @@ extension Documents {
     return owner.keepingAnswers(of: append, to: edits)
   }
 
-  /// A commit is over.
+  /// Handles the result of a commit.
   func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>, _ ticket: StoreTicket) {
-    // There is nothing to answer if the note was deleted, even if its name was joined again since.
+    // A deleted note's changes are answered already, even if a new room has its name.
     guard let room = documents[id], let commit = room.changes.endCommit(ticket) else { return }
     switch outcome {
     case .success(.appended(let chain)):
@@ -101,19 +101,19 @@ extension Documents {
     }
   }
 
-  /// Has the store make sure that a document's commit has not happened. Until then the outcome of its
-  /// changes is reported to no client: a client that hears that the log does not hold a change sends it
-  /// again as another, and the log would have both.
+  /// Lets the store wipe a document's failed commit. The outcome is not reported before: a client
+  /// that learns that the log lacks its change resends it as a new one, and the log would contain
+  /// both.
   private func wipeFailedCommit(of room: DocumentRoom) {
     store(.wipeFailedCommits, under: .housekeeping, then: .wiping(room.id))
   }
 
-  /// Tries again for documents whose failed commits could not be wiped.
+  /// Retries for documents whose failed commits could not be wiped.
   func wipeFailedCommits() {
     for room in commits.takeUndecided() where documents.holds(room) { wipeFailedCommit(of: room) }
   }
 
-  /// A document's failed commit is wiped, or could not be.
+  /// Handles the result of wiping a document's failed commit.
   func wiped(_ id: DocumentID, _ outcome: StoreOutcome<Void>) {
     guard let room = documents[id], room.live != nil else { return }
     switch outcome {
@@ -122,10 +122,10 @@ extension Documents {
     }
   }
 
-  /// Brings durable entries to followers, and answers the edits among them.
+  /// Delivers durable entries to followers, and answers the edits among them.
   func publish(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     room.sharedText = nil
-    // Its carets are of the revision before.
+    // The encoded carets refer to the previous revision.
     room.people.named = nil
     delivery.deliver(entries, in: room)
     room.changes.sent(entries)
@@ -133,7 +133,7 @@ extension Documents {
     answerEdits(entries, in: room)
   }
 
-  /// Continues with the work that waited for a commit to end.
+  /// Continues the work that waited for the end of a commit.
   func proceed(_ room: DocumentRoom) {
     let window = settings.windowEntries(forFollowers: room.subscriptions.count)
     room.live?.trim(keeping: window, forBases: Self.basesMax)
@@ -144,10 +144,10 @@ extension Documents {
     readNews(of: room)
   }
 
-  /// A commit has failed: all that was not durable is refused.
+  /// Handles a failed commit: refuses all changes that are not durable.
   ///
-  /// If the outcome is unknown and the log has one owner, followers are not notified that the log lacks their
-  /// changes: they join again, and learn from the log which of them it has.
+  /// If the outcome is unknown and the log has one owner, followers' changes are not refused: the
+  /// followers join again, and learn from the log which of their changes it contains.
   func fail(_ error: StoreError, in room: DocumentRoom) {
     dependencies.log.write(.error, "commit failed", [("error", error.logName)])
     failed(error)
@@ -159,11 +159,11 @@ extension Documents {
     guard isUnknown || !error.isRetryable else {
       admitWaiting(room)
       storeEpoch(of: room)
-      // Some may have asked for a read of the log meanwhile.
+      // A read of the log may have been requested meanwhile.
       return readNews(of: room)
     }
-    // The log is not what this process thinks it is: read it again. Waiting clients are turned away: no
-    // reply would come to what they began here.
+    // The log differs from the document in memory: load it again. Waiting clients are turned away,
+    // since requests that they began here would never be answered.
     turnAway(room, .unavailable, "the document is being read again; join it again")
     for subscription in room.subscriptions {
       let connection = subscription.connection
@@ -174,7 +174,7 @@ extension Documents {
     }
   }
 
-  /// Counts how long the oldest changes of a document took from their arrival until now.
+  /// Records the latency of a document's oldest changes, from their arrival until now.
   private func measure(_ count: Int, in room: DocumentRoom) {
     metrics.changesAccepted += count
     let changes = settle(count, in: room)
@@ -183,7 +183,7 @@ extension Documents {
     delivery.measure(changes)
   }
 
-  /// Refuses the changes of a commit that failed, and those that were made on it.
+  /// Refuses the changes of a failed commit, and the changes based on it.
   private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, tellsFollowers: Bool) {
     for entry in fallen {
       if let edit = room.changes.takeEdit(entry.revision) {

@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Giving a document another epoch, once a client knows more than the log.
+/// Replacing a document's epoch when a client has seen revisions that the log has lost.
 extension Documents {
-  /// Lets another history begin: what was taken is committed first.
+  /// Begins a new epoch, after the accepted changes are committed.
   func renewEpoch(of room: DocumentRoom) {
     dependencies.log.write(.error, "a client knows more than the log: its tail was lost", [])
     room.pause(for: .settling)
     storeEpoch(of: room)
   }
 
-  /// Gives the store the epoch that a document waits for, once nothing else is under way to it.
+  /// Stores the new epoch of a waiting document, once no other request for it is under way.
   func storeEpoch(of room: DocumentRoom) {
     guard room.pause == .settling, let live = room.live, live.isSettled, room.log.read == nil
     else { return }
@@ -21,18 +21,18 @@ extension Documents {
       then: .renewal(room.id, epoch: epoch))
   }
 
-  /// The store has given a document another epoch, or not.
+  /// Handles the result of storing an epoch.
   func renewed(_ id: DocumentID, to epoch: String, _ outcome: StoreOutcome<Void>) {
     guard let room = documents[id], room.endPause(.storingEpoch) else { return }
     if case .failure(.notNext) = outcome, room.live?.isShared ?? false {
-      // Another node was first.
+      // Another node has renewed the epoch first.
       return readAgain(room)
     }
     if case .failure(let error) = outcome {
       dependencies.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in room.waiting.takeAll() {
-        // A client that knows more than the log tries again: with the text and the old epoch it would
-        // forget what no other client knows.
+        // A client that knows more than the log tries again: with the text and the old epoch it
+        // would discard changes that no other client has.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
           guard let connection = connections[id], connection.isReady else { continue }
           turnAway(
@@ -56,8 +56,7 @@ extension Documents {
     readNews(of: room)
   }
 
-  /// Refuses changes that native clients made for the old epoch, before they were notified of the
-  /// new one.
+  /// Refuses waiting changes of clients that know epochs: they were made in the old epoch.
   private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
     for waiting in room.waiting.takeAll() {
       if case .change(let id, let messageID, let submission) = waiting,

@@ -3,9 +3,9 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Beginning and ending to follow a document.
+/// Joining and leaving documents.
 extension Documents {
-  /// A connection wants to follow a document.
+  /// Handles a connection's request to follow a document.
   func join(
     _ id: DocumentID, _ joining: DocumentJoining, messageID: String, _ connection: Connection
   ) {
@@ -15,8 +15,8 @@ extension Documents {
     }
     let waiting = WaitingWork.join(connection.id, messageID: messageID, joining)
     let resume = joining.resume
-    // A client whose change is being committed waits for the outcome first: if it heard now that the log
-    // does not hold the change, it would send it again as another one.
+    // A client whose change is being committed waits for the outcome. If it learned now that the
+    // log lacks the change, it would resend the change as a new one.
     guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil,
       joining.unanswered.flatMap({ live.pendingRevision(of: $0.clientID) }) == nil
     else {
@@ -31,21 +31,21 @@ extension Documents {
     }
     if let resume, resume.epoch == live.epoch {
       if resume.revision > live.durableRevision {
-        // A client has seen what this log does not hold: its tail is lost. From here on it is another
-        // history, and all followers are notified of it.
+        // The client has seen revisions that this log does not contain: the tail of the log is
+        // lost. A new epoch begins, and all followers are notified.
         wait(waiting, in: room, connection)
         return renewEpoch(of: room)
       }
       let first = resume.firstNeeded
       if first >= 0, first < live.oldestBase {
         if live.durableRevision - first <= settings.lagRevisionsMax {
-          // What the client missed is still in the store: with it, nothing has to be merged.
+          // The store still contains the missed entries; with them, the client merges nothing.
           wait(waiting, in: room, connection)
           return readHistory(of: room, after: first, through: live.oldestBase)
         }
         if joining.pages, connection.verbs(in: room).contains(.read) {
-          // It follows nothing until it has read what it missed. None of its changes is under way: its
-          // earlier connection has ended, and messages on this one are done.
+          // The client is not subscribed until it has read the missed pages. None of its changes is
+          // under way: its earlier connection has ended, and this one's messages are handled.
           if let subscription = connection.subscriptions[id] { leave(subscription) }
           connection.dialect.behind(
             live, settled: settled(joining.unanswered, in: live, connection),
@@ -68,13 +68,13 @@ extension Documents {
     guard let live = room.live else { return }
     let verbs = connection.verbs(in: room)
     guard verbs.contains(.read) else {
-      // The right went while the document was being read.
+      // The right was lost while the document was being loaded.
       connection.dialect.turnAwayUnentitled(connection, ref: messageID)
       return
     }
     let subscription: Subscription
     if let old = connection.subscriptions[room.id] {
-      // Joining again starts over: what follows is counted from this reply.
+      // Joining again resets the subscription: it continues from this reply.
       subscription = old
       subscription.messageIDs.removeAll()
       subscription.isLagging = false
@@ -82,7 +82,7 @@ extension Documents {
       subscription.textRevision = 0
       subscription.isFenced = false
     } else {
-      // Joins that were sent at once have all waited for the store.
+      // Several joins that were sent at once may have waited for the store.
       let countMax = settings.limits.documentsPerConnectionMax
       guard connection.subscriptions.count < countMax else {
         turnAway(
@@ -111,13 +111,13 @@ extension Documents {
     connection.dialect.joined(subscription, join, messageID: messageID)
   }
 
-  /// The last change in the log of the client under whose id a change was sent. From here on that change
-  /// never becomes a revision as it was sent, unless it is one already.
+  /// Returns the last durable change under the client id of an unanswered change. From now on, the
+  /// unanswered change is never committed as it was sent, unless it is durable already.
   ///
-  /// Under a former id of the client, a copy may still be on the way on the connection of that time.
-  /// Changes on that connection are refused until it joins again, which no copy does.
+  /// Under a former client id, a copy may still arrive on the connection of that id. Changes on
+  /// that connection are refused until it joins again, which a copy cannot cause.
   ///
-  /// - Returns: `nil` if none is asked about, or where that connection is another user's.
+  /// - Returns: `nil` if `unanswered` is `nil`, or if the connection belongs to another user.
   private func settled(
     _ unanswered: ChangeName?, in live: LiveDocument, _ connection: Connection
   ) -> ChangeName? {
@@ -135,7 +135,7 @@ extension Documents {
     return ChangeName(clientID: unanswered.clientID, sequence: last)
   }
 
-  /// A connection no longer follows a document.
+  /// Ends a connection's subscription to a document.
   func leave(_ subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room

@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// Bringing documents into memory.
+/// Loading documents into memory.
 extension Documents {
-  /// The room of a document, which is read from the store if it is not in memory.
+  /// Returns the room of a document, which is loaded from the store if it is not in memory.
   func room(of id: DocumentID) -> DocumentRoom {
     if let room = documents[id] { return room }
     let room = documents.enter(id) { number in
@@ -24,9 +24,9 @@ extension Documents {
       then: .document(id))
   }
 
-  /// A document has been read from the store, or not.
+  /// Handles the result of loading a document.
   func loaded(_ id: DocumentID, _ outcome: StoreOutcome<StoredDocument>) {
-    // A reply for a room that is gone may reach the room that took its place: once.
+    // The reply for a removed room may reach a newer room of that name. Only one is used.
     guard let room = documents[id], room.live == nil else { return }
     switch outcome {
     case .success(let stored):
@@ -52,7 +52,7 @@ extension Documents {
     }
   }
 
-  /// A document that a client joined has been made, or not.
+  /// Handles the result of creating a document that a client has joined.
   func created(_ id: DocumentID, _ outcome: StoreOutcome<NoteSummary>) {
     guard let room = documents[id] else { return }
     switch outcome {

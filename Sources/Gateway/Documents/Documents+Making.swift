@@ -1,10 +1,10 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Making notes over the socket: as `PUT /api/notes/{id}` does, so that a client needs no HTTP and may
-/// ask again after a loss.
+/// Creating notes over the socket, with the semantics of `PUT /api/notes/{id}`: a client needs no
+/// HTTP, and may repeat a request after a lost reply.
 extension Documents {
-  /// Makes a note under an id that its maker chose.
+  /// Creates a note under an id that the client chose.
   func make(
     _ draft: NoteDraft, under right: StoreRight, messageID: String, _ connection: Connection
   ) {
@@ -14,7 +14,7 @@ extension Documents {
       under: right, then: .making(connection.id, messageID: messageID))
   }
 
-  /// The store has made a note, or not.
+  /// Answers a request to create a note.
   func made(
     for id: ConnectionID, messageID ref: String, _ outcome: StoreOutcome<NoteMaking>
   ) {
@@ -25,7 +25,7 @@ extension Documents {
     case .success(.made(let note)): dialect.made(note, isRepeated: false, ref: ref, connection)
     case .success(.found(let note)) where mayHear(of: note, connection):
       dialect.made(note, isRepeated: true, ref: ref, connection)
-    // A note of theirs that was moved out of their reach counts as another's.
+    // The user's own note that was moved out of reach is reported as another user's.
     case .success(.taken), .success(.found):
       sendError(
         .idTaken,
@@ -43,7 +43,7 @@ extension Documents {
     }
   }
 
-  /// Whether a connection may hear the title and the folder that a note has now.
+  /// Whether a connection may see the current title and folder of a note.
   private func mayHear(of note: NoteSummary, _ connection: Connection) -> Bool {
     !connection.verbs(on: note).isDisjoint(with: [.read, .manage])
   }

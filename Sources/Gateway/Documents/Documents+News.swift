@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// News of documents as a whole.
+/// Events that concern a whole document.
 extension Documents {
-  /// A note has another title.
+  /// Updates the title of a note, and notifies its followers.
   func renamed(_ id: DocumentID, to title: String) {
     guard let room = documents[id] else { return }
     room.live?.title = title
     tell(room, title: title)
   }
 
-  /// Notes are in other folders; other nodes are to read the new ones.
+  /// Applies the new folders of notes, and notifies other nodes.
   func moved(_ notes: [NoteSummary]) {
     for note in notes {
       if let room = documents[note.id] { take(note.folder, in: room) }
@@ -20,7 +20,7 @@ extension Documents {
     }
   }
 
-  /// A document is in a folder, which decides its followers' rights from now on.
+  /// Applies a document's folder, which decides its followers' rights.
   func take(_ folder: FolderPath, in room: DocumentRoom) {
     guard let live = room.live, live.folder != folder else { return }
     room.live?.folder = folder
@@ -31,7 +31,7 @@ extension Documents {
     }
   }
 
-  /// A note was deleted.
+  /// Handles the deletion of a note: notifies its followers, and answers pending requests.
   func deleted(_ id: DocumentID) {
     guard let room = documents[id] else { return }
     tell(room, isDeleted: true)
@@ -39,7 +39,7 @@ extension Documents {
     for edit in room.changes.edits.values {
       respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
     }
-    // All of them are answered below.
+    // `turnAway` answers these joins below.
     for case .join(let waiting, _, _) in room.waiting.all + room.log.allAsking {
       guard let connection = connections[waiting] else { continue }
       connection.dialect.turnAwayFromDeleted(connection)
@@ -47,7 +47,7 @@ extension Documents {
     turnAway(room, .unknownDocument, "the note was deleted")
   }
 
-  /// Notifies the followers whose dialect has a message for it.
+  /// Notifies the followers whose dialect has a message for the event.
   private func tell(_ room: DocumentRoom, title: String? = nil, isDeleted: Bool = false) {
     let news = frame(
       .documentChanged(.init(documentID: room.id.text, title: title, deleted: isDeleted)),

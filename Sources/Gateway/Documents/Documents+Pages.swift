@@ -4,16 +4,16 @@ import SocketMessages
 
 /// Pages of a document's changes, for clients that were away for long.
 ///
-/// A page comes from memory, or from a read of the store beside the commits, and the reader asks for each:
-/// a slow reader has one page under way, and nothing is kept for it. A page holds as many changes as one
-/// frame for a lagging follower.
+/// A page comes from memory, or from a read of the store that runs beside the commits. The reader
+/// requests each page, so a slow reader has one page under way and occupies no other memory. The
+/// maximum changes of a page are those of one frame for a lagging follower.
 extension Documents {
-  /// A connection asks for a page.
+  /// Handles a request for a page.
   func readPage(
     _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
   ) {
-    // The reader has the last one still before it, or has not waited for it. Or the disk has too much to
-    // do: writers go first.
+    // The reader's queue is full, or the reader has not waited for the previous page. Or the store
+    // is overloaded: writers have priority.
     guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
       dependencies.queuedBytes(connection.id) <= settings.laggingBytes
@@ -32,8 +32,8 @@ extension Documents {
     readPage(page, of: room, messageID: messageID, connection)
   }
 
-  /// Whether a connection may read pages of one more document that it does not follow, and takes
-  /// note of it. Each such document is kept in memory for a while.
+  /// Whether a connection may read pages of one more document that it does not follow; if so, the
+  /// document is recorded. Each recorded document stays in memory for a while.
   private func maySurvey(_ id: DocumentID, _ connection: Connection) -> Bool {
     guard connection.subscriptions[id] == nil, !connection.surveyed.contains(id) else {
       return true
@@ -50,7 +50,7 @@ extension Documents {
     return true
   }
 
-  /// Answers with a page, as soon as the document is there.
+  /// Answers with a page, once the document is loaded.
   func readPage(
     _ page: HistoryPageRequest, of room: DocumentRoom, messageID: String, _ connection: Connection
   ) {
@@ -87,7 +87,7 @@ extension Documents {
     connection.pageReads[room.id] = .store(ticket)
   }
 
-  /// The entries of a page have been read, or not.
+  /// Handles the result of reading a page's entries.
   func readPage(
     _ reading: HistoryPageReading, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
@@ -98,7 +98,7 @@ extension Documents {
       connection.pageReads[reading.id] = nil
       return
     }
-    // Read beside the commits: meanwhile the note may have been deleted and made again.
+    // The read runs beside the commits: the note may have been deleted and created again.
     guard let live = documents[reading.id]?.live, live.epoch == reading.epoch else {
       return turnAwayReader(
         of: reading.id, connection, .unavailable, ref: reading.messageID)
@@ -114,7 +114,7 @@ extension Documents {
     }
   }
 
-  /// Cancels the page reads of a connection that ends: others wait for the store.
+  /// Cancels the page reads of a connection that ends, which frees the store for others.
   func forgetPages(of connection: Connection) {
     for read in connection.pageReads.values {
       if case .store(let ticket) = read { act(.forget(ticket)) }
@@ -132,7 +132,7 @@ extension Documents {
     }
     var entries = entries
     if page.after < page.resume.revision {
-      // Another change at this revision: the reader has seen what this log has lost.
+      // Another change has this revision: the log has lost entries that the reader has seen.
       guard let known = page.resume.change, let entry = entries.popFirst(),
         known == entry.name(withTime: known.time != nil)
       else { return turnAwayReader(of: live.id, connection, .historyGone, ref: messageID) }
@@ -142,7 +142,7 @@ extension Documents {
       ref: messageID, connection)
   }
 
-  /// Sends a reader the reason why there is no page.
+  /// Answers a reader with the reason why there is no page.
   func turnAwayReader(
     of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
   ) {

@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Continuing when another writer of the store has appended to a document's log first.
+/// Recovering when another writer of the store has appended to a document's log first.
 ///
-/// A single node never sees that. Of several that share a store, one wins each race, and the others adopt
-/// what it has appended and submit again what their clients had sent.
+/// A single node never loses a race. Among nodes that share a store, one wins each race; the others
+/// adopt its entries and resubmit their clients' changes.
 extension Documents {
-  /// Takes back what was to be committed, adopts the others' entries, and submits again what its
-  /// authors had sent.
+  /// Withdraws the tentative changes, adopts the other writers' entries, and resubmits the
+  /// withdrawn changes.
   ///
   /// - Parameter chain: The chain at the last of the entries, if the log is shared.
   /// - Precondition: the entries follow the durable head.
@@ -27,18 +27,18 @@ extension Documents {
     publish(adopted, in: room)
   }
 
-  /// Takes back what was to be committed, and submits it again except what is dropped.
+  /// Withdraws the tentative changes, and resubmits them except those that `isDropped` matches.
   func resubmit(
     in room: DocumentRoom, droppingThose isDropped: (LiveDocument.Submission) -> Bool
   ) {
     for change in withdraw(room) where !isDropped(change.submission) { submit(change, again: room) }
   }
 
-  /// Other nodes have done some of a commit's edits, which had reached them, too: these are answered as
-  /// they were there, and all else is submitted again.
+  /// Handles a commit with edits that other nodes have received and committed, too. These edits are
+  /// answered from the store; all other changes are resubmitted.
   ///
-  /// - Parameter places: The edits' places among the answers that the commit was to keep.
-  /// - Returns: Whether there was one.
+  /// - Parameter places: Indices of the edits among the answers that the commit was to store.
+  /// - Returns: Whether an edit was found.
   func dropAnswered(
     _ places: [Int], of commit: UncommittedChanges.Commit, in room: DocumentRoom
   ) -> Bool {
@@ -55,7 +55,7 @@ extension Documents {
     return hasDropped
   }
 
-  /// The log has a change already: its author is notified with that entry.
+  /// Registers a change that the log already contains: its entry answers the author.
   private func answer(_ change: WithdrawnChange, as revision: Int, in room: DocumentRoom) {
     if let (subscription, messageID) = change.follower {
       subscription.messageIDs[revision] = messageID
@@ -88,7 +88,7 @@ extension Documents {
     let submission = change.submission
     metrics.changesResubmitted += 1
     if let edit = change.edit, let expected = edit.expected, let live = room.live {
-      // The head that it expected is no longer the newest.
+      // The expected head is no longer the newest revision.
       return respond(edit.request, .outdated(expected: expected, head: live.headRevision))
     }
     switch sequence(submission, in: room) {
@@ -99,7 +99,7 @@ extension Documents {
       room.changes.expect(change.edit, as: revision)
       took(submission.operation, of: submission.client, at: change.arrival, in: room)
     case .duplicate(let revision):
-      // It has come to the log by way of another node, too, and is acknowledged with that entry.
+      // The change reached the log through another node, too; its entry acknowledges it.
       answer(change, as: revision, in: room)
     case .duplicatePending, nil: break
     case .refused(let refusal):

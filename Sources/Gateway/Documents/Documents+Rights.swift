@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Rights to documents that change while they are followed.
+/// Changes of rights to documents that a connection follows.
 extension Documents {
-  /// Applies the present rights of a connection to its subscription.
+  /// Applies the current rights of a connection to its subscription.
   func applyRights(to subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room
@@ -15,7 +15,7 @@ extension Documents {
       return
     }
     if !before.contains(.read) {
-      // It may read again before it has left, and lacks what it was not sent meanwhile.
+      // The right returned before the subscription ended: send the entries withheld meanwhile.
       room.leaving.removeAll { $0.subscription === subscription }
       delivery.lag(subscription)
     }
@@ -34,8 +34,8 @@ extension Documents {
     }
   }
 
-  /// Ends a subscription whose connection may no longer read the document. If a change of its own is being
-  /// committed, it is sent nothing until that is over, and then the changes up to its own.
+  /// Ends a subscription whose connection may no longer read the document. While its own change is
+  /// being committed, it is sent nothing; then it is sent the entries up to its own.
   private func loseReading(_ subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room
@@ -51,8 +51,7 @@ extension Documents {
     room.leaving.append((subscription, own))
   }
 
-  /// Ends the subscriptions of clients that may no longer read and whose changes are committed or refused
-  /// by now.
+  /// Ends the subscriptions of clients that may no longer read and have no pending change.
   func endLeaving(_ room: DocumentRoom) {
     guard !room.leaving.isEmpty, let live = room.live else { return }
     let leaving = room.leaving
@@ -62,7 +61,7 @@ extension Documents {
         room.leaving.append((subscription, own))
         continue
       }
-      // A change that other nodes have overtaken has come behind what its author may not read.
+      // After a lost race, the change comes after entries that its author may not read.
       if subscription.messageIDs[own] != nil, own <= live.durableRevision,
         subscription.revision >= live.oldestBase
       {

@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// Edits and versions that come over HTTP, in one order with the followers' changes.
+/// Edits and versions over HTTP, ordered with the followers' changes.
 extension Documents {
-  /// Edits a document as its followers do; answered once the edit is durable.
+  /// Submits an HTTP edit to a document, or queues it. It is answered once it is durable.
   func edit(_ id: DocumentID, _ edit: ServerEdit) {
     guard !board.isDraining else {
       respond(edit.request, .problem(503, .unavailable, "the server is going down"))
@@ -20,7 +20,7 @@ extension Documents {
     submit(edit, to: room)
   }
 
-  /// Transforms an edit to the head, and submits it.
+  /// Converts an edit to an operation, and submits it.
   func submit(_ edit: ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
     guard edit.isGranted(on: live, owner) else { return respond(edit.request, .notGranted) }
@@ -45,7 +45,7 @@ extension Documents {
     case .change(let change, let base): (operation, revision) = (change, base)
     }
     if edit.skipsIdentity, operation.isIdentity {
-      // All of it is on the disk already: what was read at `revision`, and what others changed since.
+      // The edit changes nothing, and its base is durable already.
       respond(edit.request, .edited(max(revision, live.durableRevision)))
       return
     }
@@ -78,13 +78,13 @@ extension Documents {
     }
   }
 
-  /// Answers an edit that does not fit the document.
+  /// Answers an edit that the document refuses.
   func respond(_ request: RequestID?, _ refusal: LiveDocument.Refusal) {
     let (code, message) = refusal.words(sequence: 0)
     respond(request, .problem(code == .tooLarge ? 413 : 409, code, message))
   }
 
-  /// Answers the edits that have become durable.
+  /// Answers the HTTP edits that have become durable.
   func answerEdits(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     for entry in entries {
       if let edit = room.changes.takeEdit(entry.revision) {
@@ -93,7 +93,7 @@ extension Documents {
     }
   }
 
-  /// Names a revision.
+  /// Saves a named version of a document, or queues the request while the document is busy.
   func save(_ naming: VersionNaming, of id: DocumentID) {
     let room = room(of: id)
     guard !room.isBusy else {
@@ -104,13 +104,13 @@ extension Documents {
     save(naming, of: room)
   }
 
-  /// Names a revision of a document that is in memory.
+  /// Saves a named version of a document that is in memory.
   func save(_ naming: VersionNaming, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
     owner?.save(naming, epoch: epoch, of: room.id)
   }
 
-  /// Answers a request for which too many others wait.
+  /// Answers a request with an error: too many requests wait for the document.
   func respondBusy(_ request: RequestID?) {
     respond(request, .busy("too many wait for this note; try again"))
   }

@@ -1,28 +1,28 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Hearing of what other nodes append to a document's log.
+/// Reading what other nodes append to a document's log.
 ///
-/// No node owns a document: the log decides. A node that lost a race, received news, or does not know the
-/// outcome of its commit reads the log, takes its tentative changes back, adopts the new entries, and
-/// submits again what its clients had sent and the log has not.
+/// No node owns a document: the log decides. A node reads the log after a lost race, a hint or a
+/// commit of unknown outcome. It withdraws its tentative changes, adopts the new entries, and
+/// resubmits those of its clients' changes that the log lacks.
 ///
 ///     a join that resumes ─▶ begin sessions ─▶ read the log ─▶ adopt ─▶ answer
 ///     a hint, the heads   ────────────────────▶ read the log ─▶ adopt ─▶ deliver
 ///     an answer was lost  ────────────────────▶ read the log ─▶ adopt ─▶ commit the rest again
 ///
-/// While the log is being read nothing is handed to the store, so that the entries read follow those known.
+/// During a read nothing is handed to the store, so that the entries read follow the known ones.
 /// None of this applies to a document whose log has one owner.
 extension Documents {
   // MARK: Asking
 
-  /// Queues a request for a read of the log that begins from now on.
+  /// Queues work that needs a read of the log that begins after this call.
   func ask(_ asking: WaitingWork, in room: DocumentRoom) {
     room.log.ask(asking)
     readNews(of: room)
   }
 
-  /// The commit under way has an unknown outcome.
+  /// Handles a commit of unknown outcome: the log is read.
   func unsettle(_ error: StoreError, in room: DocumentRoom) {
     dependencies.log.write(
       .error, "commit has no known outcome; the log is read", [("error", error.logName)])
@@ -35,14 +35,14 @@ extension Documents {
 
   // MARK: Hints
 
-  /// Follows the topic of a document's hints.
+  /// Subscribes to the hints for a document with a shared log.
   func followTopic(of room: DocumentRoom) {
     guard room.live?.isShared ?? false else { return }
     logs.use()
     act(.follow(topic: documents.topic(of: room.id)))
   }
 
-  /// Stops following it.
+  /// Unsubscribes from the hints.
   func leaveTopic(of room: DocumentRoom) {
     if room.live?.isShared ?? false { act(.leave(topic: documents.topic(of: room.id))) }
   }
@@ -53,7 +53,7 @@ extension Documents {
     act(.publish(topic: documents.topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
-  /// Another node reports that a log has grown. The hint is not trusted: it only causes a read.
+  /// Handles a message from another node. A hint is not trusted: it only causes a read.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = documents.room(under: topic) else { return }
     if bytes.elementsEqual(DocumentRoom.moveHint) { return look(at: room) }
@@ -64,7 +64,7 @@ extension Documents {
     readNews(of: room)
   }
 
-  /// Reads the heads of all logs in memory from time to time, and continues where a read failed.
+  /// Reads the heads of shared logs periodically, and retries for commits of unknown outcome.
   func lookForNews(now: Int64) {
     for room in logs.stillUnsettled(in: documents) { readNews(of: room) }
     guard logs.isUsed || settings.sharesStore else { return }
@@ -76,7 +76,7 @@ extension Documents {
     store(.heads(ids: ids), under: .housekeeping, then: .heads(ids))
   }
 
-  /// The heads of logs were read: logs whose heads differ from the known ones are read.
+  /// Compares stored heads with the known ones, and reads the logs whose heads differ.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
     guard case .success(let heads) = outcome else { return logs.heads.couldNotLook() }
     defer { logs.heads.looked() }
@@ -89,7 +89,7 @@ extension Documents {
         if head == nil { miss(room) }
         continue
       }
-      // A reader that has lost a right by it is removed before the log can be read.
+      // A reader that loses the right to read is removed before the log is read.
       take(head.folder, in: room)
       head.folder = known.folder
       if head == known { continue }
@@ -97,7 +97,7 @@ extension Documents {
         head.title.utf8.elementsEqual(known.title.utf8)
       {
         logs.heads.lacks(id, upTo: head.revision)
-        // It may be what is being committed here: then nothing is read for it.
+        // The revision may be the commit under way at this node; then nothing is read.
         room.log.hear(of: head.revision)
         readNews(of: room)
       } else {
@@ -112,13 +112,13 @@ extension Documents {
     look(at: room)
   }
 
-  /// Whether other nodes' changes are still to be read after failures of the store.
+  /// Whether other nodes' changes are still unread after failures of the store.
   var isBehind: Bool {
     guard logs.isUsed || settings.sharesStore else { return false }
     return logs.heads.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
   }
 
-  /// Reads a log, whatever its newest revision is.
+  /// Reads a log, even if no newer revision is known.
   private func look(at room: DocumentRoom) {
     room.log.hearOfAny()
     readNews(of: room)
@@ -126,9 +126,10 @@ extension Documents {
 
   // MARK: Reading
 
-  /// Reads what other nodes have appended, if a read is wanted and nothing prevents it.
+  /// Reads what other nodes have appended, if a read is requested and nothing prevents it.
   ///
-  /// A commit under way prevents it, and so does one about to begin, which tells as much as a read.
+  /// A commit under way prevents it. A commit about to begin prevents a read that only a hint
+  /// requests: the commit's result contains the same entries.
   func readNews(of room: DocumentRoom) {
     guard room.pause != .storingEpoch, let live = room.live, live.isShared, !live.isCommitting,
       room.log.isWanted(by: live)
@@ -144,9 +145,9 @@ extension Documents {
     }
   }
 
-  /// The clients that begin a session with their joins, so that no copy of a change that is still on its
-  /// way through another node is committed after the answer: those that have a change without an answer,
-  /// and those that do not know whether they have.
+  /// Returns the clients that begin a new session with their joins: clients with an unanswered
+  /// change, and returning clients that may have one. In the new session, no copy of the change
+  /// that is in transit through another node is committed after the answer.
   private func clientsThatBegin(
     _ asking: [WaitingWork], in room: DocumentRoom
   ) -> [String] {
@@ -156,7 +157,7 @@ extension Documents {
       if joining.unanswered != nil || joining.resume == nil, connection.isReturning {
         clients.insert(connection.client)
       }
-      // Whose id it was is not known here: if it is another's, that client joins again and loses nothing.
+      // The owner of the former id is unknown here. Another user's client joins again without loss.
       if let former = joining.unanswered?.clientID,
         connection.verbs(in: room).contains(.write)
       {
@@ -166,13 +167,13 @@ extension Documents {
     return clients.sorted()
   }
 
-  /// Sessions have begun, or not.
+  /// Handles the result of beginning sessions.
   func fenced(_ id: DocumentID, _ outcome: StoreOutcome<[String: Int]>, _ ticket: StoreTicket) {
     guard let room = documents[id], let read = room.log.read(ticket) else { return }
     switch outcome {
     case .success(let sessions):
       metrics.sessionsBegun += sessions.count
-      // Changes of these clients here are settled before the clients are answered.
+      // Changes of these clients at this node are settled before the clients are answered.
       for (client, session) in sessions { room.live?.raise(session: session, of: client) }
       readLog(of: room, for: read.asking, sessions: sessions)
     case .failure(let error): couldNotRead(room, read, error)
@@ -188,7 +189,7 @@ extension Documents {
       guard let client = connections[id]?.client, sessions[client] == nil else { continue }
       clients.insert(client)
     }
-    // The read replaces hints so far, which may be wrong; later hints may be newer than the read.
+    // The read supersedes earlier hints, which may be wrong; later hints may be newer than it.
     room.log.forgetHints()
     let ticket = store(
       .news(
@@ -198,7 +199,7 @@ extension Documents {
     room.log.begin(ticket, for: asking, sessions: sessions)
   }
 
-  /// The log has been read, or not.
+  /// Handles the result of a read of the log.
   func heard(of id: DocumentID, _ outcome: StoreOutcome<LogNews>, _ ticket: StoreTicket) {
     guard let room = documents[id], let read = room.log.read(ticket) else { return }
     switch outcome {
@@ -213,7 +214,7 @@ extension Documents {
   }
 
   private func take(_ stretch: LogStretch, _ read: LogReading.Read, in room: DocumentRoom) {
-    // No copy of the document is held here, since changing it would then copy its arrays.
+    // Hold no copy of the document here: changing the document would then copy its arrays.
     guard stretch.entries.isEmpty || room.live?.isFollowed(by: stretch.entries) ?? false else {
       room.log.askAgain(read.asking)
       return fail(.damaged("the log has another history"), in: room)
@@ -221,7 +222,7 @@ extension Documents {
     storeFailure = nil
     room.log.settle()
     room.live?.raise(sessionFloor: stretch.sessionFloor)
-    // First: a reader that may no longer read the entries is not sent them.
+    // First the folder: a reader that loses the right to read is not sent the entries.
     take(stretch.folder, in: room)
     if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
       renamed(room.id, to: stretch.title)
@@ -238,7 +239,7 @@ extension Documents {
     proceed(room)
   }
 
-  /// Continues for the clients that waited for a read of the log.
+  /// Continues the work that waited for a read of the log.
   private func answer(
     _ asking: [WaitingWork], in room: DocumentRoom, _ sessions: [String: Int]
   ) {
@@ -260,12 +261,12 @@ extension Documents {
         guard let connection = connections[id], connection.isReady else { continue }
         page.isFresh = true
         readPage(page, of: room, messageID: messageID, connection)
-      case .change, .version: break  // They do not ask.
+      case .change, .version: break  // They never wait for a read.
       }
     }
   }
 
-  /// The log could not be read: the waiting clients are to try again.
+  /// Handles a failed read of the log: the waiting clients try again.
   private func couldNotRead(
     _ room: DocumentRoom, _ read: LogReading.Read, _ error: StoreError
   ) {
@@ -290,28 +291,28 @@ extension Documents {
       }
     }
     guard room.log.isUnsettled else {
-      // The next look at the heads finds the revisions of the hints.
+      // The next comparison of heads finds the revisions of the hints.
       room.log.forgetHints()
       commit(room)
       storeEpoch(of: room)
-      // Others may have asked meanwhile.
+      // A read may have been requested meanwhile.
       readNews(of: room)
       return
     }
     if room.log.giveUp() { fail(error, in: room) }
   }
 
-  /// The log is not the one that is in memory: all join again.
+  /// Discards a document that differs from its log; all clients join again.
   func readAgain(_ room: DocumentRoom) {
     fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
   }
 
   // MARK: Sessions
 
-  /// Clients have begun other sessions since their changes came, most likely at other nodes: these changes
-  /// are dropped, and their connections here are asked to reconnect.
+  /// Drops the changes of clients that have begun newer sessions, most likely at other nodes, and
+  /// closes their connections here.
   ///
-  /// - Returns: Whether there was something to drop.
+  /// - Returns: Whether a change was dropped.
   func drop(_ clients: [String], in room: DocumentRoom) -> Bool {
     var fenced: ExactSet = []
     for client in clients { fenced.insert(client) }

@@ -3,7 +3,7 @@ import SocketMessages
 
 /// Requests that wait for a read of the store or the end of a commit.
 extension Documents {
-  /// Queues work behind a document, or turns it away if too much waits.
+  /// Queues work for a document, or rejects it if too much waits.
   func wait(
     _ waiting: WaitingWork, in room: DocumentRoom, _ connection: Connection
   ) {
@@ -33,7 +33,7 @@ extension Documents {
       && !(room.waiting.isResting && turn.restingBytes >= settings.storeBytesMax)
   }
 
-  /// Continues for the waiting clients, unless they have to wait for something else now.
+  /// Continues the waiting work, until an item has to wait for something else.
   func admitWaiting(_ room: DocumentRoom) {
     guard !room.isBusy else { return }
     let all = room.waiting.takeAll()
@@ -59,20 +59,20 @@ extension Documents {
     }
   }
 
-  /// Whether work may begin now. If it has to wait for another turn, its document rests until then.
+  /// Whether work may begin now. If it has to wait for another turn, the document rests.
   func mayBegin(_ work: WaitingWork, in room: DocumentRoom) -> Bool {
     guard !room.isBusy, let live = room.live else { return false }
     return mayBegin(work.work(in: live), in: room)
   }
 
-  /// Whether an amount of work may be done now on a document that is not busy; if not, the document rests.
+  /// Whether an amount of work on a document that is not busy may begin now; otherwise it rests.
   func mayBegin(_ work: @autoclosure () -> Int, in room: DocumentRoom) -> Bool {
     if turn.allows(work()) { return true }
     turn.rest(room)
     return false
   }
 
-  /// Reads older entries from the store; clients that need them wait.
+  /// Reads older entries from the store; the document pauses meanwhile.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
     let ticket = store(
       .entries(id: room.id, after: after, through: through), under: .housekeeping,
@@ -80,16 +80,16 @@ extension Documents {
     room.pause(for: .reading(ticket))
   }
 
-  /// Older entries have been read, or not.
+  /// Handles the result of reading older entries.
   func readHistory(
     of id: DocumentID, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
-    // Read beside the commits: meanwhile the note may have been deleted and made again.
+    // The read runs beside the commits: the note may have been deleted and created again.
     guard let room = documents[id], room.endPause(.reading(ticket)) else { return }
     switch outcome {
     case .success(let entries):
       guard entries.last?.revision == room.live?.oldestBase else {
-        // Less than was asked for: asking again would give no more.
+        // Fewer entries than requested: another read would return no more.
         for waiting in room.waiting.takeAll() {
           settle(waiting, in: room, without: .compacted(oldestRevision: 0))
         }
@@ -103,7 +103,7 @@ extension Documents {
     }
   }
 
-  /// Ends a wait for older entries that cannot be read.
+  /// Ends the wait of work for older entries that cannot be read.
   func settle(
     _ waiting: WaitingWork, in room: DocumentRoom, without error: StoreError
   ) {
@@ -116,12 +116,12 @@ extension Documents {
       var joining = joining
       if let resume = joining.resume, resume.needsHistory(of: room.live) {
         if error.isRetryable {
-          // The log holds what was missed: with the text instead, the client would have to guess.
+          // The log still contains the missed entries: the client joins again to get them.
           return turnAway(
             connection, .unavailable, "older changes cannot be read now; join again",
             ref: messageID)
         }
-        // With the whole text it can still join; it merges what it has pending.
+        // The client can still join with the whole text, and merges its pending changes.
         joining.resume = nil
       }
       join(room.id, joining, messageID: messageID, connection)
@@ -143,7 +143,7 @@ extension Documents {
     }
   }
 
-  /// The author of a change that has waited; the change is refused if they no longer follow the document.
+  /// Returns the subscription of a change's author; without one, the change is refused.
   private func author(
     _ id: ConnectionID, of submission: LiveDocument.Submission, _ messageID: String,
     in room: DocumentRoom
@@ -156,14 +156,14 @@ extension Documents {
     return nil
   }
 
-  /// Answers a join that cannot be granted.
+  /// Answers a join or a request for a page with an error.
   func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
     connection.dialect.turnAway(connection, code, message, ref: ref)
   }
 
-  /// Answers all clients that wait for a document that cannot be opened, and forgets it.
+  /// Discards a document that cannot be used, and answers all clients that wait for it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     forget(room)
     people.partFromNodes(in: room)
@@ -173,7 +173,7 @@ extension Documents {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
         if case .page = waiting { connection.pageReads[room.id] = nil }
-        // A reader by folders alone does not learn which names are free.
+        // A client with rights to folders alone must not learn which names are unused.
         guard
           code != .unknownDocument
             || connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.read)
@@ -185,7 +185,7 @@ extension Documents {
       case .edit(let edit): respond(edit.request, refusal(code, message, under: edit.right))
       case .version(let naming):
         respond(naming.request, refusal(code, message, under: naming.right))
-      case .change: break  // A document that could not be joined has no changes.
+      case .change: break  // Its author joins again, or knows of the deletion.
       }
     }
   }

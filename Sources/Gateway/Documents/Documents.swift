@@ -1,20 +1,19 @@
 import ParleyGatewayPorts
 
-/// The documents: who follows them, how they are changed, and how changes become durable and reach
-/// their followers.
+/// The documents: their followers, their changes, and the commit and delivery of changes.
 ///
-/// Nothing outside this folder touches its state. It reaches the world through the switchboard, its
-/// followers through their dialects, and its owner through ``DocumentsOwner``.
+/// Only this folder uses its state. It acts through the switchboard, reaches followers through
+/// their dialects, and its owner through ``DocumentsOwner``.
 final class Documents: Part {
   let board: Switchboard
-  /// Receives what concerns other parts.
+  /// Receives events that concern other parts.
   unowned var owner: (any DocumentsOwner)?
 
-  /// The documents in memory, or on their way there.
+  /// Documents in memory, or being loaded.
   let documents: DocumentTable
   let people: DocumentPeople
   let delivery: DocumentDelivery
-  /// The work that this turn may still do, and what waits for the next.
+  /// The work left in this turn, and the documents that wait for the next one.
   var turn: TurnWork
   /// Documents with changes for the store.
   var commits = CommitQueue()
@@ -37,12 +36,12 @@ final class Documents: Part {
   /// The number of followers of all documents.
   var subscriptionCount: Int { documents.values.reduce(0) { $0 + $1.subscriptions.count } }
 
-  /// Whether every change that was taken has been written and answered.
+  /// Whether every accepted change is durable and answered.
   var isSettled: Bool { documents.values.allSatisfy(\.isSettled) }
 
   // MARK: Connections
 
-  /// A connection has ended, or is about to: it follows nothing from now on.
+  /// Ends all subscriptions of a connection that has ended or is about to.
   func leaveAll(_ connection: Connection) {
     delivery.forget(connection)
     forgetPages(of: connection)
@@ -51,7 +50,7 @@ final class Documents: Part {
 
   // MARK: Time
 
-  /// Forgets documents without followers, and texts that are not asked for.
+  /// Discards documents without followers, and unused encoded texts.
   func forgetUnused(now: Int64) {
     for document in documents.values {
       document.forgetSharedText(now: now)
@@ -59,7 +58,7 @@ final class Documents: Part {
     }
   }
 
-  /// Forgets a document. What is under way for it finds another or none.
+  /// Discards a document. Later replies for it reach a newer room of that name, or no room.
   func forget(_ room: DocumentRoom) {
     documents.remove(room)
     leaveTopic(of: room)

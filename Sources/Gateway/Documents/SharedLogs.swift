@@ -1,24 +1,24 @@
 import ParleyGatewayPorts
 
-/// The logs in memory that several nodes share, as far as they are to be read.
+/// The state of reading the shared logs of documents in memory.
 struct SharedLogs {
-  /// Whether a document came from such a log.
+  /// Whether a document with a shared log has been loaded.
   private(set) var isUsed = false
-  /// The documents whose heads are still to be asked for.
+  /// The documents whose heads are read in rotation.
   var heads = NameRotation<DocumentID>()
-  /// Documents with a commit whose outcome is unknown, whose logs are read again with the next tick.
+  /// Documents with a commit of unknown outcome; the next tick reads their logs again.
   private var unsettled: [DocumentRoom] = []
 
-  /// A document came from a shared log.
+  /// Records that a document has a shared log.
   mutating func use() { isUsed = true }
 
-  /// The outcome of a document's commit is unknown.
+  /// Records that the outcome of a document's commit is unknown.
   mutating func unsettle(_ room: DocumentRoom) {
     room.log.unsettle()
     unsettled.append(room)
   }
 
-  /// The documents whose outcomes are still unknown, each once.
+  /// Returns the documents whose outcomes are still unknown, each once.
   mutating func stillUnsettled(in documents: DocumentTable) -> [DocumentRoom] {
     var seen: Set<ObjectIdentifier> = []
     unsettled = unsettled.filter {

@@ -1,31 +1,32 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// The work on documents that one turn of the loop may do, and the documents that rest until another one.
+/// The work on documents in one turn of the loop, and the documents that rest until another turn.
 ///
-/// A turn does all that it brings, however much it is, as long as each piece is small: thousands of letters
-/// are. A large piece, such as a whole text, is begun only while something of the turn's work is left and
-/// no document rests. Otherwise it waits with its document until the end of a turn, and others continue
-/// meanwhile:
+/// Small pieces, such as thousands of typed letters, are all done in the turn in which they arrive.
+/// A large piece, such as a whole text, begins only while some of the turn's work is left and no
+/// document rests. Otherwise it waits with its document until the end of a turn, and other
+/// documents continue meanwhile:
 ///
 ///     large piece ─▶ rest(document) ─▶ turn ends: next() ─▶ its waiting work ─▶ rest(document), if more is left
 ///
-/// A turn thus does its work and, beyond that, a part of one piece, and at its end at least one of those that
-/// rested when it began. Work is counted in bytes of text that are compared, copied, put into a document or encoded;
-/// see ``LiveDocument/work(on:from:)`` and ``DocumentRoom/textWork(of:by:)``.
+/// A turn thus does its work and, beyond that, part of one piece; at its end, at least one of the
+/// documents that rested at its beginning continues. The unit of work is one byte of text that is
+/// compared, copied, inserted or encoded; see ``LiveDocument/work(on:from:)`` and
+/// ``DocumentRoom/textWork(of:by:)``.
 struct TurnWork {
   private let most: Int
-  /// Work that is left for this turn; below zero if the last piece was larger than that.
+  /// The work left in this turn; negative if the last piece exceeded it.
   private var left: Int
-  /// Documents with work that waits for a turn, in the order of their turns.
+  /// Documents with deferred work, in the order in which they continue.
   private var resting: [DocumentRoom] = []
   private let sum = WaitingQueue.Sum()
-  /// Whether documents rested when the turn began, of which none has continued yet.
+  /// Whether documents rested when the turn began and none of them has continued yet.
   private var owesTurn = false
-  /// Whether documents that rested are continuing.
+  /// Whether resting documents are continuing now.
   private var isGoingOn = false
 
-  /// - Parameter most: Work of a turn.
+  /// - Parameter most: The work of one turn.
   init(most: Int) {
     self.most = most
     left = most
@@ -34,26 +35,26 @@ struct TurnWork {
   /// Whether documents rest.
   var isLeft: Bool { !resting.isEmpty }
 
-  /// The approximate bytes that wait in resting documents.
+  /// The approximate bytes of work that waits in resting documents.
   var restingBytes: Int { sum.bytes }
 
-  /// Whether a piece may be done now.
+  /// Whether a piece may begin now. A small piece always may.
   func allows(_ piece: @autoclosure () -> Int) -> Bool {
     left > 0 && (isGoingOn || resting.isEmpty) || piece() <= most / 64
   }
 
-  /// Takes note of a piece that is being done.
+  /// Subtracts a piece that is being done.
   mutating func spend(_ piece: Int) { left -= piece }
 
-  /// Defers a document's work to the end of a turn: later work for it waits behind.
+  /// Defers a document's work to the end of a turn; later work queues behind it.
   mutating func rest(_ room: DocumentRoom) {
     guard !room.waiting.isResting else { return }
     room.waiting.rest(countedIn: sum)
     resting.append(room)
   }
 
-  /// The next document that continues at the end of this turn; `nil` if nothing of the turn's work is left
-  /// for it.
+  /// Returns the next document that continues at the end of this turn; `nil` if no document rests
+  /// or no work is left.
   mutating func next() -> DocumentRoom? {
     if owesTurn { left = max(left, 1) }
     owesTurn = false
@@ -64,7 +65,7 @@ struct TurnWork {
     return room
   }
 
-  /// Begins the work of another turn.
+  /// Begins another turn with its full work.
   mutating func begin() {
     left = most
     owesTurn = !resting.isEmpty

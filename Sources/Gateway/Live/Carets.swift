@@ -3,15 +3,15 @@ package import OTCore
 
 /// A holder of carets, which move with the changes of a document.
 package protocol CaretHolder: AnyObject {
-  /// The client whose carets they are.
+  /// The client that owns the carets.
   var caretOwner: String { get }
   /// The carets.
   var selections: [Selection] { get set }
 }
 
-/// Moves people's carets over changes: own inserts push them, others' leave them.
+/// Moves carets over changes: an insert at a caret moves it only if the caret's owner made it.
 package enum Carets {
-  /// Moves the carets of some people over a change.
+  /// Moves the carets of holders over a change.
   ///
   /// - Complexity: O(*carets* · log *carets* + *components*), but O(*carets* · *components*) for a
   ///   change of few components, where that is less.
@@ -27,7 +27,7 @@ package enum Carets {
       }
       return
     }
-    // All carets that the change moves alike in one walk through it.
+    // Move all carets with the same `own` in one walk over the change.
     for own in [false, true] {
       let moving = holders.filter { (entry.client == $0.caretOwner) == own }
       let length = operation.baseLength
@@ -47,7 +47,7 @@ package enum Carets {
     }
   }
 
-  /// Takes places before or behind a text of some scalars as its beginning and end.
+  /// Limits carets to the positions of a text of `length` Unicode scalars.
   static func clamp(_ selections: inout [Selection], to length: Int) {
     for index in selections.indices {
       let selection = selections[index]

@@ -1,19 +1,19 @@
 package import ParleyGatewayPorts
 package import SocketMessages
 
-/// The numbers that stand for a document and its authors in messages: the same for all connections, so that
-/// a message is encoded once for all that take numbers.
+/// Numbers of a document and its authors in messages. All connections share them, so that a message
+/// is encoded once for all clients that accept numbers.
 ///
-/// Authors are numbered as they write, from 1. The last authors have a number, as many as clients keep; an
-/// author whose number was dropped gets a new one.
+/// Authors are numbered from 1, in the order in which they first write. The last `authorsMax`
+/// authors have a number; an author whose number was dropped gets a new one.
 package struct DocumentNumbers {
   /// The document's number.
   package let document: Int
-  /// The time from which times are counted.
+  /// The base time: times in messages are relative to it.
   package let time: Timestamp
-  /// The most authors who have a number at one time.
+  /// The maximum authors with a number at one time.
   private let authorsMax: Int
-  /// The authors who have a number, in the order of their numbers, which have no gap.
+  /// The authors with a number, in ascending order. Their numbers are consecutive.
   package private(set) var authors: ArraySlice<ServerMessage.Author> = []
   /// The newest number.
   package private(set) var last = 0
@@ -27,7 +27,7 @@ package struct DocumentNumbers {
     self.authorsMax = authorsMax
   }
 
-  /// The number of an author, who gets one if need be.
+  /// Returns the number of an author, and assigns one if necessary.
   ///
   /// - Complexity: O(1).
   package mutating func number(of client: String) -> Int {
@@ -39,27 +39,27 @@ package struct DocumentNumbers {
     return last
   }
 
-  /// The authors whose numbers are higher than one.
+  /// Returns the authors with higher numbers.
   ///
-  /// - Complexity: O(*n*) of them.
+  /// - Complexity: O(*n*) returned authors.
   package func authors(after number: Int) -> [ServerMessage.Author] {
     Array(authors.suffix(max(0, last - number)))
   }
 
-  /// All that a newcomer has to know.
+  /// All numbers, as a joining client receives them.
   package var all: ServerMessage.Numbers {
     ServerMessage.Numbers(document: document, time: time, authors: Array(authors))
   }
 
-  /// Whether a client that keeps a given number of the last numbers keeps all that may be used.
+  /// Whether a client that retains the newest `most` numbers retains all that may be used.
   package func areKept(by most: Int) -> Bool { most >= usedMax }
 
-  /// The number of numbers that may be used: no more than were ever given, and than are kept.
+  /// The maximum numbers in use: those assigned so far, up to `authorsMax`.
   package var usedMax: Int { min(last, authorsMax) }
 
-  /// Numbers the authors of changes.
+  /// Returns changes with numbered authors.
   ///
-  /// - Returns: `nil` if they have more authors than can have numbers at one time.
+  /// - Returns: `nil` if the entries have more authors than can have numbers at one time.
   package mutating func run(
     of entries: ArraySlice<LogEntry>
   ) -> ServerMessage.NumberedChanges.Run? {
@@ -69,7 +69,7 @@ package struct DocumentNumbers {
       for entry in entries { found.insert(entry.client) }
       guard found.count <= authorsMax else { return nil }
     }
-    // A new number drops the oldest, which may belong to one of these authors.
+    // A new number drops the oldest one, which may belong to an author of these entries.
     var before: Int
     repeat {
       before = self.last

@@ -1,28 +1,28 @@
 package import SocketMessages
 
-/// The people who follow a document, and what their followers know of them.
+/// The people who follow a document, and which of them its followers know by name.
 ///
-/// All followers receive the same, once per turn of the loop: what ``takeTurn(tellsCount:)`` returns. Up to
-/// a limit followers have the list of all who are here. Above it they have a count, and the names of people
-/// who have acted, the last ones, as many as the limit: a person who moves a caret or changes the text is
-/// named first, or with the next tick if that many are named already. Once no more than three quarters of
-/// the limit are here, the list is sent again; because of the gap, one person who comes and goes does not
-/// cause it to be sent each time.
+/// All followers receive the same message, once per turn of the loop: ``takeTurn(tellsCount:)``. Up
+/// to `limit` people, followers have the list of all. Above it, they have a count and the names of
+/// the `limit` people who acted last: a person who moves a caret or changes the text is named
+/// first, or with the next tick if `limit` people are named already. The list is sent again once at
+/// most three quarters of the limit are present, so that one person who comes and goes does not
+/// cause it each time.
 ///
 ///     listed  ── more than the limit are here ──▶  counted
 ///     listed  ◀── three quarters of it or fewer ── counted
 ///
 /// - Complexity: Amortised O(1) for each call, and O(limit) for a change between the two forms.
 package struct DocumentPresence {
-  /// The news of a turn, which followers receive at its end.
+  /// The changes of a turn, which followers receive at its end.
   package struct Turn: Equatable {
-    /// People that followers now know by name.
+    /// People who are known by name from now on.
     package var joined: [ServerMessage.Participant] = []
     /// People known by name whose name or colour has changed.
     package var updated: [ServerMessage.Participant] = []
-    /// Clients known by name that have gone, or are only counted from now on.
+    /// Clients known by name that have left, or are only counted from now on.
     package var left: [String] = []
-    /// The number of people who are here; `nil` if followers know all by name.
+    /// The number of people present; `nil` if all are known by name.
     package var people: Int?
     /// Whether the list was replaced by a count, or a count by the list.
     package var changesForm = false
@@ -30,19 +30,19 @@ package struct DocumentPresence {
 
   private struct Entry {
     var person: ServerMessage.Participant
-    /// The person's place in the order of arrival.
+    /// The person's position in the order of arrival.
     let order: Int
     /// Whether followers know the person by name.
     var isAnnounced = false
-    /// Whether followers know the client by name from before it left and came again in this turn.
+    /// Whether the client was known by name before it left and returned in this turn.
     var wasAnnounced = false
-    /// Whether the next turn has to look at it.
+    /// Whether `news` contains the client.
     var isNews = false
-    /// Whether name or colour have changed since they were sent to followers.
+    /// Whether name or colour have changed since they were sent.
     var isChanged = false
-    /// Whether the person has acted since the entry was last considered for counting only.
+    /// Whether the person has acted since `dropOne` last considered the entry.
     var hasActed = false
-    /// The number of the entry's valid place in `named`.
+    /// The number of the client's valid element of `named`.
     var place = 0
   }
 
@@ -51,52 +51,52 @@ package struct DocumentPresence {
     var number: Int
   }
 
-  /// The most people who are all named, and the most names that are sent beside a count.
+  /// The maximum people in the list, and the maximum names beside a count.
   private let limit: Int
   private var entries: ExactDictionary<Entry> = [:]
-  /// Clients to look at in the next turn, each once, in the order in which they changed.
+  /// Clients to examine in the next turn, each once, in the order of their changes.
   private var news: [String] = []
-  /// Clients known by name who have left since the last turn.
+  /// Clients known by name that have left since the last turn, with indices in `goneInOrder`.
   private var gone: ExactDictionary<Int> = [:]
   private var goneInOrder: [String] = []
   /// Whether followers have a count and not the list.
   private var isCounted = false
   private var isCountNews = false
-  /// The people named beside a count, in the order in which they are considered for counting only. A
-  /// place whose number is no longer its client's is passed over.
+  /// People named beside a count, in the order in which `dropOne` considers them. An element whose
+  /// number differs from its client's `place` is obsolete.
   private var named: [Place] = []
   private var namedHead = 0
   private var namedCount = 0
-  /// The number of them that this turn may still consider.
+  /// The number of named people that this turn may still consider.
   private var looksLeft = 0
   private var nextPlace = 1
   private var nextOrder = 0
 
-  /// Makes the presence of a document without followers.
+  /// Creates the presence of a document without followers.
   ///
-  /// - Parameter limit: the most people who are all named, from 1.
+  /// - Parameter limit: The maximum people in the list; at least 1.
   package init(limit: Int) { self.limit = limit }
 
-  /// The number of people who are here.
+  /// The number of people present.
   package var count: Int { entries.count }
 
-  /// The number of people who are here, as a newcomer receives it; `nil` if followers know all by name.
+  /// The number of people present, for a joining client; `nil` if all are known by name.
   package var announcedCount: Int? { isCounted ? entries.count : nil }
 
-  /// Whether there is news to send at the end of the turn.
+  /// Whether there are changes to send at the end of the turn.
   package var hasNews: Bool {
     !news.isEmpty || !goneInOrder.isEmpty || isOverdue
   }
 
-  /// Whether its news can wait for more: each name that is sent takes the place of another one. Where
-  /// hundreds write, a message to all followers in each turn would name only people who have acted since
-  /// the one before.
+  /// Whether the changes can wait for the next tick: each name that is sent replaces another. When
+  /// hundreds write, a message in each turn would only name the people who acted since the last
+  /// one.
   package var canWait: Bool { isCounted && namedCount == limit && !isOverdue }
 
-  /// Whether followers wait for another count.
+  /// Whether followers lack the current count.
   package var hasCountNews: Bool { isCounted && isCountNews }
 
-  /// Whether the form has to change.
+  /// Whether the list has to replace the count, or the count the list.
   private var isOverdue: Bool {
     isCounted ? entries.count <= limit * 3 / 4 : entries.count > limit
   }
@@ -120,7 +120,7 @@ package struct DocumentPresence {
 
   // MARK: Events
 
-  /// Notes that a person follows the document now, or has another name or colour.
+  /// Adds a person who follows the document, or changes the person's name or colour.
   package mutating func enter(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] == nil else {
@@ -129,15 +129,14 @@ package struct DocumentPresence {
     }
     var entry = Entry(person: person, order: nextOrder)
     nextOrder += 1
-    // Its carets are gone, so its name has to be sent again.
+    // The client's earlier carets are gone, so its name is sent again.
     entry.wasAnnounced = gone.removeValue(forKey: client) != nil
     entries[client] = entry
     isCountNews = true
     if !isCounted || entry.wasAnnounced { note(client) }
   }
 
-  /// Notes that a person who is here has sent name and colour again. They are sent to followers even if
-  /// nothing has changed.
+  /// Updates the name and colour of a person who is present. They are sent even if unchanged.
   package mutating func update(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] != nil else { return }
@@ -146,7 +145,7 @@ package struct DocumentPresence {
     if !isCounted || isAnnounced(client) { note(client) }
   }
 
-  /// Notes that a person follows the document no longer.
+  /// Removes a person who no longer follows the document.
   package mutating func leave(_ client: String) {
     guard let entry = entries.removeValue(forKey: client) else { return }
     isCountNews = true
@@ -156,7 +155,7 @@ package struct DocumentPresence {
     goneInOrder.append(client)
   }
 
-  /// Notes that a person has moved a caret or changed the text.
+  /// Records that a person has moved a caret or changed the text.
   package mutating func act(_ client: String) {
     guard let entry = entries[client] else { return }
     if !entry.hasActed { entries[client]?.hasActed = true }
@@ -171,17 +170,17 @@ package struct DocumentPresence {
 
   // MARK: Sending
 
-  /// Ends a turn: returns what followers are to receive, and counts it as sent.
+  /// Ends a turn: returns the changes for followers, and marks them as sent.
   ///
-  /// - Parameter tellsCount: whether a count that has changed is sent by itself. Not in each turn while a
-  ///   crowd comes: a message to all followers would go out for each newcomer.
+  /// - Parameter tellsCount: Whether a changed count alone is sent. In each turn, this would cost
+  ///   all followers a message for each person who joins a crowd.
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
     guard hasNews || tellsCount && hasCountNews else { return nil }
     var turn = Turn()
-    // All of them, and one once more: a person who acts is named even if all keep acting, and of a crowd
-    // one in a turn.
+    // Consider each named person once, and one of them again. So one more person is named in each
+    // turn even if all named people keep acting.
     looksLeft = limit + 1
-    // A client that left, came and left again is listed twice, and counts once.
+    // A client that left, returned and left again is listed twice, but counts once.
     for (index, client) in goneInOrder.enumerated() where gone[client] == index {
       turn.left.append(client)
     }
@@ -203,7 +202,7 @@ package struct DocumentPresence {
       }
       entries[client]?.isChanged = false
     }
-    // If more act in one turn than can be named, the last ones are named.
+    // If more people act in one turn than can be named, the last ones are named.
     if isCounted { turn.joined.removeAll { !isAnnounced($0.clientID) } }
     guard turn != Turn() || tellsCount && hasCountNews else { return nil }
     turn.people = announcedCount
@@ -211,7 +210,7 @@ package struct DocumentPresence {
     return turn
   }
 
-  /// Changes from the list to a count, or back.
+  /// Replaces the list by a count, or the count by the list.
   private mutating func changeForm(_ turn: inout Turn) {
     isCounted.toggle()
     turn.changesForm = true
@@ -233,7 +232,7 @@ package struct DocumentPresence {
     }
   }
 
-  /// Gives a client a place among those named beside a count.
+  /// Appends a client to the people named beside a count.
   private mutating func keep(_ client: String) {
     entries[client]?.place = nextPlace
     entries[client]?.hasActed = false
@@ -244,7 +243,7 @@ package struct DocumentPresence {
 
   private mutating func name(_ client: String, _ turn: inout Turn) {
     guard let person = entries[client]?.person else { return }
-    // A person without a place is named after a later act.
+    // If no name can be dropped, the person is named after a later act.
     if isCounted { while namedCount >= limit { guard dropOne(&turn) else { return } } }
     entries[client]?.isAnnounced = true
     turn.joined.append(person)
@@ -253,8 +252,8 @@ package struct DocumentPresence {
     tidy()
   }
 
-  /// Demotes one named person to counted only: the first in line who has not acted since it was last
-  /// considered.
+  /// Drops the name of one person, who is only counted from now on: the first in `named` who has
+  /// not acted since `dropOne` last considered the entry.
   ///
   /// - Returns: `false` if this turn has considered all.
   private mutating func dropOne(_ turn: inout Turn) -> Bool {
@@ -281,7 +280,7 @@ package struct DocumentPresence {
     return false
   }
 
-  /// Forgets invalid places, once they are the most.
+  /// Removes obsolete elements of `named`, once they are the majority.
   private mutating func tidy() {
     guard named.count > 2 * namedCount + 16 else { return }
     named = named[namedHead...].filter { place in

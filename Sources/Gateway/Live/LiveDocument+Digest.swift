@@ -2,11 +2,11 @@ import ParleyGatewayPorts
 import OTCore
 
 extension LiveDocument {
-  /// A digest of a change as it was sent, to recognise it later.
+  /// Returns a digest of a change as it was sent, which identifies a repetition.
   ///
-  /// For a change that may be sent again the log keeps this, so neither algorithm ever changes. Short
-  /// changes are hashed byte by byte; long texts, and changes that are never sent again, eight bytes at a
-  /// time.
+  /// The log stores the digests of changes that may be resent, so neither algorithm may ever
+  /// change. Short changes are hashed byte by byte. Long texts, and changes that are never resent,
+  /// are hashed eight bytes at a time.
   package static func digest(of submission: Submission) -> UInt64 {
     guard submission.isResendable else { return digestOfWords(submission) }
     var textBytes = 0
@@ -14,13 +14,13 @@ extension LiveDocument {
     return textBytes < longTextBytes ? digestOfBytes(submission) : digestOfWords(submission)
   }
 
-  /// Whether a log's digest is this change's, by either algorithm: formerly long texts were hashed as short
-  /// ones.
+  /// Whether a stored digest belongs to this change, by either algorithm: earlier versions hashed
+  /// long texts byte by byte.
   package static func isDigest(_ digest: UInt64, of submission: Submission) -> Bool {
     digest == digestOfWords(submission) || digest == digestOfBytes(submission)
   }
 
-  /// Bytes of inserted text from which on it is long.
+  /// The minimum bytes of inserted text that are hashed eight at a time.
   private static let longTextBytes = 64 << 10
 
   /// The revision and the JSON form, hashed byte by byte.

@@ -2,9 +2,9 @@ import OTCore
 import SocketMessages
 
 extension LiveDocument.Refusal {
-  /// A refusal as code and sentence: what was expected, what came, what to do.
+  /// Returns the error code and message: what was expected, what was received, what to do.
   ///
-  /// - Parameter sequence: the author's number for the change.
+  /// - Parameter sequence: The author's sequence number of the change.
   func words(sequence: Int) -> (ErrorCode, String) {
     switch self {
     case .futureRevision(let head):

@@ -4,36 +4,36 @@ package import OTCore
 /// A document's log in memory: the durable part, which all followers may see, and after it the
 /// tentative part, which waits for its commit.
 ///
-/// A change is rebased and appended to the tentative part at once, so that the next one can be
-/// rebased over it; it becomes visible only when the store has synced it. If a commit fails, the
-/// whole tentative part falls with it, for all of it was built on what failed.
+/// A change is rebased and appended to the tentative part at once, so that the next change can be
+/// rebased over it. It becomes visible only after the store has synced it. If a commit fails, the
+/// whole tentative part is withdrawn, since all of it is based on the failed entries.
 ///
 ///     revision   … 40   41   42 │ 43   44 │ 45
 ///                    durable    │ being   │ waiting for
 ///                               │ written │ the next commit
 ///
-/// No I/O happens here: ``takeCommit()`` hands out what is to be written, ``commitSucceeded()`` or
-/// ``commitFailed()`` reports the outcome. At most one commit is under way.
+/// No I/O happens here: ``takeCommit()`` returns the entries to write, and ``commitSucceeded()`` or
+/// ``commitFailed()`` handles the outcome. At most one commit is under way.
 package struct LiveDocument {
   /// A change as a client sent it.
   package struct Submission {
-    /// The author's id, minted by the server.
+    /// The author's client id, issued by the server.
     package var client: String
-    /// The author's number for this change, from 1, for this document; without meaning if it is not
-    /// resendable.
+    /// The author's sequence number of the change in this document, from 1; ignored if the change
+    /// is not resendable.
     package var sequence: Int
-    /// The revision the author had seen.
+    /// The base: the newest revision that the author had seen.
     package var revision: Int
-    /// The change, on the document at that revision.
+    /// The change, based on the document at `revision`.
     package var operation: TextOperation
-    /// The author's name as shown to people.
+    /// The author's display name.
     package var author: String
-    /// The time of its arrival.
+    /// The arrival time.
     package var time: Timestamp
-    /// Whether the author may send it again after a lost connection, and so must keep to one
-    /// change in flight. Clients that number nothing never send a change twice.
+    /// Whether the author may resend the change after a lost connection, and therefore has only one
+    /// change in flight. Clients without sequence numbers never resend.
     package var isResendable: Bool
-    /// The author's session, in a log that several nodes share; 0 for one that has begun none.
+    /// The author's session in a shared log; 0 before the first one.
     package var session = 0
 
     package init(
@@ -52,22 +52,22 @@ package struct LiveDocument {
 
   /// The outcome of a submission.
   package enum Outcome: Equatable {
-    /// Appended as this revision; its acknowledgement follows the commit.
+    /// Appended as this revision; the acknowledgement follows the commit.
     case accepted(revision: Int)
-    /// The log holds it already, durably, as this revision: acknowledge again.
+    /// The durable log already contains the change as this revision: acknowledge it again.
     case duplicate(revision: Int)
-    /// It is being committed already: its acknowledgement follows.
+    /// The change is already being committed; the acknowledgement follows.
     case duplicatePending
-    /// It starts before the entries in memory: prepend `after < revision <= through`, try again.
+    /// The base precedes the entries in memory: prepend `after < revision <= through`, retry.
     case needsHistory(after: Int, through: Int)
-    /// Not taken; nothing has changed. The changes since its base have more components than one
-    /// change is rebased over at once: its author rebases it.
+    /// Not appended; nothing has changed. The changes since the base have more components than one
+    /// change may be rebased over: the author has to rebase it.
     case tooMuchHistory
-    /// Not taken; nothing has changed.
+    /// Not appended; nothing has changed.
     case refused(Refusal)
   }
 
-  /// Why a submission was not taken.
+  /// The reason why a submission was refused.
   package enum Refusal: Equatable {
     /// The base revision lies ahead of the durable head.
     case futureRevision(head: Int)
@@ -77,45 +77,45 @@ package struct LiveDocument {
     case lengthMismatch(expected: Int, found: Int)
     /// The same sequence was used for another change.
     case sequenceReused(last: Int)
-    /// A number was left out.
+    /// A sequence number was skipped.
     case sequenceGap(expected: Int)
     /// The author's previous change is not yet acknowledged.
     case inFlight
-    /// The operation has more components than one may have.
+    /// The operation exceeds the maximum components.
     case tooManyComponents(componentsMax: Int)
-    /// The document would pass its size limit, in Unicode scalars.
+    /// The document would exceed its maximum size, in Unicode scalars.
     case documentFull(scalarsMax: Int)
     /// The operation could not be applied for another reason.
     case operation(OperationError)
   }
 
-  /// The document's name.
+  /// The document's id.
   package let id: DocumentID
-  /// The title shown to people.
+  /// The title shown to users.
   package var title: String
   /// The folder that the note is in.
   package var folder: FolderPath
   /// The time of the note's creation.
   package let createdAt: Timestamp
-  /// Names this history; another string means another history.
+  /// Identifies this history; another string means another history.
   package private(set) var epoch: String
 
   private var sequencer: ServerSequencer
-  /// The window: a run of entries that ends at the tentative head.
+  /// The window: consecutive entries up to the tentative head.
   private var window: [LogEntry]
-  /// The last change of each client, tentative ones included.
+  /// The last change of each client, including tentative ones.
   private var marks: [String: ClientMark]
-  /// For each tentative entry the change as it was sent, to be rebased again, and the mark of its client
-  /// that it replaced.
+  /// For each tentative entry, the change as it was sent, for a resubmission, and the mark of its
+  /// client that it replaced.
   private var tentative: [(submission: Submission, replaced: ClientMark?)] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
   /// The chain at ``durableRevision``; `nil` in a log with one owner.
   package private(set) var chain: LogChain?
-  /// The session of clients without a session in the store, as far as it is known here.
+  /// The highest known session of clients without a session in the store.
   package private(set) var sessionFloor: Int
 
-  /// Takes a document as it came out of the store.
+  /// Creates a document from its stored state.
   package init(_ stored: StoredDocument) {
     id = stored.summary.id
     title = stored.summary.title
@@ -134,22 +134,22 @@ package struct LiveDocument {
   /// The newest revision that is synced to disk.
   package var durableRevision: Int { sequencer.durableRevision }
 
-  /// The text at ``durableRevision``: what may be shown.
+  /// The text at ``durableRevision``, which clients may see.
   package var durableDocument: Document { sequencer.durableDocument }
 
   /// The content at ``durableRevision``.
   package var durableContent: NoteContent { NoteContent(sequencer.durableDocument) }
 
-  /// The newest revision, the tentative ones included.
+  /// The newest revision, including tentative ones.
   package var headRevision: Int { sequencer.revision }
 
   /// The oldest revision from which a change can be rebased with the entries in memory.
   package var oldestBase: Int { sequencer.oldestBase }
 
-  /// Whether nothing waits for a commit.
+  /// Whether no entry waits for a commit.
   package var isSettled: Bool { durableRevision == headRevision }
 
-  /// Whether other nodes append to the log, too.
+  /// Whether other nodes may append to the log, too.
   package var isShared: Bool { chain != nil }
 
   /// Whether a commit is under way.
@@ -166,9 +166,9 @@ package struct LiveDocument {
     return AppendCondition(chain: chain, sessions: sessions)
   }
 
-  /// The last change of a client that the durable log holds; 0 if it holds none.
+  /// Returns the sequence number of a client's last durable change; 0 without one.
   package func lastDurableSequence(of client: String) -> Int {
-    // A tentative mark's predecessor is the first undo record of that client.
+    // The client's first tentative entry contains the durable mark that it replaced.
     for (submission, replaced) in tentative
     where submission.isResendable && submission.client == client {
       return replaced?.sequence ?? 0
@@ -176,25 +176,25 @@ package struct LiveDocument {
     return marks[client]?.sequence ?? 0
   }
 
-  /// The number that a client's next change must have, the tentative ones included.
+  /// Returns the number that a client's next change must have, after its tentative changes.
   package func nextSequence(of client: String) -> Int { (marks[client]?.sequence ?? 0) + 1 }
 
-  /// The entry that made a durable revision; `nil` if it lies before the window.
+  /// Returns the entry of a durable revision; `nil` if it precedes the window.
   package func durableEntry(at revision: Int) -> LogEntry? {
     guard revision > oldestBase, revision <= durableRevision else { return nil }
     return window[window.count - 1 - (headRevision - revision)]
   }
 
-  /// Continues under another epoch: a part of the history was lost that a client has seen.
+  /// Replaces the epoch, since the log has lost revisions that a client has seen.
   package mutating func renew(epoch newEpoch: String) { epoch = newEpoch }
 
-  /// The revision of a client's tentative change, if it has one.
+  /// Returns the revision of a client's tentative change; `nil` without one.
   package func pendingRevision(of client: String) -> Int? {
     guard let mark = marks[client], mark.revision > durableRevision else { return nil }
     return mark.revision
   }
 
-  /// The durable entries after a revision, oldest first.
+  /// Returns the durable entries after a revision, oldest first.
   ///
   /// - Precondition: `oldestBase <= revision <= durableRevision`.
   package func durableEntries(after revision: Int) -> ArraySlice<LogEntry> {
@@ -203,14 +203,14 @@ package struct LiveDocument {
     return window[first..<(window.count - (headRevision - durableRevision))]
   }
 
-  /// Rebases a change over the entries that it has not seen, and appends it to the tentative part.
+  /// Rebases a change over the entries after its base, and appends it to the tentative part.
   ///
   /// - Parameters:
-  ///   - scalarsMax: Unicode scalars that the document may have afterwards, unless it shrinks.
-  ///   - componentsMax: components that the operation may have.
-  ///   - historyComponentsMax: components that all changes since its base may have together.
-  /// - Complexity: O(components of the operation), and a walk over some hundreds of them for each
-  ///   component of the changes since its base.
+  ///   - scalarsMax: The maximum Unicode scalars of the document after a change that grows it.
+  ///   - componentsMax: The maximum components of the operation.
+  ///   - historyComponentsMax: The maximum components of all changes since the base together.
+  /// - Complexity: O(components of the operation), plus a walk over some hundreds of components for
+  ///   each component of the changes since the base.
   package mutating func submit(
     _ submission: Submission, scalarsMax: Int, componentsMax: Int = .max,
     historyComponentsMax: Int = .max
@@ -221,7 +221,7 @@ package struct LiveDocument {
       return outcome
     }
     guard submission.revision >= 0 else { return .refused(.negativeRevision) }
-    // A client has seen durable revisions only; anything further is another history.
+    // A client has seen durable revisions only; a later one belongs to another history.
     guard submission.revision <= durableRevision else {
       return .refused(.futureRevision(head: durableRevision))
     }
@@ -254,7 +254,7 @@ package struct LiveDocument {
       }
     }
     let revision = sequencer.revision
-    // Times rise, so that a time names a revision; see `TimeOrder` for clocks that are set back.
+    // Times ascend, so that a time identifies a revision; see `TimeOrder` for clocks set back.
     let time = window.last.map { TimeOrder.following($0.time, submission.time) } ?? submission.time
     window.append(
       LogEntry(
@@ -262,14 +262,14 @@ package struct LiveDocument {
         sequence: submission.isResendable ? submission.sequence : 0, digest: digest,
         operation: stored, author: submission.author, time: time))
     tentative.append((submission, mark))
-    // Its author will not send it again, so nothing is kept to know it by.
+    // The author never resends the change, so no mark is stored.
     guard submission.isResendable else { return .accepted(revision: revision) }
     marks[submission.client] = ClientMark(
       sequence: submission.sequence, revision: revision, digest: digest)
     return .accepted(revision: revision)
   }
 
-  /// About the work of a change, counted in bytes of text that are put into the document.
+  /// Returns the approximate work of a change, in bytes of text inserted into the document.
   ///
   /// - Complexity: O(operations after the revision).
   package func work(on operation: TextOperation, from revision: Int) -> Int {
@@ -278,7 +278,7 @@ package struct LiveDocument {
     return operation.work + 2 * passed
   }
 
-  /// The outcome of a change whose number is not the next one, or that comes too soon.
+  /// Returns the outcome of a change that is repeated, skips a number or arrives too early.
   private func repetition(
     _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
   ) -> Outcome? {
@@ -297,17 +297,17 @@ package struct LiveDocument {
     return nil
   }
 
-  /// Hands out the tentative entries for one commit; `nil` when there are none, or when a commit
-  /// is under way.
+  /// Begins a commit, and returns the tentative entries for it; `nil` if there are none, or if a
+  /// commit is under way.
   package mutating func takeCommit() -> [LogEntry]? {
     guard committingThrough == nil, !isSettled else { return nil }
     committingThrough = headRevision
     return Array(window.suffix(headRevision - durableRevision))
   }
 
-  /// The commit under way is on disk: its entries are durable from now on, and returned.
+  /// Ends the commit under way: its entries are durable from now on, and returned.
   ///
-  /// - Parameter chain: The chain at the last of them, in a log that several nodes share.
+  /// - Parameter chain: The chain at the last of the entries, in a shared log.
   package mutating func commitSucceeded(chain newChain: LogChain? = nil) -> ArraySlice<LogEntry> {
     guard let through = committingThrough else {
       preconditionFailure("no commit of this document is under way")
@@ -320,7 +320,7 @@ package struct LiveDocument {
     return durableEntries(after: before)
   }
 
-  /// The commit under way failed: takes back the whole tentative part, and returns its entries.
+  /// Ends a failed commit: withdraws the whole tentative part, and returns its entries.
   package mutating func commitFailed() -> [LogEntry] {
     committingThrough = nil
     let fallen = Array(window.suffix(headRevision - durableRevision))
@@ -335,14 +335,13 @@ package struct LiveDocument {
 
   // MARK: Other writers
 
-  /// Marks the commit under way as one of unknown outcome: its entries stay tentative until the log has been
-  /// read.
+  /// Ends a commit of unknown outcome: its entries remain tentative until the log has been read.
   package mutating func commitUnsettled() { committingThrough = nil }
 
-  /// Takes note of the session of clients without a session in the store.
+  /// Raises the known session of clients without a session in the store.
   package mutating func raise(sessionFloor floor: Int) { sessionFloor = max(sessionFloor, floor) }
 
-  /// A client's tentative changes count for a session that it has begun here.
+  /// Moves a client's tentative changes to a session that the client has begun here.
   package mutating func raise(session: Int, of client: String) {
     for index in tentative.indices
     where tentative[index].submission.client.utf8.elementsEqual(client.utf8) {
@@ -350,16 +349,16 @@ package struct LiveDocument {
     }
   }
 
-  /// Takes the tentative part back, as if it had never been submitted, for another writer of the log
-  /// was first.
+  /// Withdraws the tentative part as if it had never been submitted, since another writer of the
+  /// log was first.
   ///
-  /// A tentative entry is never rebased further: transforming it over foreign entries, by way of the
-  /// tentative ones before it, gives another change than the one that was sent. So what was sent is
-  /// submitted again:
+  /// Tentative entries are never rebased again: rebasing them over the other writer's entries would
+  /// yield other changes than those that were sent. So the changes are resubmitted as they were
+  /// sent:
   ///
   ///     withdraw() ─▶ what was sent ─▶ adopt(their entries) ─▶ submit(what was sent) ─▶ next commit
   ///
-  /// - Returns: What was sent, oldest first, with the revisions that it had.
+  /// - Returns: The changes as they were sent, oldest first, with their withdrawn revisions.
   package mutating func withdraw() -> [(revision: Int, submission: Submission)] {
     let first = durableRevision + 1
     let sent = tentative.enumerated().map { (first + $0.offset, $0.element.submission) }
@@ -367,7 +366,7 @@ package struct LiveDocument {
     return sent
   }
 
-  /// Whether entries are those that follow the durable head.
+  /// Whether entries directly follow the durable head.
   package func isFollowed(by entries: [LogEntry]) -> Bool {
     var revision = durableRevision
     var length = durableDocument.scalarCount
@@ -383,7 +382,7 @@ package struct LiveDocument {
 
   /// Appends entries that another writer has made durable, and returns them.
   ///
-  /// - Parameter chain: The chain at the last of them, if the log is shared.
+  /// - Parameter chain: The chain at the last of the entries, if the log is shared.
   /// - Precondition: ``isSettled``, and ``isFollowed(by:)`` them.
   package mutating func adopt(
     _ entries: [LogEntry], chain newChain: LogChain? = nil
@@ -408,19 +407,19 @@ package struct LiveDocument {
     return durableEntries(after: before)
   }
 
-  /// Puts older entries, read from the store, before the window.
+  /// Prepends older entries to the window; ignored unless they end where the window begins.
   package mutating func prepend(_ older: [LogEntry]) {
     guard let last = older.last, last.revision == oldestBase else { return }
     window.insert(contentsOf: older, at: 0)
     sequencer.prepend(older.map(\.operation))
   }
 
-  /// Forgets all but the newest durable entries, once there are twice as many.
+  /// Removes all but the newest entries from the window, once it has twice as many.
   ///
-  /// In a shared log a change that waits may lose its race and be submitted again. The entries since its
-  /// base are kept, or it would be refused without a fault of its author.
+  /// In a shared log, a tentative change may lose its race and be resubmitted. The entries since
+  /// its base are retained, as it would be refused otherwise through no fault of its author.
   ///
-  /// - Parameter basesMax: The number of entries that are kept for that at most.
+  /// - Parameter basesMax: The maximum entries retained for resubmissions.
   package mutating func trim(keeping entriesMax: Int, forBases basesMax: Int = 0) {
     guard window.count > 2 * entriesMax else { return }
     var kept = max(entriesMax, headRevision - durableRevision)
@@ -435,6 +434,6 @@ package struct LiveDocument {
 }
 
 extension TextOperation {
-  /// The approximate work of applying it to a document, counted in bytes of text.
+  /// The approximate work of applying the operation, in bytes of text.
   package var work: Int { insertedBytes + 16 * componentCount }
 }

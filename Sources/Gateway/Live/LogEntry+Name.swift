@@ -3,20 +3,20 @@ import OTCore
 import SocketMessages
 
 extension LiveDocument {
-  /// The change that made the durable head.
+  /// The name of the change at the durable head.
   var nameOfHead: ChangeName? { durableEntry(at: durableRevision)?.name(withTime: true) }
 }
 
 extension LogEntry {
-  /// The name that tells the entry from any other ever written at its revision. The log is only ever cut at
-  /// its end, so a client that has seen this entry has seen all entries before it.
+  /// Returns the name that distinguishes the entry from all others ever written at its revision. A
+  /// log is only cut at its end, so a client that has seen the entry has seen all earlier ones.
   func name(withTime: Bool) -> ChangeName {
     ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)
   }
 }
 
 extension ArraySlice<LogEntry> {
-  /// The first entries, as many as a message of about so many bytes should hold; at least one.
+  /// Returns the first entries that fit in a message of about `bytesMax` bytes; at least one.
   func fitting(_ bytesMax: Int) -> Self {
     var bytes = 0
     let end =

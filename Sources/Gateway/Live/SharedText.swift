@@ -6,17 +6,17 @@ import ParleyWebSocketFrames
 
 /// A document's text at one revision, encoded once for all its receivers.
 ///
-/// The bytes before and behind it in a message belong to one connection. A short text is copied between
-/// them. A long one goes out as a fragment of its own, whose bytes all connections share: fifty people who
-/// open a note of 10 MB cost one copy of it.
+/// The bytes before and after the text in a message differ for each connection. A short text is
+/// copied between them. A long text is sent as a separate fragment, whose bytes all connections
+/// share: fifty clients that open a note of 10 MB share one copy.
 struct SharedText {
-  /// Bytes from which a text is not copied.
+  /// The minimum bytes of a text that is shared instead of copied.
   static let fragmentBytesMin = 64 << 10
 
   let revision: Int
   /// The text as a JSON string.
   private let fragment: Frame
-  /// The time at which it was last sent, in milliseconds of uptime.
+  /// The time at which the text was last sent, in milliseconds of uptime.
   var usedAt: Int64
 
   /// Encodes the durable text, which all readers may see.
@@ -26,15 +26,15 @@ struct SharedText {
     revision = live.durableRevision
     usedAt = now
     let document = live.durableContent.text
-    // Quotes, and some room for what has to be escaped.
+    // Capacity for the quotes, and for some escaped characters.
     fragment = Frame(.text, .middle, reserving: document.utf8Count * 65 / 64 + 2) {
       JSONWriter.string(document, &$0)
     }
   }
 
-  /// The frames of a message that carries the text in place of its own.
+  /// Returns the frames of a message, with this text instead of the message's own.
   ///
-  /// - Parameter presence: appends the participants of `joined`.
+  /// - Parameter presence: Appends the participants of `joined`.
   func frames(
     of message: ServerMessage, ref: String, presence: ((inout [UInt8]) -> Void)?
   ) -> [Frame] {

@@ -1,15 +1,15 @@
 public import ParleyGatewayPorts
 
-/// A change: a person has begun to type in a room, or stopped.
+/// A typing change: a person has begun to type in a room, or has stopped.
 public struct TypingChange: Sendable, Equatable {
   /// The room.
   public var room: RoomName
   /// The person's id.
   public var person: PersonID
-  /// Whether they type now.
+  /// Whether the person is typing now.
   public var isTyping: Bool
 
-  /// Makes a change.
+  /// Creates a change.
   public init(room: RoomName, person: PersonID, isTyping: Bool) {
     self.room = room
     self.person = person
@@ -17,24 +17,24 @@ public struct TypingChange: Sendable, Equatable {
   }
 }
 
-/// Knows who types where. Times are milliseconds of uptime.
+/// A registry of the people who type in rooms. Times are milliseconds of uptime.
 public protocol TypingHandler: AnyObject {
-  /// Notes that a person types on a connection, and returns the change for others.
+  /// Records that a person types on a connection; returns the change, `nil` if there is none.
   func begin(_ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64)
     -> TypingChange?
-  /// They have stopped there.
+  /// Records that the person on a connection has stopped; returns the change.
   func end(_ room: RoomName, on connection: ConnectionID) -> TypingChange?
-  /// The connection is gone.
+  /// Ends all typing on a closed connection, and returns the changes.
   func disconnected(_ connection: ConnectionID) -> [TypingChange]
-  /// Returns the typing signs that have expired.
+  /// Ends typing that has expired, and returns the changes.
   func expire(now: Int64) -> [TypingChange]
 }
 
-/// Typing that ends by itself unless it is renewed.
+/// A registry in which typing expires unless it is renewed.
 ///
-/// Beginning and ending take the same time, however many others type.
+/// The time to begin and to end does not depend on the number of people who type.
 public final class TimedTyping: TypingHandler {
-  /// A place of typing: a connection and a room.
+  /// A key: a connection and a room.
   private struct Place: Hashable {
     let room: ExactName
     let connection: ConnectionID
@@ -48,7 +48,7 @@ public final class TimedTyping: TypingHandler {
 
   private struct Typist {
     let presence: Presence
-    /// Counts people who have begun, so that they end in the order in which they began.
+    /// The position in the order of beginning, in which changes are returned.
     let number: Int
     var end: Int64
   }
@@ -59,7 +59,7 @@ public final class TimedTyping: TypingHandler {
   private var connectionCounts: [Presence: Int] = [:]
   private var nextNumber = 0
 
-  /// - Parameter milliseconds: Time after which typing ends that is not renewed.
+  /// - Parameter milliseconds: The time after which typing ends unless it is renewed.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// See ``TypingHandler``.
@@ -107,7 +107,7 @@ public final class TimedTyping: TypingHandler {
       connectionCounts[typist.presence, default: 0] -= 1
     }
     gone.sort { $0.number < $1.number }
-    // A person who types on another device too is still typing.
+    // A person who also types on another connection is still typing.
     var changes: [TypingChange] = []
     for typist in gone where connectionCounts[typist.presence] == 0 {
       connectionCounts[typist.presence] = nil

@@ -2,37 +2,37 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// A message of a node to the other nodes, by a broker that may lose, delay or repeat it.
+/// A message from a node to the other nodes, over a broker that may lose, delay or repeat it.
 struct NodeMessage: Equatable {
-  /// The content. Only content that no store keeps is trusted.
+  /// The content of a message. It is trusted only where no store contains it.
   enum Content: Equatable {
-    /// A room has a publication with this offset, which is to be read.
+    /// A room has a publication with this offset; receivers read it from the store.
     case published(offset: Int)
-    /// A resource has changed, which no room stores.
+    /// A resource has changed; no room stores the update.
     case update(ResourceUpdate)
-    /// An event of a room's member, which no room stores.
+    /// An event from a room's member; no room stores it.
     case event(TransientEvent)
-    /// A person types, or no longer.
+    /// A person has begun or stopped typing.
     case typing(PersonID, isTyping: Bool)
-    /// A receipt of a publication, for its author.
+    /// A receipt of a publication, for the publication's author.
     case receipt(offset: Int, Receipt, author: PersonID)
-    /// A report of a publication, or its end, for moderators.
+    /// A flag on a publication was set or removed; for moderators.
     case flag(PublicationFlag, isFlagged: Bool)
-    /// A person's blocks have changed, and are to be read.
+    /// The list of people whom a person blocks has changed; receivers read it from the store.
     case blocks
-    /// The node's people have this version.
+    /// A confirmation: the node's people have this version.
     case beat(version: Int)
-    /// They have changed, from a version.
+    /// The node's people have changed, from one version to another.
     case change(PeopleChange, from: Int, version: Int)
-    /// A part of all of them, and of their carets.
+    /// A part of the list of all the node's people, with their carets.
     case people(PeopleChange, part: Int, parts: Int, version: Int)
-    /// A node asks for all of them; of any node's without a name.
+    /// A request for all people of a node, or of every node if `nil`.
     case ask(of: String?)
   }
 
-  /// The node's run: a restarted process is another one.
+  /// Identifies this run of the node; a restart gets a new one.
   var node: String
-  /// The node's uptime, in milliseconds.
+  /// The node's uptime at sending, in milliseconds.
   var sent: Int64
   /// The content.
   var content: Content
@@ -41,7 +41,7 @@ struct NodeMessage: Equatable {
 // MARK: Bytes
 
 extension NodeMessage {
-  /// Bytes of one message: more than this is never sent, nor read.
+  /// The maximum bytes of a message; a longer one is neither sent nor read.
   static let bytesMax = 4_096
 
   /// The message as JSON.

@@ -2,19 +2,19 @@ import ParleyJSON
 import OTCore
 import SocketMessages
 
-/// A person that a node has under a topic: in a room a person, in a note a person's client.
+/// A person whom a node reports under a topic: a person in a room, a person's client in a note.
 struct NodePerson: Equatable {
-  /// The name and the colour. The id is the person's in a room, and the client's in a note.
+  /// The name and the colour. `personID` is the person's id in a room, the client's in a note.
   var profile: PersonProfile
-  /// The person whose client it is, as the followers of the note know them.
+  /// The client's person in a note, by the id that the note's followers see.
   var person: PersonID?
-  /// An app's description of the person, for clients of its protocol.
+  /// An app's description of the person, for clients of the app's protocol.
   var description: JSONValue?
 
   /// The key among the people of a topic.
   var id: String { profile.personID }
 
-  /// Whether nothing has changed. Names that only look alike are different.
+  /// Compares bytes, so that names that only look alike differ.
   static func == (one: Self, other: Self) -> Bool {
     func same(_ one: String?, _ other: String?) -> Bool {
       (one == nil) == (other == nil) && (one ?? "").utf8.elementsEqual((other ?? "").utf8)
@@ -27,35 +27,35 @@ struct NodePerson: Equatable {
 
 /// The carets of a client in a note.
 struct NodeCarets: Equatable {
-  /// The client.
+  /// The client's id.
   var id: String
-  /// The carets; empty if they are gone.
+  /// The carets; empty if they were removed.
   var selections: [Selection]
 }
 
-/// A place in a note's log: carets are on the text there.
+/// A revision of a note's log, to which carets refer.
 struct CaretPlace: Equatable {
   var epoch: String
   var revision: Int
 }
 
-/// A change of the people that a node has somewhere.
+/// A change of the people that a node has under a topic.
 struct PeopleChange: Equatable {
-  /// People who have come, or have another name or colour.
+  /// People who came, or whose name or colour has changed.
   var joined: [NodePerson] = []
-  /// The ids of people who have gone.
+  /// The ids of people who left.
   var left: [String] = []
-  /// The ids of people whose connections broke, and who may return.
+  /// The ids of people whose connections broke; they may return.
   var broken: [String] = []
-  /// Carets that have been moved.
+  /// The carets that have moved.
   var moved: [NodeCarets] = []
-  /// The place of the carets; `nil` where there are none, as in rooms.
+  /// The revision of the carets; `nil` without carets, as in rooms.
   var place: CaretPlace?
 
   /// Whether the change is empty.
   var isEmpty: Bool { joined.isEmpty && left.isEmpty && broken.isEmpty && moved.isEmpty }
 
-  /// Adds another change at the same place.
+  /// Appends another change, whose carets refer to the same revision.
   mutating func append(_ other: Self) {
     joined += other.joined
     left += other.left
@@ -68,7 +68,7 @@ struct PeopleChange: Equatable {
 // MARK: JSON
 
 extension PeopleChange {
-  /// Its approximate size in bytes, without its place.
+  /// The approximate size in bytes, without `place`.
   var size: Int {
     var bytes: [UInt8] = []
     Self.write(joined, &bytes)
@@ -77,7 +77,7 @@ extension PeopleChange {
     return bytes.count + left.count + broken.count
   }
 
-  /// Writes the fields with people's carets.
+  /// Writes the fields with carets.
   func writeCarets(_ object: inout JSONWriter.Object, _ bytes: inout [UInt8]) {
     guard let place else { return }
     object.field("epoch", place.epoch, &bytes)
@@ -111,9 +111,9 @@ extension PeopleChange {
     }
   }
 
-  /// Reads a change whose newcomers are in a given field.
+  /// Reads a change; `field` names the field with the people who joined.
   ///
-  /// - Returns: `nil` if a part of it is invalid.
+  /// - Returns: `nil` if a part of the change is invalid.
   init?(_ fields: JSONFields, joined field: String) {
     guard let joined = Self.people(in: fields[field]), let left = Self.names(in: fields["left"]),
       let broken = Self.names(in: fields["broken"])
@@ -158,7 +158,7 @@ extension PeopleChange {
     }
   }
 
-  /// All elements, read one by one; `nil` if one of them is invalid.
+  /// Reads each element; `nil` if one of them is invalid.
   private static func all<Element>(
     _ elements: [JSONValue]?, _ read: (JSONValue) -> Element?
   ) -> [Element]? {

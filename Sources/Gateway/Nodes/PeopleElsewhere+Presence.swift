@@ -1,14 +1,14 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Showing a note's followers the people that other nodes have there.
+/// Showing a note's followers the people at other nodes.
 ///
-/// A client that is here, too, is shown as it is here. Where it is shown by another node than before, its
-/// name is sent again, for its carets are gone.
+/// A client that is also at this node is shown from here. When another node begins to show a
+/// client, the client's name is sent again, since its carets are gone.
 extension PeopleElsewhere {
-  /// Takes a change of a node's people.
+  /// Applies a change of a node's people.
   ///
-  /// - Parameter isHere: Whether a client is shown as it is at this node.
+  /// - Parameter isHere: Whether a client is shown from this node.
   mutating func take(
     _ change: PeopleChange, of node: String, in presence: inout DocumentPresence,
     isHere: (String) -> Bool
@@ -29,7 +29,7 @@ extension PeopleElsewhere {
     }
   }
 
-  /// Shows a client that is not here as it is at another node, if it is at one.
+  /// Shows a client from another node, if the client is at one. It is not shown from this node.
   func show(_ client: String, in presence: inout DocumentPresence) {
     guard let person = shown(client)?.person else { return }
     presence.enter(

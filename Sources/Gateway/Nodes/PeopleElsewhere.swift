@@ -1,16 +1,16 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// The people that other nodes have in a note, with their carets at the newest revision that this node has.
+/// The people at other nodes in a note, with their carets at this node's newest revision.
 ///
-/// Nodes reach a revision one after the other. Carets on an older one are moved over the changes since;
-/// carets on a revision that this node lacks are held until it arrives:
+/// Nodes reach a revision at different times. Carets at an older revision are moved over the
+/// changes since; carets at a revision that this node lacks are held until it arrives:
 ///
 ///     revision      40      41      42 │ 43      44
 ///     carets at 40  ├─ move ─┴─ move ─▶│ shown
 ///     carets at 44                     │         held
 ///
-/// A client may be at two nodes for a while, for example after leaving one that died: the last one counts.
+/// A client may be at two nodes for a while, for example after a node died: the last one counts.
 struct PeopleElsewhere {
   /// A client at another node.
   final class Seat: CaretHolder {
@@ -18,10 +18,10 @@ struct PeopleElsewhere {
     let node: String
     /// The person.
     fileprivate(set) var person: NodePerson
-    /// The carets, on the newest revision.
+    /// The carets, at this node's newest revision.
     var selections: [Selection] = []
-    /// Carets on revisions that this node lacks: the oldest, which are shown first whatever follows, and
-    /// the newest.
+    /// Carets at revisions that this node lacks: the oldest, which are shown even if newer ones
+    /// follow, and the newest.
     fileprivate var held: [(revision: Int, selections: [Selection])] = []
 
     fileprivate init(node: String, person: NodePerson) {
@@ -38,21 +38,21 @@ struct PeopleElsewhere {
     }
   }
 
-  /// Revisions that carets are moved on from at most.
+  /// The maximum revisions over which late carets are moved.
   static let lateMax = 200
 
-  /// The nodes at which each client is; the last one is shown.
+  /// The seats of each client at other nodes; the last one is shown.
   private var clients: ExactDictionary<[Seat]> = [:]
 
-  /// Whether other nodes have no people here.
+  /// Whether other nodes have no people in the note.
   var isEmpty: Bool { clients.isEmpty }
 
-  /// A client at another node, as it is shown unless it is here.
+  /// Returns the seat from which a client is shown, unless it is shown from this node.
   func shown(_ client: String) -> Seat? { clients[client]?.last }
 
   // MARK: People
 
-  /// A node has a client, or a new name or colour of it.
+  /// Adds a node's client, or updates the client's name and colour.
   mutating func enter(_ person: NodePerson, at node: String) {
     if let seat = seat(person.id, at: node) {
       seat.person = person
@@ -61,7 +61,7 @@ struct PeopleElsewhere {
     }
   }
 
-  /// A node no longer has a client.
+  /// Removes a node's client.
   mutating func leave(_ client: String, at node: String) {
     clients[client]?.removeAll { $0.node.utf8.elementsEqual(node.utf8) }
     if clients[client]?.isEmpty ?? false { clients[client] = nil }
@@ -73,11 +73,11 @@ struct PeopleElsewhere {
 
   // MARK: Carets
 
-  /// A node has sent its clients' carets.
+  /// Applies the carets that a node has sent.
   ///
-  /// - Parameter selectionsMax: The carets of each client; more are left out.
-  /// - Returns: The clients whose carets are elsewhere now; `nil` if they could not be placed, for the
-  ///   changes since their revision are too many, or no longer in memory.
+  /// - Parameter selectionsMax: The maximum carets of each client; further carets are dropped.
+  /// - Returns: The clients whose shown carets have changed; `nil` if the carets' revision is too
+  ///   old: too many changes follow it, or the changes are no longer in memory.
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {
@@ -108,10 +108,10 @@ struct PeopleElsewhere {
     }
   }
 
-  /// Moves all carets over changes, and takes those that were held for one of these.
+  /// Moves all carets over entries, and applies held carets whose revision has arrived.
   ///
-  /// - Parameter length: Unicode scalars of the text behind them.
-  /// - Returns: The clients whose carets were held and are shown now.
+  /// - Parameter length: Unicode scalars of the text after the entries.
+  /// - Returns: The clients whose held carets are shown from now on.
   mutating func advance(over entries: ArraySlice<LogEntry>, length: Int) -> [String] {
     guard let last = entries.last, !clients.isEmpty else { return [] }
     var selecting: [Seat] = []
@@ -137,9 +137,9 @@ struct PeopleElsewhere {
     return arrived.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Forgets all carets: the note has another history.
+  /// Removes all carets, since the note has a new epoch.
   ///
-  /// - Returns: The clients that had some.
+  /// - Returns: The clients whose shown carets were removed.
   mutating func forgetCarets() -> [String] {
     var changed: [String] = []
     for (client, seats) in clients {

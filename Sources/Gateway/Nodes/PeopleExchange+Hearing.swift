@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Receiving the people that other nodes have. Messages may be anything, and come in any order.
+/// Receiving the people of other nodes. Messages are not trusted, and arrive in any order.
 extension PeopleExchange {
-  /// Another node has sent a message under a topic that is followed.
+  /// Handles a message of another node under a followed topic.
   mutating func hear(_ topic: String, _ message: NodeMessage, now: Int64) {
     guard !message.node.utf8.elementsEqual(node.utf8) else { return }
     switch message.content {
@@ -20,7 +20,7 @@ extension PeopleExchange {
       return
     }
     guard time > now - Self.silenceMilliseconds else { return }
-    // Taken out, so that nothing is copied.
+    // Removed meanwhile, so that changing it copies nothing.
     var other = others[topic]?.removeValue(forKey: message.node) ?? Other(confirmedAt: time)
     hear(message, of: &other, topic, time: time, now: now)
     others[topic, default: [:]][message.node] = other
@@ -59,10 +59,10 @@ extension PeopleExchange {
     }
   }
 
-  /// The time at which a message counts: as if it had come as fast as the fastest of its node.
+  /// Returns the time at which a message counts: its sending time, plus the minimum offset of its
+  /// node.
   ///
-  /// - Returns: Never later than now; `nil` if its node exceeds the limit of nodes, or sends impossible
-  ///   times.
+  /// - Returns: A time up to `now`; `nil` if the limit of nodes is exceeded, or the time overflows.
   mutating func time(of message: NodeMessage, now: Int64) -> Int64? {
     let (offset, overflow) = now.subtractingReportingOverflow(message.sent)
     guard !overflow, offsets[message.node] != nil || offsets.count < Self.nodesMax else {
@@ -83,12 +83,12 @@ extension PeopleExchange {
     send(topic, .ask(of: node), now: now)
   }
 
-  /// Asks a node for all with its next confirmation: a part of its messages could not be used.
+  /// Requests all of a node's people with its next confirmation: a message could not be used.
   mutating func doubt(_ node: String, _ topic: String) { others[topic]?[node]?.version = 0 }
 
   // MARK: All of a node's people
 
-  /// Puts the parts of a list together; `nil` until the last one has come.
+  /// Assembles the parts of a list; `nil` until all have arrived.
   private mutating func gather(
     _ people: PeopleChange, _ part: Int, of parts: Int, version: Int, _ other: inout Other
   ) -> PeopleChange? {
@@ -116,7 +116,7 @@ extension PeopleExchange {
     other.parts = nil
   }
 
-  /// The change between the people of a node as they were known and all that it has now, with all carets.
+  /// Returns the change from a node's known people to the list of all, with all carets.
   private static func difference(
     from former: ExactDictionary<NodePerson>, to all: PeopleChange
   ) -> PeopleChange {
@@ -160,7 +160,7 @@ extension PeopleExchange {
 
   // MARK: Silence
 
-  /// Forgets the people of nodes that have confirmed nothing for too long.
+  /// Removes the people of nodes that have not confirmed them for `silenceMilliseconds`.
   mutating func forgetSilent(now: Int64) {
     var silent: [(topic: String, node: String)] = []
     var heard: ExactSet = []
@@ -186,7 +186,7 @@ extension PeopleExchange {
     for (node, _) in offsets where !heard.contains(node) { offsets[node] = nil }
   }
 
-  /// Reports that a node's people are gone. The caller takes the node out.
+  /// Reports that a node's people are gone. The caller removes the node.
   mutating func forget(_ node: String, _ topic: String) {
     guard let other = others[topic]?[node] else { return }
     peopleCount -= other.people.count

@@ -2,53 +2,53 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// The people that nodes have under a topic (a room, a note, or all who are connected), as they tell each
-/// other.
+/// The exchange of people between nodes, by topic: a room, a note, or all who are connected.
 ///
-/// Each node reports its own: what has changed, with the version before and after, and every two seconds
-/// the version alone. A node that lacks something asks, and receives all. What was not confirmed for five
-/// and a half seconds is forgotten: so people who are gone are not shown for longer, whatever was lost on
-/// the way. Messages count from when they were sent, not from when they came.
+/// Each node reports its own people: each change with the versions before and after it, and every
+/// two seconds the version alone. A node that lacks a version requests the list of all. People not
+/// confirmed for five and a half seconds are removed, so that people who left are not shown for
+/// longer, even if messages are lost. The age of a message counts from its sending, not its
+/// arrival.
 ///
 ///     node A   change 6 → 7 ──▶        (lost)
 ///              beat 7       ──────────▶ B has 6: asks
 ///              people 7     ◀── ask ───
 ///
-/// In a note, carets that move are a change as others are. They are read when the change is sent, so
-/// however often they move in between, that is one message.
+/// In a note, moved carets are a change like any other. They are read when the change is sent, so
+/// many moves in between cost one message.
 struct PeopleExchange {
-  /// A change of other nodes' people, for the node's own handlers.
+  /// A change of other nodes' people, for this node's handlers.
   struct News: Equatable {
     var topic: String
     var node: String
     var change: PeopleChange
-    /// Whether it has happened just now; if not, it may be old.
+    /// Whether the change has just happened; otherwise it may be old.
     var isNew = false
   }
 
   /// Milliseconds between confirmations.
   static let beatMilliseconds: Int64 = 2_000
-  /// Milliseconds without any after which a node's people are gone: with a tick of the clock and the way of
-  /// a message, a person who is gone is not shown for longer than six seconds.
+  /// Milliseconds without a confirmation after which a node's people are removed. With a tick of
+  /// the clock and a message's delay, a person who left is shown for six seconds at most.
   static let silenceMilliseconds: Int64 = 5_500
-  /// Milliseconds between questions to the same node under a topic, and between answers.
+  /// The minimum milliseconds between requests to a node under a topic, and between answers.
   static let askMilliseconds: Int64 = 500
-  /// Milliseconds between messages of changes under a topic, at least.
+  /// The minimum milliseconds between messages of changes under a topic.
   static let changeMilliseconds: Int64 = 100
-  /// Other nodes that are known, at most: messages of further ones are dropped.
+  /// The maximum known nodes. Messages of further nodes are dropped.
   static let nodesMax = 256
-  /// Other nodes' people who are known, at most, over all topics: further ones are dropped.
+  /// The maximum known people of other nodes, over all topics. Further people are dropped.
   static let peopleMax = 100_000
-  /// Messages that list all of a node's people, at most; and those that are kept until the rest has come.
+  /// The maximum messages in a list of all people, and the maximum stored parts of such lists.
   static let partsMax = 10_000
-  /// Messages of one change, at most: if it takes more, others ask for all.
+  /// The maximum messages of one change. Beyond it, other nodes request the list of all.
   static let changesMax = 16
-  /// Approximate bytes of people in each.
+  /// The maximum bytes of people in each message, approximately.
   static let partBytes = 3_000
 
-  /// The aspects of a person that may have changed since they were sent.
+  /// The aspects of a person that may have changed since the last message.
   private struct Touch {
-    /// Whether the connection broke, of a person who has left.
+    /// Whether the connection of a person who left has broken.
     var isBroken = false
     /// Whether the carets have moved.
     var hasMoved = false
@@ -58,17 +58,17 @@ struct PeopleExchange {
   private struct Own {
     var people: ExactDictionary<(person: NodePerson, by: Set<ConnectionID>)> = [:]
     var announced: ExactDictionary<NodePerson> = [:]
-    /// The people who may differ from what was sent.
+    /// People who may differ from the last message.
     var touched: ExactDictionary<Touch> = [:]
     var version = 0
     var beatAt: Int64 = 0
-    /// The time from which the next change is sent.
+    /// The earliest time of the next message of changes.
     var changeAt: Int64 = .min
     var announcedAllAt: Int64?
-    /// Whether another node has asked for all since then.
+    /// Whether another node has requested all since `announcedAllAt`.
     var isAsked = false
 
-    /// Whether there is something to do with a tick.
+    /// Whether a tick has work for the topic.
     func isDue(now: Int64) -> Bool {
       people.isEmpty || isAsked || now - beatAt >= PeopleExchange.beatMilliseconds
     }
@@ -83,32 +83,32 @@ struct PeopleExchange {
     var parts: (version: Int, count: Int, all: [Int: PeopleChange])?
   }
 
-  /// A topic that was followed a moment ago.
+  /// A recent request for other nodes' people under a topic.
   private struct Question {
     var askedAt: Int64
-    /// Whether it was followed again since then.
+    /// Whether the topic was followed again since the request.
     var isPending = false
   }
 
-  /// The name of this node's run.
+  /// Identifies this run of the node.
   let node: String
-  /// The source of carets; `nil` where there are none.
+  /// The source of carets; `nil` if the topics have no carets.
   private unowned let carets: (any CaretSource)?
   private var owns: ExactDictionary<Own> = [:]
   var others: ExactDictionary<ExactDictionary<Other>> = [:]
-  /// The offsets to be added to other nodes' uptimes: the least that were seen.
+  /// The minimum offset seen from each other node's uptime to this node's.
   var offsets: ExactDictionary<Int64> = [:]
-  /// The topics under which others were asked just now, or will be.
+  /// Recent and pending requests to other nodes, by topic.
   private var questions: ExactDictionary<Question> = [:]
   private var nextVersion = 1
   private var touched: ExactSet = []
   private var outgoing: [(topic: String, NodeMessage)] = []
   var news: [News] = []
-  /// The number of other nodes' people.
+  /// The number of known people of other nodes.
   var peopleCount = 0
-  /// The number of parts that wait for the rest.
+  /// The number of stored parts of incomplete lists.
   var partCount = 0
-  /// The number of messages and people that were dropped, for they were too many or out of place.
+  /// Messages and people dropped since `takeDropped()`: too many, or unexpected.
   var droppedCount = 0
 
   init(node: String, carets: (any CaretSource)? = nil) {
@@ -125,7 +125,7 @@ struct PeopleExchange {
 
   // MARK: Own people
 
-  /// A person's connection is here; again to change the profile.
+  /// Adds a person's connection; again to change the profile.
   mutating func enter(_ topic: String, _ person: NodePerson, by connection: ConnectionID) {
     var connections = owns[topic]?.people[person.id]?.by ?? []
     connections.insert(connection)
@@ -133,7 +133,7 @@ struct PeopleExchange {
     touch(topic, person.id) { $0.hasMoved = true }
   }
 
-  /// It is here no longer. If its connection broke, the person may return for a while.
+  /// Removes a person's connection. If it broke, other nodes wait for the person's return.
   mutating func leave(
     _ topic: String, _ person: String, by connection: ConnectionID, isBroken: Bool
   ) {
@@ -144,7 +144,7 @@ struct PeopleExchange {
     touch(topic, person) { $0.isBroken = isBroken }
   }
 
-  /// Notes that a person's carets have moved.
+  /// Records that a person's carets have moved.
   mutating func move(_ topic: String, _ person: String) {
     guard owns[topic]?.people[person] != nil else { return }
     touch(topic, person) { $0.hasMoved = true }
@@ -158,7 +158,7 @@ struct PeopleExchange {
 
   // MARK: Topics
 
-  /// From here on messages of a topic arrive: the others are asked who is there.
+  /// Begins to receive under a topic, and requests the other nodes' people.
   mutating func follow(_ topic: String, now: Int64) {
     if questions[topic] != nil {
       questions[topic]?.isPending = true
@@ -168,7 +168,7 @@ struct PeopleExchange {
     }
   }
 
-  /// They arrive no longer: all that is known under the topic is forgotten.
+  /// Ends receiving under a topic, and removes the other nodes' people.
   mutating func leave(_ topic: String) {
     for node in Self.sorted((others[topic] ?? [:]).map(\.0)) { forget(node, topic) }
     others[topic] = nil
@@ -177,13 +177,13 @@ struct PeopleExchange {
 
   // MARK: Time
 
-  /// Sends what has changed, confirms what has not, and forgets what is not confirmed.
+  /// Sends changes, confirms unchanged people, and removes unconfirmed people.
   mutating func tick(now: Int64) {
     tellChanges(now: now)
     for topic in Self.sorted(owns.lazy.filter { $0.1.isDue(now: now) }.map(\.0)) {
       guard let own = owns[topic] else { continue }
       if own.people.isEmpty {
-        // Nodes that have not heard of it forget the people by themselves.
+        // Nodes that missed the change remove the people by themselves.
         if own.touched.isEmpty { owns[topic] = nil }
         continue
       }
@@ -196,14 +196,14 @@ struct PeopleExchange {
     forgetSilent(now: now)
   }
 
-  /// Asks under topics that were followed again so soon that they had to wait.
+  /// Sends requests for topics that were followed again shortly after a request.
   private mutating func ask(now: Int64) {
     let due = questions.filter { now - $0.1.askedAt >= Self.askMilliseconds }
     for (topic, _) in due { questions[topic] = nil }
     for topic in Self.sorted(due.filter { $0.1.isPending }.map(\.0)) { follow(topic, now: now) }
   }
 
-  /// Sends what has changed, except what was sent just now.
+  /// Sends changed people, except under topics with a recent message of changes.
   mutating func tellChanges(now: Int64) {
     guard !touched.isEmpty else { return }
     for topic in Self.sorted(touched) where owns[topic].map({ $0.changeAt <= now }) ?? true {
@@ -259,8 +259,8 @@ struct PeopleExchange {
     NodeCarets(id: id, selections: carets?.carets(of: id, in: topic) ?? [])
   }
 
-  /// Leaves out of a person's change what does not fit a message, and returns about how many bytes it
-  /// takes; `nil` if nothing is left.
+  /// Removes carets from a person's change that exceeds a message. Returns the approximate bytes;
+  /// `nil` if the change is empty, or still too large.
   private static func cut(_ change: inout PeopleChange) -> Int? {
     guard !change.isEmpty else { return nil }
     let size = change.size
@@ -272,7 +272,7 @@ struct PeopleExchange {
 
   // MARK: Answers
 
-  /// Sends another node all people; a little later, if that was done just now.
+  /// Sends another node the list of all people; later, if the list was sent just before.
   mutating func answer(_ topic: String, now: Int64) {
     guard owns[topic] != nil else { return }
     owns[topic]?.isAsked = true
@@ -320,7 +320,7 @@ struct PeopleExchange {
     return outgoing
   }
 
-  /// Removes and returns the news of other nodes' people.
+  /// Removes and returns the changes of other nodes' people.
   mutating func takeNews() -> [News] {
     defer { news = [] }
     return news
@@ -332,16 +332,16 @@ struct PeopleExchange {
     return droppedCount
   }
 
-  /// Names in the same order in each run.
+  /// Sorts names, so that each run has the same order.
   static func sorted(_ names: some Sequence<String>) -> [String] {
     names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 }
 
-/// The carets of the clients in notes, which the exchange reads when it sends them.
+/// The carets of clients in notes, which the exchange reads when it sends a message.
 protocol CaretSource: AnyObject {
-  /// The place that carets are at; `nil` while there are none.
+  /// Returns the revision of the carets under a topic; `nil` without carets.
   func caretPlace(in topic: String) -> CaretPlace?
-  /// A client's carets there.
+  /// Returns a client's carets at that revision.
   func carets(of client: String, in topic: String) -> [Selection]
 }

@@ -1,32 +1,32 @@
 import ParleyGatewayPorts
 
-/// A node's place in the history of a room in which other nodes publish, too: its members have been sent
-/// everything up to here.
+/// A node's position in the history of a room in which other nodes publish, too. The members at
+/// this node have been sent all publications up to it.
 struct RoomCursor {
-  /// The place.
+  /// The position.
   var position: RoomPosition
-  /// The time of the publication there; `nil` while it is not known.
+  /// The time of the publication at the position; `nil` while it is unknown.
   var time: Timestamp?
-  /// The number of the read under way of what comes after the place.
+  /// The number of the read of later publications that is under way.
   var reading: UInt64?
-  /// The newest offset that was reported by others.
+  /// The newest offset that other nodes have reported.
   var heard = 0
-  /// Subscribers that were sent what they missed up to a place further on, and become members there.
+  /// Subscribers with later publications than the members; they join once the members have them.
   private(set) var waiting: [Waiting] = []
 
-  /// A subscriber that waits until the members have been sent as much as it has.
+  /// A subscriber that waits until the members have been sent the same publications.
   struct Waiting {
     let work: RoomSubscribing
     let recovery: RoomRecovery
   }
 
-  /// Whether it is in the history of an epoch.
+  /// Whether the position is in the history of an epoch.
   func isIn(_ epoch: String) -> Bool { position.epoch.utf8.elementsEqual(epoch.utf8) }
 
-  /// Queues a subscriber.
+  /// Queues a waiting subscriber.
   mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }
 
-  /// Removes and returns the subscribers that waited for this place.
+  /// Removes and returns the waiting subscribers whose position was reached.
   mutating func takeArrived() -> [Waiting] {
     guard !waiting.isEmpty else { return [] }
     let arrived = waiting.filter { $0.recovery.head.offset <= position.offset }
@@ -40,7 +40,7 @@ struct RoomCursor {
     return waiting
   }
 
-  /// Moves on to the next publication, which has been sent.
+  /// Advances to the next publication, which has been sent.
   mutating func advance(to publication: Publication) {
     position.offset = publication.offset
     time = publication.time

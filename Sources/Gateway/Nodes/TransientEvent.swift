@@ -1,12 +1,12 @@
 import ParleyJSON
 import SocketMessages
 
-/// An event of a room's member for the other members, which the room does not store.
+/// An event from a room's member to the other members; the room does not store it.
 struct TransientEvent: Equatable {
   var name: String
   var data: JSONValue
-  /// The member's connection, by the name that its protocol gives it.
+  /// The id of the member's connection in its protocol.
   var sender: String
-  /// The sender's person, where others may know it.
+  /// The sender's person, if other members may know it.
   var person: PersonID?
 }

@@ -6,63 +6,63 @@ import SocketMessages
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class Connection {
-  /// The phase of a connection: `ready` follows `greeting`; nothing follows `closing`.
+  /// The phase of a connection: `ready` follows `greeting`; `closing` is final.
   enum Phase {
-    /// Waits for its hello until the deadline, in milliseconds of uptime.
+    /// Waits for the hello message until the deadline, in milliseconds of uptime.
     case greeting(deadline: Int64)
-    /// May do what its rights allow.
+    /// Serves requests within the connection's rights.
     case ready
-    /// Its close is under way; what it still sends is ignored.
+    /// The close is under way; further messages are ignored.
     case closing
   }
 
   let id: ConnectionID
   /// The dialect of its messages.
   let dialect: Dialect
-  /// The client's address, as far as the transport knows it; for operators alone.
+  /// The client's address, as reported by the transport; visible to operators only.
   var address: String
-  /// The address whose limits it counts towards; `nil` if there are none.
+  /// The address whose limits the connection counts towards; `nil` without limits.
   var limitedAddress: IPAddress?
   let openedAt: Timestamp
-  /// Its place in ``Switchboard/openingOrder``.
+  /// The index in ``Switchboard/openingOrder``.
   var place = 0
   @exclusivity(unchecked) var phase: Phase
   /// The client's identity; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
-  /// Identities of further tokens, whose rights count beside its own.
+  /// Identities of additional tokens, whose rights are added.
   var passes: [Identity] = []
-  /// Whether it was warned that its token ends soon.
+  /// Whether the client was warned that its token expires soon.
   var isWarned = false
-  /// The client's id: minted by the server, outliving connections.
+  /// The client's id, issued by the server; it outlives connections.
   var client = ""
-  /// Whether the client had its id before, perhaps at another node.
+  /// Whether the client had its id before this connection, perhaps at another node.
   var isReturning = false
-  /// The most authors of a document whose numbers it keeps, so that changes may name authors by numbers; 0
-  /// if it takes no numbers.
+  /// The maximum author numbers of a document that the client retains, by which changes may name
+  /// authors; 0 if the client accepts no numbers.
   @exclusivity(unchecked) var numbersMax = 0
-  /// The person's name as shown to others.
+  /// The person's display name.
   var name = ""
   /// The person's colour, `#rrggbb`.
   var color: String?
   var subscriptions: [DocumentID: Subscription] = [:]
-  /// The pages of documents' changes that are being read for it.
+  /// Reads of documents' pages that are under way.
   var pageReads: [DocumentID: PageRead] = [:]
-  /// Documents of which it has read pages without following them.
+  /// Documents of which the client has read pages without following them.
   var surveyed: Set<DocumentID> = []
   var rooms: ExactSet = []
-  /// The attempts to subscribe to rooms that wait for the store, by their numbers.
+  /// The numbers of attempts to subscribe to rooms that wait for the store, by room.
   var attempts: ExactDictionary<UInt64> = [:]
 
-  /// Rooms in which its person is present, or would be if the connection were not silent, and the person's
-  /// id there.
+  /// Rooms in which the connection's person is present, with the person's id there. A silent
+  /// connection retains them.
   var present: ExactDictionary<PersonID> = [:]
-  /// The profiles that an app gives its person in rooms, instead of the connection's own.
+  /// Profiles that an app assigns to the person in rooms, instead of the connection's own.
   var profiles: ExactDictionary<PersonProfile> = [:]
-  /// The time of its last message, in milliseconds of uptime.
+  /// The arrival time of the last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
-  /// Whether it has been silent for so long that its person is shown as gone.
+  /// Whether the connection has been silent for so long that its person is shown as gone.
   var isSilent = false
-  /// Why messages of it were refused, for the log: once for each reason.
+  /// The error codes of refused messages; each is logged once.
   var refusals: Set<ErrorCode> = []
   /// The rate limit of its pings.
   var signs = TokenBucket()
@@ -79,16 +79,15 @@ final class Connection {
     self.phase = phase
   }
 
-  /// The person shown to others: the token's user, or the client where the token names no single
-  /// user.
+  /// The id shown to others: the token's user, or the client if the token names no single user.
   var person: PersonID { user ?? client }
 
-  /// The token's user; `nil` where the token names no single user.
+  /// The token's user; `nil` if the token names no single user.
   var user: PersonID? {
     if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { nil }
   }
 
-  /// The rights of its own token, and of further ones.
+  /// Returns the rights of the connection's token and of additional tokens.
   func verbs(on subject: Subject) -> Verbs {
     guard let identity else { return [] }
     let verbs = passes.reduce(into: identity.verbs(on: subject)) {
@@ -97,7 +96,7 @@ final class Connection {
     return verbs.union(verbsAsFollower(on: subject))
   }
 
-  /// The rights to a note's own room that follow from the note's folder, as long as it follows the note.
+  /// Returns the right to read a note's own room, while the connection follows the note.
   private func verbsAsFollower(on subject: Subject) -> Verbs {
     let prefix = Identity.noteRoomPrefix.utf8
     guard case .room(let name) = subject, name.utf8.starts(with: prefix),
@@ -106,17 +105,17 @@ final class Connection {
     return subscriptions[DocumentID(note)]?.verbs.intersection(.read) ?? []
   }
 
-  /// The rights to a document by its name and folder; without those by its folder while it is not in memory.
+  /// Returns the rights to a document; without rights by its folder while it is not in memory.
   func verbs(in room: DocumentRoom) -> Verbs {
     verbs(on: room.id, room.live)
   }
 
-  /// The same by the document itself.
+  /// Returns the rights to a document by its id and state.
   func verbs(on id: DocumentID, _ live: LiveDocument?) -> Verbs {
     verbs(onNote: id, in: live?.folder, madeAt: live?.createdAt)
   }
 
-  /// The same for a note of a list.
+  /// Returns the rights to a note of a list.
   func verbs(on note: NoteSummary) -> Verbs {
     verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
   }
@@ -130,7 +129,7 @@ final class Connection {
     }
   }
 
-  /// Whether it might have a right to a document whose folder is not known.
+  /// Whether the connection might have a right to a document whose folder is unknown.
   func mayHave(_ verbs: Verbs, on id: DocumentID) -> Bool {
     guard let identity else { return false }
     return ([identity] + passes).contains {
@@ -138,10 +137,10 @@ final class Connection {
     }
   }
 
-  /// Whether it may still be sent to.
+  /// Whether messages may be sent to the connection.
   var isOpen: Bool { if case .closing = phase { false } else { true } }
 
-  /// Whether it should have said hello by now.
+  /// Whether the deadline for the hello message has passed.
   func isOverdue(now: Int64) -> Bool {
     if case .greeting(let deadline) = phase { deadline <= now } else { false }
   }
@@ -149,42 +148,44 @@ final class Connection {
   var isReady: Bool { if case .ready = phase { true } else { false } }
 }
 
-/// A connection's following of a document: a cursor into its log.
+/// A connection's subscription to a document: a cursor into its log.
 ///
-/// A slow reader costs this much, however far it is behind. Fields that every delivery uses are not checked
-/// for overlapping accesses: they are on one loop, and each access is a load or a store.
+/// The memory is constant, however far a slow reader is behind. Fields that every delivery uses are
+/// exempt from exclusivity checks: they are confined to one loop, and each access is one load or
+/// store.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
-  /// The place among the room's followers; `nil` while it is not among them.
+  /// The index among the room's followers; `nil` if it is not among them.
   var place: Int?
   /// The connection's rights to the document.
   var verbs: Verbs = []
   /// The last revision queued for the connection.
   @exclusivity(unchecked) var revision: Int
-  /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes from before
-  /// are refused: it knows the text, and not how its change was transformed.
+  /// The revision of the text that a native client was sent without a request; 0 without one.
+  /// Changes with an earlier base are refused: the client lacks the entries that they are rebased
+  /// over.
   var textRevision = 0
-  /// Whether its changes are refused until it joins again: its client has another id by now, and was
-  /// promised that copies of its change that are still on the way are not stored.
+  /// Whether changes are refused until the connection joins again: its client has a new id, and was
+  /// promised that copies of its change in transit are not stored.
   var isFenced = false
-  /// Whether one of its changes has had to wait.
+  /// Whether one of the follower's changes has waited.
   var hasWaited = false
-  /// The client's session, in a log that several nodes share.
+  /// The client's session in a shared log.
   var session = 0
-  /// The newest author's number that it has received.
+  /// The newest author number that the client has received.
   @exclusivity(unchecked) var numberKnown = 0
-  /// Whether too much is queued for the connection; it continues from `revision` when it has drained.
+  /// Whether the connection's queue was full; it continues from `revision` after it has drained.
   @exclusivity(unchecked) var isLagging = false
-  /// The read of entries for it that is under way.
+  /// The read of entries to catch up with that is under way.
   var catchUpRead: StoreTicket?
-  /// The person's carets, on the document's durable head.
+  /// The person's carets, at the document's durable head.
   @exclusivity(unchecked) var selections: [Selection] = []
-  /// Whether its client has acted at another node since it acted here: it is shown as it is there.
+  /// Whether the client has acted at another node since; then it is shown from that node.
   var isSucceeded = false
-  /// Whether the message about to be sent is about the connection itself, too.
+  /// Whether the message about to be sent also concerns the connection's own person.
   var isConcerned = false
-  /// The message ids of the connection's own changes, by revision, until they are answered.
+  /// The message ids of the connection's unanswered changes, by revision.
   @exclusivity(unchecked) var messageIDs: [Int: String] = [:]
 
   init(connection: Connection, room: DocumentRoom) {

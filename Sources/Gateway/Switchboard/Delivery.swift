@@ -7,21 +7,21 @@ struct Delivery {
   let entries: ArraySlice<LogEntry>
   let first: LogEntry
   let revisions: ClosedRange<Int>
-  /// The native followers' frame, made for the first of them.
+  /// The frame for native followers, encoded for the first of them.
   var shared: Frame?
-  /// The frame for native followers that take numbers, made for the first of them.
+  /// The frame for native followers that accept numbers, encoded for the first of them.
   var numbered: NumberedFrame?
-  /// The frames for followers that need one for each entry.
+  /// The frames for followers that need a separate frame for each entry.
   var sharedByEntry: [Frame] = []
 
-  /// A frame with numbers in place of ids.
+  /// A frame with author numbers instead of ids.
   struct NumberedFrame {
     let run: ServerMessage.NumberedChanges.Run
-    /// The newest number of an author that a follower has to know beforehand.
+    /// The newest author number that a follower must know before the frame.
     let numberKnown: Int
-    /// The newest number that it knows afterwards.
+    /// The newest author number that a follower knows after the frame.
     let newest: Int
-    /// The number of numbers that a follower has to keep.
+    /// The minimum author numbers that a follower must retain.
     let keptMin: Int
     let frame: Frame
   }

@@ -3,9 +3,9 @@ import SocketMessages
 
 /// The protocol of a connection's messages.
 ///
-/// All connections of one protocol share one dialect. What the gateway asks of it is in three protocols without
-/// defaults, so that the compiler names what a new dialect lacks. A dialect inherits one of them from the kind of its
-/// clients:
+/// All connections of one protocol share one dialect. The gateway's requirements are in three
+/// protocols without default implementations, so that the compiler reports what a new dialect
+/// lacks. A dialect inherits one of them, by the kind of its clients:
 ///
 /// | clients | inherits | implements |
 /// | --- | --- | --- |
@@ -13,37 +13,37 @@ import SocketMessages
 /// | have sessions | `SessionDialect`, no documents | sessions |
 typealias Dialect = DialectBase & DocumentMessaging & RoomMessaging & SessionMessaging
 
-/// The data of a dialect.
+/// The base class of dialects, with their data.
 class DialectBase: Part {
-  /// The dialects' names in lists for operators.
+  /// The names of dialects in lists for operators.
   enum Listing: String {
     case native, whaler, socketIO, bayeux, pusher
   }
 
-  /// The differences between dialects, beside their messages.
+  /// The differences between dialects, apart from their messages.
   struct Traits {
-    /// The name under which operators see its connections.
+    /// The dialect's name in lists for operators.
     let listing: Listing
-    /// Whether its connections are sessions, carried by other connections or requests.
-    /// Sessions have rooms and no documents.
+    /// Whether its connections are sessions, carried by other connections or by requests. Sessions
+    /// have rooms, but no documents.
     var isSession = false
-    /// Whether a connection has an identity for each of its subscriptions, and not one for all.
+    /// Whether each subscription of a connection has a separate identity.
     var hasIdentityPerSubscription = false
-    /// Whether its clients receive news of people, in documents and in rooms.
+    /// Whether its clients receive changes of people, in documents and in rooms.
     var hearsOfPeople = false
-    /// Whether its clients know which history of a document they follow.
+    /// Whether its clients know the epoch of a document that they follow.
     var knowsEpochs = false
     /// Whether joining creates a missing document.
     var createsDocuments = false
-    /// Whether each change goes out in a frame of its own.
+    /// Whether each change is sent in a separate frame.
     var wantsFramePerEntry = false
-    /// Whether its clients show tokens, which may be taken back.
+    /// Whether its clients present tokens, which may be revoked.
     var hasTokens = true
-    /// Whether a client is sent what others are told of its own person in a room.
+    /// Whether a client receives changes of its own person in a room.
     var hearsOfItself = true
-    /// The number on the wire for a reason to close a connection.
+    /// The close code on the wire for a reason.
     var closeCode: (CloseReason) -> UInt16 = \.rawValue
-    /// Whether a document's text is encoded once for all of its connections, and not for each.
+    /// Whether a document's text is encoded once for all connections, instead of for each.
     var sharesTexts = false
   }
 
@@ -56,7 +56,7 @@ class DialectBase: Part {
   }
 }
 
-/// A dialect whose clients have a connection each, and no sessions.
+/// A dialect whose clients each have a connection, without sessions.
 class ConnectionDialect: DialectBase, SessionMessaging {
   final func carrier(of connection: Connection) -> ConnectionID? { connection.id }
   final func endSession(of connection: Connection, comesBack: Bool) -> Bool { false }
@@ -66,7 +66,7 @@ class ConnectionDialect: DialectBase, SessionMessaging {
   final func updateIdentities(of connection: Connection) {}
   final func endIdentities(of connection: Connection, by end: Timestamp) {}
 
-  /// Closes a connection whose sender holds its share of memory.
+  /// Closes a connection whose sender has used up its share of memory.
   final func closeCrowded(_ connection: Connection) {
     board.close(connection, .tooFast, "too much is being received at once; wait, and reconnect")
   }

@@ -5,10 +5,10 @@ import SocketMessages
 struct DocumentJoin {
   let live: LiveDocument
   let verbs: Verbs
-  /// The entries that a resuming client has missed; `nil` when it needs the text instead.
+  /// The entries that a resuming client has missed; `nil` if it needs the text instead.
   let missed: ArraySlice<LogEntry>?
-  /// The outcome of the unanswered change that the join has named.
+  /// The last durable change under the client id of the unanswered change in the join.
   let settled: ChangeName?
-  /// The people who are named; `nil` for a follower that may not see them.
+  /// The people known by name; `nil` for a follower that may not see them.
   let others: EncodedParticipants?
 }

@@ -6,52 +6,52 @@ import SocketMessages
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class DocumentRoom {
-  /// Something for which all work on the document waits, once it is in memory.
+  /// A reason for which all work on a loaded document waits.
   enum Pause: Equatable {
     case none
     /// Older entries are being read from the store, for waiting clients.
     case reading(StoreTicket)
-    /// The document gets another epoch. Accepted changes are committed and answered first, since every follower
-    /// is sent the text afterwards. Next: `storingEpoch`.
+    /// The document gets a new epoch. Accepted changes are committed and answered first, since all
+    /// followers are sent the text afterwards. Next: `storingEpoch`.
     case settling
-    /// The store is being given the epoch: nothing is appended meanwhile. Next: `none`.
+    /// The store saves the new epoch; nothing is appended meanwhile. Next: `none`.
     case storingEpoch
   }
 
-  /// The hint to other nodes that a note is in another folder.
+  /// The hint to other nodes that a note has moved to another folder.
   static let moveHint = Array("moved".utf8)
 
   // MARK: What followers see
 
   let id: DocumentID
-  /// The document; `nil` while it is being read from the store.
+  /// The document; `nil` while it is being loaded from the store.
   var live: LiveDocument?
-  /// The numbers of the document and its authors in messages.
+  /// The numbers for the document and its authors in messages.
   var numbers: DocumentNumbers
-  /// The newest text, while people come.
+  /// The newest encoded text, while clients join.
   var sharedText: SharedText?
-  /// Followers in the order in which they came.
+  /// Followers in the order of joining.
   private(set) var subscriptions = GappedArray<Subscription?>()
-  /// The people who are here, as followers know them.
+  /// The people in the document, as shown to followers.
   var people: RoomPeople
 
   // MARK: Work on it, for the documents' part alone
 
   /// The work that waits for the document or for a turn.
   var waiting = WaitingQueue()
-  /// The reads of its log, where several nodes share it.
+  /// The reads of the log, if several nodes share it.
   var log = LogReading()
-  /// The changes that are not durable yet.
+  /// The accepted changes that are not durable yet.
   var changes = UncommittedChanges()
-  /// The reason why all work on it waits.
+  /// The reason for which all work waits.
   private(set) var pause = Pause.none
-  /// Followers who may no longer read, each with the revision of its own change that is being committed.
+  /// Followers that may no longer read, each with the revision of its pending change.
   var leaving: [(subscription: Subscription, own: Int)] = []
-  /// Whether its changes go to the store with the end of a turn; ``CommitQueue`` sets it.
+  /// Whether the changes go to the store at the end of a turn; ``CommitQueue`` sets it.
   var awaitsCommit = false
-  /// Whether changes of it were delivered in this turn; ``CommitQueue`` sets it.
+  /// Whether changes were delivered in this turn; ``CommitQueue`` sets it.
   var hasDelivered = false
-  /// Uptime since which it has had no followers and was not asked for.
+  /// The uptime since which the document has had neither followers nor requests.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
@@ -68,23 +68,23 @@ final class DocumentRoom {
 
   // MARK: States
 
-  /// Whether newcomers have to wait, for the store or for another turn.
+  /// Whether new work has to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || pause != .none || waiting.isResting }
 
-  /// Whether every change that was taken has been written and answered.
+  /// Whether every accepted change is durable and answered.
   var isSettled: Bool {
     (live?.isSettled ?? true) && log.isIdle && (live == nil || !isBusy || !waiting.hasChanges)
   }
 
-  /// Whether nothing prevents a commit but another one.
+  /// Whether a commit may begin, unless another one is under way.
   var mayCommit: Bool { pause != .storingEpoch && log.read == nil && !log.isUnsettled }
 
   /// The number of waiting requests, bounded by `GatewaySettings.waitingMax`.
   var waitingCount: Int { waiting.all.count + log.askingCount }
 
-  /// Has all work wait.
+  /// Pauses all work.
   ///
-  /// - Precondition: the document is in memory and not paused, or the next step of its pause follows.
+  /// - Precondition: The document is in memory and not paused, or `next` follows the current pause.
   func pause(for next: Pause) {
     switch (pause, next) {
     case (.none, .reading), (.none, .settling), (.settling, .storingEpoch): pause = next
@@ -93,9 +93,9 @@ final class DocumentRoom {
     }
   }
 
-  /// Ends a pause, if it is this one.
+  /// Ends a pause, if it is the current one.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether the pause was the current one.
   func endPause(_ ended: Pause) -> Bool {
     guard pause == ended else { return false }
     pause = .none
@@ -109,7 +109,7 @@ final class DocumentRoom {
     idleSince = nil
   }
 
-  /// - Complexity: O(1) over many calls.
+  /// - Complexity: Amortized O(1).
   func remove(_ subscription: Subscription, now: Int64) {
     guard let place = subscription.place else { return }
     subscription.place = nil
@@ -119,12 +119,12 @@ final class DocumentRoom {
     if subscriptions.isEmpty { idleSince = now }
   }
 
-  /// Notes that a client has asked for the document that does not follow it.
+  /// Records a request by a client that does not follow the document.
   func use(now: Int64) {
     if subscriptions.isEmpty { idleSince = now }
   }
 
-  /// Whether nothing would be lost if it were removed from memory.
+  /// Whether the document may be removed from memory: it is durable, unused and idle.
   func isForgettable(now: Int64) -> Bool {
     guard subscriptions.isEmpty, waitingCount == 0, log.read == nil, let idleSince else {
       return false

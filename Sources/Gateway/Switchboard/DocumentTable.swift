@@ -1,9 +1,9 @@
 import ParleyGatewayPorts
 
-/// The documents in memory, or on their way there, by their names.
+/// The documents in memory or being loaded, by id.
 final class DocumentTable {
   private var rooms: [DocumentID: DocumentRoom] = [:]
-  /// The documents that were brought to memory since the start: each has a number of its own.
+  /// The number of documents loaded since the start; it is the number of the last one.
   private var made = 0
 
   var count: Int { rooms.count }
@@ -11,12 +11,12 @@ final class DocumentTable {
 
   subscript(id: DocumentID) -> DocumentRoom? { rooms[id] }
 
-  /// Whether a document is there, and was not replaced since.
+  /// Whether the table contains this room, and not a newer room of its name.
   func holds(_ room: DocumentRoom) -> Bool { rooms[room.id] === room }
 
   /// Adds a document.
   ///
-  /// - Parameter room: makes it, with a number of its own.
+  /// - Parameter room: Creates the room, with a unique number.
   func enter(_ id: DocumentID, _ room: (_ number: Int) -> DocumentRoom) -> DocumentRoom {
     made += 1
     let room = room(made)
@@ -24,7 +24,7 @@ final class DocumentTable {
     return room
   }
 
-  /// Forgets a document.
+  /// Removes a document.
   func remove(_ room: DocumentRoom) { rooms[room.id] = nil }
 
   // MARK: Topics
@@ -32,7 +32,7 @@ final class DocumentTable {
   /// The topic of a document's hints to other nodes.
   func topic(of id: DocumentID) -> String { "note/" + id.text }
 
-  /// The document in memory that a topic is of.
+  /// Returns the document in memory to which a topic belongs.
   func room(under topic: String) -> DocumentRoom? {
     let prefix = self.topic(of: "").utf8
     guard topic.utf8.starts(with: prefix) else { return nil }

@@ -1,21 +1,21 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Requests over HTTP and the list of notes, as documents see them.
+/// The owner of the documents: requests over HTTP, and the list of notes.
 protocol DocumentsOwner: AnyObject {
-  /// A note was made by joining it.
+  /// Handles a note that was created by joining it.
   func noteListChanged()
-  /// An identity with its present rights; `nil` if its token is no longer valid.
+  /// Returns an identity with its current rights; `nil` if its token is no longer valid.
   func current(_ identity: Identity) -> Identity?
-  /// A connection has lost the right to read a note that was moved.
+  /// Handles a connection that may no longer read a note after a move.
   func lostReading(_ connection: Connection)
-  /// Has the store name a revision of a document whose epoch is known now.
+  /// Lets the store name a revision of a document whose epoch is now known.
   func save(_ naming: VersionNaming, epoch: String, of id: DocumentID)
-  /// The commit of a document's entries, with the answers to edits that are to be kept, and the requests
-  /// that they answer.
+  /// Returns a commit that also stores the answers to edits, and the requests whose answers it
+  /// stores.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> (work: StoreRequest, kept: [RequestID])
-  /// Answers a request with what another node has kept for it.
+  /// Answers a request with the answer that another node has stored.
   func answerFromStore(_ request: RequestID)
 }

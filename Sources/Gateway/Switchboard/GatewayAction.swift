@@ -1,36 +1,36 @@
 public import ParleyGatewayPorts
 public import ParleyWebSocketFrames
 
-/// An action for the gateway's owner; actions are done in order.
+/// An action for the gateway's owner. Actions are performed in order.
 public enum GatewayAction: Sendable {
   /// Queue a frame for a connection.
   case send(Frame, to: ConnectionID)
   /// Queue a frame for each of some connections.
   case broadcast(Frame, to: [ConnectionID])
-  /// Close a connection after what is queued for it.
+  /// Close a connection after its queued frames.
   case close(ConnectionID, code: CloseCode, reason: String)
-  /// Let a connection send messages of the full size, since its client has shown a token, and count its
-  /// buffered bytes against a holder.
+  /// Allow a connection to send messages of the full size, since its client has presented a token,
+  /// and count its buffered bytes against a holder.
   case admit(ConnectionID, as: Holder)
   /// Count the response to an HTTP request against a holder.
   case count(RequestID, towards: Holder)
   /// Answer an HTTP request.
   case respond(RequestID, Response)
-  /// Give work to the store; its reply arrives at ``Gateway/stored(_:reply:)``.
+  /// Send a request to the store; its reply arrives at ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
-  /// Do a step of a search; its reply arrives at ``Gateway/searched(_:reply:)``. Without an index it is
-  /// ``SearchReply/failed(_:)``.
+  /// Perform a step of a search; its reply arrives at ``Gateway/searched(_:reply:)``. Without an
+  /// index, the reply is ``SearchReply/failed(_:)``.
   case search(RequestID, SearchRequest)
-  /// Have the other gateways of the process do their parts of a request
-  /// (``Gateway/requestPart(_:head:body:)``), put their answers together with this one's, and give that to
-  /// ``Gateway/gathered(_:_:)``. This action does not occur without other gateways.
+  /// Collect the answers of the process's other gateways to a request
+  /// (``Gateway/requestPart(_:head:body:)``), add this gateway's answer, and pass the result to
+  /// ``Gateway/gathered(_:_:)``. Never occurs without other gateways.
   case gather(RequestID, RequestHead, [UInt8], Response)
-  /// Publish bytes to the other nodes, as a hint: see ``Broker``. Nothing to do without other nodes.
+  /// Publish a hint to the other nodes: see ``Broker``. Without other nodes, it does nothing.
   case publish(topic: String, [UInt8])
-  /// Follow a topic: publications of other nodes go to ``Gateway/heard(topic:_:)``.
+  /// Subscribe to a topic: other nodes' publications go to ``Gateway/heard(topic:_:)``.
   case follow(topic: String)
-  /// Stop following a topic.
+  /// Unsubscribe from a topic.
   case leave(topic: String)
-  /// Cancels a read: if it has not begun, it may be answered with a failure.
+  /// Cancel a read: if it has not begun, it may be answered with a failure.
   case forget(StoreTicket)
 }

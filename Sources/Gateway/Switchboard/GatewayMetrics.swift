@@ -3,52 +3,52 @@ import SocketMessages
 
 /// The gateway's metrics, for its operator.
 ///
-/// Nothing is counted per document, room or person: such labels grow without bound, and would reveal the
-/// names of notes to readers of the metrics.
+/// No metric has a label per document, room or person: the number of labels would grow without
+/// bound, and they would reveal the names of notes to readers of the metrics.
 public struct GatewayMetrics: Sendable {
-  /// Messages received, by their type; `unknown` and `malformed` are among them.
+  /// Received messages by type, including `unknown` and `malformed`.
   public internal(set) var received: [String: Int] = [:]
   /// Frames queued for connections.
   public internal(set) var framesSent = 0
-  /// Changes that are on disk.
+  /// Changes that have become durable.
   public internal(set) var changesAccepted = 0
-  /// Changes that were sent again after they had been accepted.
+  /// Changes that were resent after they had been accepted.
   public internal(set) var changesRepeated = 0
   /// Changes refused, by the code that the client received.
   public internal(set) var changesRefused: [String: Int] = [:]
-  /// Followers that were sent the whole text instead of the changes they missed, by the reason.
+  /// Followers that were sent the whole text instead of missed changes, by reason.
   public internal(set) var resyncs: [String: Int] = [:]
-  /// Connections that the gateway has closed, by their close code.
+  /// Connections closed by the gateway, by close code.
   public internal(set) var closes: [UInt16: Int] = [:]
-  /// Messages, connections and requests over a limit, by the limit's name in `welcome`.
+  /// Messages, connections and requests that exceeded a limit, by its name in `welcome`.
   public internal(set) var limited: [String: Int] = [:]
-  /// Sessions of Socket.IO and Bayeux that were refused, by the reason.
+  /// Refused sessions of Socket.IO and Bayeux, by reason.
   public internal(set) var sessionsRefused: [String: Int] = [:]
-  /// Sessions without a token that ended for a newcomer, since all places were taken.
+  /// Sessions without a token that ended for a new session, since the maximum was reached.
   public internal(set) var sessionsReplaced = 0
-  /// Sessions that ended without a token in time.
+  /// Sessions that ended because they presented no token before the deadline.
   public internal(set) var sessionsExpired = 0
-  /// Commits of documents that lost a race to another node's.
+  /// Commits of documents that lost a race to another node's commit.
   public internal(set) var racesLost = 0
   /// Entries that other nodes have appended to documents in memory.
   public internal(set) var entriesAdopted = 0
-  /// Changes that were submitted again behind other nodes' entries.
+  /// Changes that were resubmitted after other nodes' entries.
   public internal(set) var changesResubmitted = 0
-  /// Changes that were dropped, for their clients have begun another session since.
+  /// Changes that were dropped because their clients had begun newer sessions.
   public internal(set) var changesFenced = 0
-  /// Sessions that have begun in logs that several nodes share.
+  /// Sessions that have begun in shared logs.
   public internal(set) var sessionsBegun = 0
-  /// Commits whose answers were lost.
+  /// Commits of unknown outcome, since the store's reply was lost.
   public internal(set) var unknownOutcomes = 0
-  /// Messages of other nodes, and people in them, that were dropped: garbled, out of place, or too many.
+  /// Dropped messages of other nodes, and people in them: malformed, unexpected or too many.
   public internal(set) var nodeMessagesDropped = 0
-  /// Connections ever opened.
+  /// Connections opened since the start.
   public internal(set) var connectionsOpened = 0
-  /// Times at which a reader was found too slow for the changes, and left to catch up later.
+  /// Deliveries that skipped a slow follower, which catches up later.
   public internal(set) var lags = 0
-  /// From the arrival of a change until it is on disk, when it is acknowledged.
+  /// The latency of changes, from their arrival until they are durable and acknowledged.
   public internal(set) var acknowledgement = Histogram()
-  /// From the arrival of a change until frames for all followers that keep up are handed out.
+  /// The latency of changes, from arrival until followers that keep up have their frames.
   public internal(set) var broadcast = Histogram()
 }
 
@@ -65,10 +65,10 @@ public struct OpenConnections: Sendable, Hashable {
   /// Connections of Pusher's protocol.
   public internal(set) var pusher = 0
 
-  /// All of them.
+  /// The number of all connections.
   public var total: Int { native + whaler + socketIO + bayeux + pusher }
 
-  /// Counts those of another gateway.
+  /// Adds the connections of another gateway.
   mutating func add(_ other: OpenConnections) {
     native += other.native
     whaler += other.whaler

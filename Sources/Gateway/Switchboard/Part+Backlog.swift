@@ -1,16 +1,17 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// Bounding what waits for the store.
+/// Limiting the requests that wait for the store.
 ///
-/// A disk that hangs stops nothing but the store's thread: clients continue, and what they send would
-/// gather without end. So each change, publication and other request is counted until the store has
-/// answered; at the limit new ones are refused with `busy`, and nothing that was taken is touched.
+/// A hanging disk stops only the store's thread: clients continue to send, and their requests would
+/// accumulate without bound. So each change, publication and other request is counted until the
+/// store has answered. At the limit, new requests are refused with `busy`; accepted ones are
+/// unaffected.
 extension Part {
-  /// Notes that a request was refused because too much waits for the store.
+  /// Counts a request that was refused because the backlog is full.
   func countRefusalByBacklog() { metrics.limited["storeQueueMax", default: 0] += 1 }
 
-  /// Refuses a request that would change something.
+  /// Refuses a request that would write.
   func refuseForBacklog(_ request: RequestID?) {
     countRefusalByBacklog()
     respond(request, .busy(StoreBacklog.words))
@@ -18,6 +19,6 @@ extension Part {
 }
 
 extension StoreBacklog {
-  /// The words of a refusal.
+  /// The message of a refusal.
   static let words = "too many requests wait for the disk; resend later"
 }

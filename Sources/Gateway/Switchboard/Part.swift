@@ -2,16 +2,16 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// A part of the gateway, with what it may do through the switchboard that all parts share.
+/// A part of the gateway, with access to the switchboard that all parts share.
 ///
-/// Its members are called on the parts themselves, never through the protocol, so that they cost
-/// nothing.
+/// The members are called on concrete types, never through the protocol, so that calls are
+/// dispatched statically.
 protocol Part: AnyObject {
   var board: Switchboard { get }
 }
 
 extension Part {
-  // Reading in place copies and retains nothing.
+  // Yielding in place copies and retains nothing.
   var settings: GatewaySettings { _read { yield board.settings } }
   var allowances: Allowances { _read { yield board.allowances } }
   var dependencies: Switchboard.Ports { _read { yield board.dependencies } }
@@ -38,8 +38,7 @@ extension Part {
     set { board.storeFailure = newValue }
   }
 
-  /// Takes note of a failure of the store. A failure of a single document or request says nothing of
-  /// others.
+  /// Records a failure of the store. Failures that concern one document or request are ignored.
   func failed(_ error: StoreError) {
     switch error {
     case .unavailable, .unknownOutcome: storeFailure = error
@@ -49,7 +48,7 @@ extension Part {
     }
   }
 
-  /// Logs that entries could not be read, if the disk is the cause.
+  /// Logs that entries could not be read, if the store itself has failed.
   func logUnread(_ error: StoreError) {
     guard error.isOfTheStore else { return }
     dependencies.log.write(.error, "changes not readable", [("error", error.logName)])
@@ -57,7 +56,7 @@ extension Part {
 
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
 
-  /// A message of `parley.v1`, encoded.
+  /// Encodes a message of `parley.v1`.
   func frame(_ message: ServerMessage, ref: String) -> Frame {
     Frame { message.encode(messageID: ref, into: &$0) }
   }
@@ -79,12 +78,12 @@ extension Part {
 
   func respond(_ request: RequestID, _ response: Response) { board.respond(request, response) }
 
-  /// Answers a request, where there is one.
+  /// Answers a request, if there is one.
   func respond(_ request: RequestID?, _ response: @autoclosure () -> Response) {
     if let request { board.respond(request, response()) }
   }
 
-  /// The result of work for a request; `nil` if that throws a refusal, which is then sent.
+  /// Returns the result of work for a request; `nil` if it throws a refusal, which is sent.
   @discardableResult
   func answering<Value>(_ request: RequestID, _ work: () throws(Response) -> Value) -> Value? {
     do throws(Response) { return try work() } catch {
@@ -95,9 +94,9 @@ extension Part {
 
   /// Refuses a request after a failure of the store.
   ///
-  /// - Parameter event: What has failed, for the log.
+  /// - Parameter event: The failed operation, for the log.
   func refuse(_ request: RequestID, _ error: StoreError, _ event: String) {
-    // A client that has gone is not a failure.
+    // A request that was cancelled by its client is not a failure.
     if error != .cancelled { dependencies.log.write(.error, event, [("error", error.logName)]) }
     respond(request, .storeFailed)
   }
@@ -113,8 +112,8 @@ extension Part {
     }
   }
 
-  /// The answer to a request about a document that cannot be opened. Callers with rights by folders alone
-  /// do not learn which names are free.
+  /// Returns the answer to a request about a document that cannot be opened. Callers with rights to
+  /// folders alone must not learn which names are unused.
   func refusal(_ code: ErrorCode, _ message: String, under right: StoreRight?) -> Response {
     guard code == .unknownDocument else { return .problem(503, code, message) }
     return right?.condition == nil ? .problem(404, code, message) : .notGranted
@@ -123,7 +122,7 @@ extension Part {
   func act(_ action: GatewayAction) { board.act(action) }
   func pushID() -> String { board.pushID() }
 
-  /// Some connections, oldest first, so that work on them happens in the same order in each run.
+  /// Returns the matching connections, oldest first, so that each run has the same order.
   func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
     connections.values.filter(isMeant).sorted { $0.id < $1.id }
   }
@@ -132,7 +131,7 @@ extension Part {
     dependencies.log.write(level, message, [("reason", reason)])
   }
 
-  /// Has the store work under a right.
+  /// Sends a request to the store under a right.
   ///
   /// - Parameter awaited: The work that continues with the reply.
   /// - Returns: The ticket that identifies the reply.

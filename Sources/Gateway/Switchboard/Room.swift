@@ -2,19 +2,19 @@ import ParleyGatewayPorts
 
 /// The subscribers of a room.
 ///
-/// The name is an opaque string. Members are grouped by dialect: what is published is encoded once for a
-/// group and handed out with the group's ids, so that nothing is looked up for each member.
+/// The name is an opaque string. Members are grouped by dialect: a publication is encoded once for
+/// a group and sent with the group's connection ids, without a lookup for each member.
 struct Room {
-  /// Members of one dialect, in the order in which they came.
+  /// Members of one dialect, in the order of joining.
   struct Group {
-    /// Unowned, for dialects hold the rooms; the gateway holds both.
+    /// Unowned, since dialects hold the rooms; the gateway holds both.
     unowned let dialect: Dialect
     fileprivate(set) var members = GappedArray<ConnectionID>()
   }
 
-  /// The place of an occupant.
+  /// The position of an occupant.
   private struct Place {
-    /// The number of its group; -1 while it waits for what it has missed.
+    /// The index of its group; -1 while it waits for missed publications.
     var group: Int32
     var index: Int32
 
@@ -22,12 +22,12 @@ struct Room {
   }
 
   private var groups: [Group] = []
-  /// The members, and connections that wait for what they have missed.
+  /// The members, and connections that wait for missed publications.
   private var occupants: [ConnectionID: Place] = [:]
 
-  /// The members' place in the history, if other nodes publish in the room, too.
+  /// The members' position in the history, if other nodes publish in the room, too.
   var cursor: RoomCursor?
-  /// Whether that place is being read.
+  /// Whether the position in the history is being read.
   var isFindingPlace = false
 
   var isEmpty: Bool { occupants.isEmpty }
@@ -38,7 +38,7 @@ struct Room {
   /// Whether any connection receives publications.
   var hasMembers: Bool { groups.contains { !$0.members.isEmpty } }
 
-  /// Makes a connection an occupant.
+  /// Makes a connection an occupant, which waits.
   mutating func admit(_ connection: ConnectionID) {
     if occupants[connection] == nil { occupants[connection] = .waiting }
   }
@@ -53,7 +53,7 @@ struct Room {
     occupants[connection.id] = Place(group: Int32(group), index: Int32(index))
   }
 
-  /// Makes a member wait: publications from here on reach it with those that it has missed.
+  /// Makes a member wait: it receives later publications together with those it has missed.
   mutating func suspend(_ connection: ConnectionID) {
     guard let place = occupants[connection] else { return }
     leaveGroup(place)
@@ -64,20 +64,20 @@ struct Room {
     if let place = occupants.removeValue(forKey: connection) { leaveGroup(place) }
   }
 
-  /// The groups of members, without gaps.
+  /// Closes the gaps in the groups of members, and returns the groups.
   mutating func takeStock() -> [Group] {
     for group in groups.indices where groups[group].members.closeGaps() { placeMembers(of: group) }
     return groups
   }
 
-  /// - Complexity: O(1) over many calls.
+  /// - Complexity: Amortized O(1).
   private mutating func leaveGroup(_ place: Place) {
     let group = Int(place.group)
     guard group >= 0, groups[group].members.remove(at: Int(place.index)) else { return }
     placeMembers(of: group)
   }
 
-  /// Notes the places of a group's members, between which there are no gaps.
+  /// Updates the positions of a group's members, which have no gaps.
   private mutating func placeMembers(of group: Int) {
     for (index, member) in groups[group].members.slots.enumerated() {
       occupants[member] = Place(group: Int32(group), index: Int32(index))

@@ -3,15 +3,15 @@ import ParleyWebSocketFrames
 
 /// Messages to a dialect's clients about rooms.
 protocol RoomMessaging: AnyObject {
-  /// The frame of a room's news for its members; `nil` where they are notified otherwise.
+  /// Returns the frame of a room's event for its members; `nil` if it is sent otherwise.
   func frame(of news: RoomNews) -> Frame?
 
-  /// The connection from which a room's news came, and which is not sent them; `nil` if all members are.
+  /// Returns the connection that caused an event and is not sent it; `nil` if all members are.
   func sender(of news: RoomNews) -> ConnectionID?
 
-  /// The frames that tell members who are present of changes among them.
+  /// Returns the frames that notify members who see presence of a change of presence.
   func frames(of change: PresenceChange) -> [Frame]
 
-  /// Takes a member out of a room that it may no longer read.
+  /// Removes a member from a room that it may no longer read.
   func lostReading(ofRoom room: RoomName, _ connection: Connection)
 }

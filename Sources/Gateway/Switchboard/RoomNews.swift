@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// News for a room's members, which each dialect puts into a frame of its own.
+/// An event for a room's members, which each dialect encodes in a separate frame.
 struct RoomNews {
   enum Content {
     case publication(Publication, epoch: String)
-    /// A resource has changed; rooms do not store this.
+    /// A resource has changed; rooms do not store the update.
     case update(ResourceUpdate)
-    /// An event of a member for the others; rooms do not store this.
+    /// An event from a member to the others; rooms do not store it.
     case event(TransientEvent)
   }
 

@@ -2,29 +2,29 @@ import ParleyGatewayPorts
 
 /// Sessions of a dialect's clients, and the identities of their subscriptions.
 protocol SessionMessaging: AnyObject {
-  /// The connection that carries the messages of this one; `nil` while a session has none.
+  /// Returns the connection that carries a connection's messages; `nil` while it has none.
   func carrier(of connection: Connection) -> ConnectionID?
 
-  /// Ends a session from this side.
+  /// Ends a session on the gateway's initiative.
   ///
-  /// - Parameter comesBack: whether its client may begin another.
-  /// - Returns: whether the connection is a session's place.
+  /// - Parameter comesBack: Whether the client may begin another session.
+  /// - Returns: Whether the connection represents a session.
   func endSession(of connection: Connection, comesBack: Bool) -> Bool
 
-  /// Ends a session that has not shown a token, without waiting for its client.
+  /// Ends a session without a token immediately, without waiting for its client.
   func endAtOnce(_ connection: Connection)
 
-  /// Applies the present rights of a session to its subscriptions.
+  /// Applies the current rights of a session to its subscriptions.
   ///
-  /// - Returns: whether the connection is a session's place.
+  /// - Returns: Whether the connection represents a session.
   func applyRights(to connection: Connection) -> Bool
 
-  /// Whether the identity of one of its subscriptions has expired.
+  /// Whether the identity of one of the connection's subscriptions has expired.
   func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool
 
-  /// Gives the identities of subscriptions the rights that their users have now.
+  /// Updates the identities of subscriptions with their users' current rights.
   func updateIdentities(of connection: Connection)
 
-  /// Limits subscriptions whose rights come from a token to a given end.
+  /// Limits the subscriptions whose rights come from a token to an end time.
   func endIdentities(of connection: Connection, by end: Timestamp)
 }

@@ -1,13 +1,13 @@
 import ParleyGatewayPorts
 
 extension Subscription {
-  /// Moves the person's carets over changes: own inserts push them, others' leave them.
+  /// Moves the person's carets over changes: only the person's inserts at a caret move it.
   func moveSelections(over entries: ArraySlice<LogEntry>) {
     guard !selections.isEmpty else { return }
     for entry in entries { Carets.move([self], over: entry) }
   }
 
-  /// Forgets message ids of changes that no longer need a reply.
+  /// Discards the message ids of changes that need no reply.
   func forgetMessageIDs(through revision: Int) {
     guard !messageIDs.isEmpty else { return }
     messageIDs = messageIDs.filter { $0.key > revision }

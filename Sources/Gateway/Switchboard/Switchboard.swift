@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The connections, and all that leaves the gateway: frames, closes, answers, and work for the store.
+/// The connections, and all output of the gateway: frames, closes, answers and store requests.
 ///
-/// The gateway's parts share it, and it knows none of them. A reference, owned by the gateway and
+/// The gateway's parts share it; it knows none of them. A reference, owned by the gateway and
 /// confined to its loop.
 final class Switchboard {
   let settings: GatewaySettings
@@ -12,56 +12,56 @@ final class Switchboard {
   let dependencies: Ports
 
   private(set) var connections: [ConnectionID: Connection] = [:]
-  /// The connections in the order in which they were opened, with gaps where connections were removed.
+  /// The connections in the order of opening, with gaps for removed connections.
   private(set) var openingOrder = GappedArray<ConnectionID>()
   /// The connection of each native client.
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
-  /// The counts since the start.
+  /// Counts since the start.
   var metrics = GatewayMetrics()
-  /// The account of what waits for the store.
+  /// The accounting of requests that wait for the store.
   var backlog: StoreBacklog
-  /// Why the last commit failed; `nil` once one has succeeded again.
+  /// The store's last failure; `nil` after a successful commit.
   var storeFailure: StoreError? { didSet { if storeFailure != nil { storeFailures += 1 } } }
-  /// The number of failures since the start, and of interruptions during which others may have written.
+  /// Failures since the start, and interruptions in which other gateways may have written.
   private(set) var storeFailures = 0
 
-  /// Takes note that other gateways may have written what is not known here.
+  /// Records that other gateways may have written entries that are unknown here.
   func mayHaveMissed() { storeFailures += 1 }
 
   /// Whether the store is being probed for commits.
   var isProbing = false
-  /// The uptime from which it may be probed again.
+  /// The uptime from which the store may be probed again.
   var nextProbe: Int64 = 0
-  /// Whether changes are refused, for the server is going down.
+  /// Whether changes are refused because the server is stopping.
   var isDraining = false
   /// Whether hints of other nodes arrive.
   var hearsHints = false
-  /// Whether hints were lost since they arrived last.
+  /// Whether hints have been lost since they last arrived.
   var hasLostHints = false
 
   /// Ends connections and answers requests, for all parts.
   unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
-  /// The frame that was queued last, and its receivers: one frame for many is one action.
+  /// The frame that was queued last, and its receivers, which one action combines.
   @exclusivity(unchecked) private var lastFrame: Frame?
   @exclusivity(unchecked) private var lastReceivers: [ConnectionID] = []
   private var nextPush: UInt64 = 1
   private var nextTicket: UInt64 = 1
-  /// Numbers the places of sessions, with ids that no transport gives out.
+  /// The next id for a session's place; no transport issues these ids.
   private var nextPlace: UInt64
   private var awaited: [StoreTicket: Work] = [:]
-  /// The reads beside the commits that HTTP clients wait for.
+  /// Reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
-  /// The reads that take many steps, by their strangers.
+  /// Reads of many steps, by the strangers that requested them.
   private var longReads = LongReads()
-  /// Work that did not go to the store: too much waits there, or no right covers it.
+  /// Requests that were not sent to the store: the backlog was full, or no right covers them.
   private var turnedAway: [(ticket: StoreTicket, error: StoreError)] = []
 
-  /// Work that was given to the store.
+  /// A request that was sent to the store.
   private struct Work {
     let purpose: Awaited
-    /// The bytes that it counts for by itself; `nil` for none.
+    /// The bytes that the request adds to the backlog; `nil` if it adds none.
     let weight: Int?
   }
 
@@ -71,20 +71,20 @@ final class Switchboard {
     let names: any NameSource
     let tokens: any ResumeTokens
     let log: any LogSink
-    /// The bytes that wait for a connection's socket.
+    /// Returns the bytes that wait for a connection's socket.
     let queuedBytes: (ConnectionID) -> Int
-    /// A number of bytes that is not exceeded by what waits for any connection's socket. While it is small,
-    /// connections are not asked about one by one.
+    /// Returns an upper bound of the bytes that wait for any connection's socket. While it is
+    /// small, single connections are not checked.
     let queuedBytesBound: () -> Int
-    /// Whether a connection's socket was full, and bytes have waited for it since.
+    /// Whether a connection's socket was full, and bytes have waited since.
     let isStalled: (ConnectionID) -> Bool
-    /// Writes to a connection's socket until at most so many bytes wait, and returns whether that was possible.
+    /// Writes to a connection's socket until at most the given bytes wait; returns the success.
     let makeRoom: (ConnectionID, Int) -> Bool
     /// Whether there are other gateways in the process.
     let hasOthers: Bool
   }
 
-  /// - Parameter place: The number of the gateway among those of its process, up to 127.
+  /// - Parameter place: The number of the gateway in its process; maximum 127.
   init(settings: GatewaySettings, dependencies: Ports, place: Int) {
     nextPlace = (1 << 63) + UInt64(place) << 56 + 1
     self.settings = settings
@@ -95,7 +95,7 @@ final class Switchboard {
         requestsMax: settings.storeRequestsMax, bytesMax: settings.storeBytesMax))
   }
 
-  /// Returns the actions to do, oldest first.
+  /// Removes and returns the actions to perform, oldest first.
   func takeActions() -> [GatewayAction] {
     finishFrame()
     guard !actions.isEmpty else { return [] }
@@ -105,7 +105,7 @@ final class Switchboard {
 
   // MARK: Connections
 
-  /// Lets a connection send messages of the full size, since its client has shown a token.
+  /// Lets a connection send messages of the full size, since its client has presented a token.
   func admit(_ connection: ConnectionID, as identity: Identity, from address: IPAddress?) {
     act(.admit(connection, as: Holder(Stranger(identity, from: address))))
   }
@@ -116,12 +116,12 @@ final class Switchboard {
     connection.place = openingOrder.append(connection.id)
   }
 
-  /// Removes all connections, which refer to their dialects.
+  /// Removes all connections, which retain their dialects.
   func letGo() { (connections, openingOrder) = ([:], GappedArray()) }
 
-  /// Removes and returns a connection; `nil` if there is none of this id.
+  /// Removes and returns a connection; `nil` if no connection has this id.
   ///
-  /// - Complexity: O(1) over many calls.
+  /// - Complexity: Amortized O(1).
   func leave(_ id: ConnectionID) -> Connection? {
     guard let connection = connections.removeValue(forKey: id) else { return nil }
     if openingOrder.remove(at: connection.place) {
@@ -130,8 +130,8 @@ final class Switchboard {
     return connection
   }
 
-  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too much of it
-  /// unread is closed and reconnects to resume.
+  /// Queues a frame that cannot wait in a log: a reply, presence or a room update. A reader with
+  /// too many unread bytes is closed, and reconnects to resume.
   func send(_ frame: Frame, to connection: Connection) {
     guard hasRoom(connection.id, upTo: settings.queuedBytesMax) else {
       return closeSlow(connection)
@@ -139,7 +139,7 @@ final class Switchboard {
     push(frame, to: connection)
   }
 
-  /// Queues a frame that cannot wait in a log for each of some connections that are open.
+  /// Queues a frame that cannot wait in a log for each of some open connections.
   func broadcast(_ frame: Frame, to members: [ConnectionID]) {
     let limit = settings.queuedBytesMax
     var others = members
@@ -158,43 +158,43 @@ final class Switchboard {
     for connection in slow.compactMap({ connections[$0] }) { closeSlow(connection) }
   }
 
-  /// Whether few enough bytes wait for a connection's socket, after an attempt to write those that wait for
-  /// a turn of the loop.
+  /// Whether at most `limit` bytes wait for a connection's socket, if necessary after writing the
+  /// bytes that wait for a turn of the loop.
   func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
     allHaveRoom(upTo: limit) || dependencies.queuedBytes(connection) <= limit
       || dependencies.makeRoom(connection, limit)
   }
 
-  /// Whether a connection keeps up with a log: little waits for its socket, or only for a turn of the loop.
-  /// Then a frame that all followers share is cheaper than a range of the log for each of them.
+  /// Whether a connection keeps up with a log: few bytes wait for its socket, or they only wait for
+  /// a turn of the loop. A frame that followers share is then cheaper than a range for each.
   func keepsUp(_ connection: ConnectionID) -> Bool {
     let waiting = dependencies.queuedBytes(connection)
     return waiting <= settings.laggingBytes
       || waiting <= settings.queuedBytesMax / 4 && !dependencies.isStalled(connection)
   }
 
-  /// Whether few enough bytes wait for every connection's socket. Frames queued from here on count once
-  /// they have been taken as actions.
+  /// Whether at most `limit` bytes wait for each connection's socket. Frames queued from now on
+  /// count once they have been taken as actions.
   func allHaveRoom(upTo limit: Int) -> Bool { dependencies.queuedBytesBound() <= limit }
 
   private func closeSlow(_ connection: Connection) {
     close(connection, .slowReader, "too slow; reconnect and resume")
   }
 
-  /// Queues all frames of a message: either all go out or none.
+  /// Queues all frames of a message, or none of them.
   func send(_ frames: [Frame], to connection: Connection) {
     guard let first = frames.first else { return }
     send(first, to: connection)
     for frame in frames.dropFirst() { push(frame, to: connection) }
   }
 
-  /// Queues a frame for a connection that is known to have room.
+  /// Queues a frame for a connection whose queue has capacity.
   func push(_ frame: Frame, to connection: Connection) {
     if connection.isOpen { queue(frame, for: connection.id) }
   }
 
-  /// Queues a frame for an id that may be no connection's. Receivers of the same frame one after the other
-  /// are one action.
+  /// Queues a frame for an id, which may belong to no connection. Consecutive receivers of the same
+  /// frame are one action.
   private func queue(_ frame: Frame, for id: ConnectionID) {
     if !(lastFrame?.isIdentical(to: frame) ?? false) {
       finishFrame()
@@ -203,7 +203,7 @@ final class Switchboard {
     lastReceivers.append(id)
   }
 
-  /// Makes an action of the frame that was queued last.
+  /// Turns the frame that was queued last into an action.
   private func finishFrame() {
     guard let frame = lastFrame else { return }
     lastFrame = nil
@@ -222,7 +222,7 @@ final class Switchboard {
     actions.append(action)
   }
 
-  /// Queues an action about a connection that only carries sessions.
+  /// Queues an action, also for a connection that only carries sessions.
   func act(_ action: GatewayAction) {
     switch action {
     case .send(let frame, let id): return queue(frame, for: id)
@@ -240,18 +240,18 @@ final class Switchboard {
 
   func respond(_ request: RequestID, _ response: Response) { owner?.respond(request, response) }
 
-  /// Milliseconds between reads of the heads of logs and rooms that several nodes share.
+  /// Milliseconds between reads of the heads of shared logs and rooms.
   var headsPause: Int64 {
     hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
   }
 
-  /// A message id for a message that answers none.
+  /// Returns a message id for a push, which answers no message.
   func pushID() -> String {
     defer { nextPush += 1 }
     return "s\(nextPush)"
   }
 
-  /// An id for a session's place among the connections.
+  /// Returns an id for a session's place among the connections.
   func placeID() -> ConnectionID {
     defer { nextPlace += 1 }
     return ConnectionID(nextPlace)
@@ -259,7 +259,7 @@ final class Switchboard {
 
   // MARK: The store
 
-  /// Gives the store a task.
+  /// Sends a task to the store.
   ///
   /// - Returns: The ticket that identifies the reply.
   func store(_ task: StoreTask) -> StoreTicket {
@@ -272,7 +272,7 @@ final class Switchboard {
     }
     let weight = traits.byteCount
     if let weight { backlog.add(bytes: weight) }
-    // A long read beside the commits does not mean that the disk hangs.
+    // A long read beside the commits is no sign of a hanging disk.
     if !traits.isAside {
       backlog.begin(ticket.rawValue, at: dependencies.clock.uptime)
     } else if let reader = task.awaited.reader {
@@ -283,7 +283,7 @@ final class Switchboard {
     return ticket
   }
 
-  /// Has the index of words do a step of a search.
+  /// Requests a step of a search from the word index.
   func search(_ request: RequestID, _ step: SearchRequest, under right: StoreRight) {
     guard right.coversLists else { return respond(request, .notGranted) }
     append(.search(request, step))
@@ -297,7 +297,7 @@ final class Switchboard {
     return ticket
   }
 
-  /// The store has replied: removes and returns the purpose of the work.
+  /// Handles a reply of the store: removes and returns the purpose of the request.
   func finish(_ ticket: StoreTicket) -> Awaited {
     guard let work = awaited.removeValue(forKey: ticket) else {
       preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
@@ -314,7 +314,7 @@ final class Switchboard {
     endLongRead(of: request)
   }
 
-  /// Begins a read of many steps, now or once other such reads of the stranger have ended.
+  /// Begins a read of many steps, now or after the stranger's other reads of many steps.
   func beginLongRead(
     _ request: RequestID, by stranger: Stranger?, _ start: @escaping () -> Void
   ) {
@@ -326,27 +326,27 @@ final class Switchboard {
     }
   }
 
-  /// Whether the client of a read of many steps still waits for it.
+  /// Whether a client still waits for its read of many steps.
   func isReading(_ request: RequestID) -> Bool { longReads.contains(request) }
 
   private func endLongRead(of request: RequestID) {
     if longReads.count > 0, let start = longReads.end(request) { start() }
   }
 
-  /// Whether work was refused.
+  /// Whether requests were refused.
   var hasTurnedAway: Bool { !turnedAway.isEmpty }
 
-  /// Removes and returns the work that was refused, and why.
+  /// Removes and returns the refused requests and their errors.
   func takeTurnedAway() -> [(ticket: StoreTicket, error: StoreError)] {
     defer { turnedAway = [] }
     return turnedAway
   }
 }
 
-/// The gateway, as the switchboard sees it.
+/// The gateway, as used by the switchboard.
 protocol SwitchboardOwner: AnyObject {
-  /// Ends a connection, and its part in documents and rooms.
+  /// Closes a connection, and ends its subscriptions to documents and rooms.
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String)
-  /// Answers a request; the answer may have to be kept first.
+  /// Answers a request, after the answer is stored if necessary.
   func respond(_ request: RequestID, _ response: Response)
 }

@@ -1,6 +1,6 @@
 import SocketMessages
 
-/// The reason to refuse a message: thrown where it is found, and answered where the message arrived.
+/// The reason to refuse a message: thrown by a check, and answered where the message arrived.
 struct Unfit: Error {
   let code: ErrorCode
   let message: String

@@ -5,16 +5,16 @@ import ParleyWebSocketFrames
 
 /// The delivery of durable changes to the followers of documents.
 ///
-/// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame shared by
-/// all, also while the loop writes a long one to a crowd in slices. One whose socket is full gets nothing
-/// until it has drained, and then the next range of the log in one frame. Nothing is composed on the way:
-/// transforming over a composed operation is not the same as transforming over its parts.
+/// Each subscription is a cursor into the log. A subscription that keeps up receives each commit as
+/// a frame shared by all, even while the loop writes a long frame to many followers in slices. A
+/// subscription whose socket is full receives nothing until it has drained, then the next range of
+/// the log in one frame. Transforming over composed operations has another result, so none are.
 final class DocumentDelivery: Part {
   let board: Switchboard
   let people: DocumentPeople
-  /// Connections that are behind, and are given more when they have drained.
+  /// Connections with lagging subscriptions, which catch up after they have drained.
   private var lagging: Set<ConnectionID> = []
-  /// The arrival times of changes that are on their way to their followers, in microseconds.
+  /// The arrival times, in microseconds, of changes whose frames are being handed out.
   private var broadcasting: [Int64] = []
 
   init(_ board: Switchboard, _ people: DocumentPeople) {
@@ -22,39 +22,39 @@ final class DocumentDelivery: Part {
     self.people = people
   }
 
-  /// The number of connections that are behind.
+  /// The number of connections with lagging subscriptions.
   var laggingCount: Int { lagging.count }
 
-  /// Whether a connection is behind.
+  /// Whether a connection has lagging subscriptions.
   func isLagging(_ id: ConnectionID) -> Bool { lagging.contains(id) }
 
-  /// Has a follower catch up when it has drained.
+  /// Marks a subscription as lagging; it catches up after its connection has drained.
   func lag(_ subscription: Subscription) {
     subscription.isLagging = true
     lagging.insert(subscription.connection.id)
   }
 
-  /// All that was queued for a connection has gone out.
+  /// Handles a connection whose queue has drained.
   func drained(_ connection: Connection) {
     if lagging.contains(connection.id) { catchUp(connection) }
   }
 
-  /// A connection follows nothing from now on.
+  /// Discards the state of a connection that ends.
   func forget(_ connection: Connection) { lagging.remove(connection.id) }
 
-  /// Continues connections that were behind and have drained.
+  /// Catches up lagging connections that have drained.
   func catchUpDrained() {
     for id in lagging.sorted() where dependencies.queuedBytes(id) == 0 {
       if let connection = connections[id] { catchUp(connection) }
     }
   }
 
-  /// Measures changes from their arrivals until their frames have been handed out.
+  /// Begins to measure changes, from their arrival until their frames are handed out.
   func measure(_ changes: ArraySlice<UncommittedChanges.Change>) {
     broadcasting += changes.lazy.map(\.arrival)
   }
 
-  /// The frames for all followers who keep up have been handed out.
+  /// Records the latency of measured changes, whose frames have been handed out.
   func countBroadcasts() {
     guard !broadcasting.isEmpty else { return }
     let now = dependencies.clock.microseconds
@@ -62,16 +62,16 @@ final class DocumentDelivery: Part {
     broadcasting.removeAll(keepingCapacity: true)
   }
 
-  /// Sends newly durable entries to all followers that have everything before them.
+  /// Sends newly durable entries to all followers that have all earlier entries.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
     if let other = room.subscriptions.first(where: {
       $0.connection.dialect.traits.wantsFramePerEntry
     }) {
-      // Now, for authors' message ids are forgotten on delivery.
+      // Encode now: the authors' message ids are discarded on delivery.
       delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
-    // The sockets' queues do not change meanwhile, so this holds for all of them.
+    // The sockets' queues do not change during this call, so one check covers all of them.
     let isRoomy = board.allHaveRoom(upTo: settings.laggingBytes)
     // Native authors come first: they may send the next change while the others receive this one.
     for entry in entries {
@@ -91,13 +91,13 @@ final class DocumentDelivery: Part {
     people.moveCaretsElsewhere(over: entries, in: room)
   }
 
-  /// Sends the entries to a follower that has everything before them, and only that.
+  /// Sends the entries to a follower that has exactly the entries before them.
   ///
-  /// - Parameter isRoomy: whether no follower's socket is behind, so that this one need not be asked about.
+  /// - Parameter isRoomy: Whether no socket is behind; then this follower's socket is not checked.
   private func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, isRoomy: Bool
   ) {
-    // One that lags, or that has these entries already, continues on its own.
+    // A follower that lags catches up separately; others have these entries already.
     guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging,
       subscription.verbs.contains(.read)
     else { return }
@@ -111,7 +111,7 @@ final class DocumentDelivery: Part {
     connection.dialect.deliver(&delivery, to: subscription, on: connection)
   }
 
-  /// Continues the lagging subscriptions of a connection that has drained.
+  /// Catches up the lagging subscriptions of a connection that has drained.
   private func catchUp(_ connection: Connection) {
     for subscription in connection.subscriptions.values
     where subscription.isLagging && subscription.verbs.contains(.read) {
@@ -136,12 +136,12 @@ final class DocumentDelivery: Part {
     }
   }
 
-  /// Entries for a lagging subscription have been read from the store.
+  /// Handles entries that were read for a lagging subscription.
   func readForCatchUp(
     _ id: DocumentID, _ connectionID: ConnectionID, _ outcome: StoreOutcome<[LogEntry]>,
     _ ticket: StoreTicket
   ) {
-    // Read beside the commits: meanwhile the note may have been deleted and made again.
+    // The read runs beside the commits: the note may have been deleted and created again.
     guard let connection = connections[connectionID],
       let subscription = connection.subscriptions[id], subscription.catchUpRead == ticket
     else { return }
@@ -172,7 +172,7 @@ final class DocumentDelivery: Part {
     }
   }
 
-  /// Sends the first of these entries, as many as one frame should hold.
+  /// Sends the first of these entries, as many as fit in one frame.
   func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
     let range = entries.fitting(settings.catchUpBytes)
     guard let last = range.last else { return }
@@ -185,8 +185,8 @@ final class DocumentDelivery: Part {
     guard let live = subscription.room.live else { return }
     let connection = subscription.connection
     guard live.pendingRevision(of: connection.client) == nil else {
-      // Its own change is being committed. It learns of that with the text, for a change that comes behind
-      // a text is no longer what the client makes of it.
+      // The follower's own change is being committed. The text must include it: after a resync, the
+      // client's rebased change would differ from the log's entry.
       return lag(subscription)
     }
     connection.dialect.resync(subscription, live, reason: reason, messageID: messageID)

@@ -5,9 +5,9 @@ import ParleyWebSocketFrames
 
 /// The carets of people who follow a document.
 extension DocumentPeople {
-  /// A follower has moved its carets.
+  /// Handles new carets of a follower.
   ///
-  /// - Parameter revision: whose text they are on; the entries since are in memory.
+  /// - Parameter revision: The revision that the carets refer to. Later entries are in memory.
   func select(_ selections: [Selection], at revision: Int, _ subscription: Subscription) {
     guard let live = subscription.room.live else { return }
     let length = live.durableDocument.scalarCount
@@ -17,14 +17,14 @@ extension DocumentPeople {
     subscription.room.people.named = nil
     noteAct(of: subscription)
     tellNodesOfCarets(of: subscription)
-    // A client that is not known by name is named first, with the end of the turn.
+    // A client whose name is not announced yet is announced first, at the end of the turn.
     let client = subscription.connection.client
     if subscription.room.people.presence.isAnnounced(client) {
       shareSelections(of: client, in: subscription.room)
     }
   }
 
-  /// The carets of a client that follows a document here, or at another node.
+  /// Returns the carets of a client that follows the document here or at another node.
   func selections(of client: String, in room: DocumentRoom) -> [Selection] {
     if let subscription = shownFollower(client, of: room) { return subscription.selections }
     return room.people.elsewhere?.shown(client)?.selections ?? []

@@ -2,22 +2,22 @@ import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 
-/// The people who are in a note at other nodes, and their carets.
+/// The people in a note at other nodes, and their carets.
 ///
-/// Each node reports its own followers to the others while it has any. Messages from the broker may be
-/// wrong, so they are used only where that does no harm: for who is there, and for where their carets are,
-/// which are never shown beyond the text.
+/// Each node that has followers reports them to the other nodes. Messages from the broker are not
+/// trusted: they only decide which people are shown and where their carets are, and a caret is
+/// never shown beyond the text.
 extension DocumentPeople: CaretSource {
   // MARK: Telling
 
-  /// Asks other nodes who is there, for the first follower has come.
+  /// Requests the people at other nodes, when the first follower joins.
   func meetNodes(in room: DocumentRoom) {
     guard exchange != nil, room.people.elsewhere == nil else { return }
     room.people.meetNodes()
     exchange?.follow(documents.topic(of: room.id), now: dependencies.clock.uptime)
   }
 
-  /// Forgets other nodes' people, since no client follows the document here any longer.
+  /// Ends the exchange of a document's people with other nodes, and discards theirs.
   func partFromNodes(in room: DocumentRoom) {
     guard exchange != nil, room.people.elsewhere != nil else { return }
     for subscription in room.subscriptions { tellNodesOfLeaving(subscription) }
@@ -25,7 +25,7 @@ extension DocumentPeople: CaretSource {
     room.people.partFromNodes(limit: settings.presenceListMax)
   }
 
-  /// Reports a follower to the other nodes, with the end of the turn.
+  /// Reports a follower to the other nodes, at the end of the turn.
   func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
     exchange?.enter(
       documents.topic(of: subscription.room.id),
@@ -55,14 +55,14 @@ extension DocumentPeople: CaretSource {
     documents.room(under: topic).flatMap { shownFollower(client, of: $0)?.selections } ?? []
   }
 
-  /// A turn has ended: reports to the other nodes what has changed in it.
+  /// Reports the changes of a turn to the other nodes.
   func tellNodes() {
     guard exchange != nil else { return }
     exchange?.tellChanges(now: dependencies.clock.uptime)
     takeFromExchange()
   }
 
-  /// Time has passed.
+  /// Runs the periodic work of the exchange with other nodes.
   func tickNodes(now: Int64) {
     guard exchange != nil else { return }
     exchange?.tick(now: now)
@@ -71,7 +71,7 @@ extension DocumentPeople: CaretSource {
 
   // MARK: Hearing
 
-  /// Another node has reported its people, or a stranger has sent something.
+  /// Handles a message about another node's people. The sender is not trusted.
   func hearOfPeople(_ topic: String, _ bytes: [UInt8], in room: DocumentRoom) {
     guard exchange != nil, room.people.elsewhere != nil else { return }
     guard let message = NodeMessage(bytes) else {
@@ -98,7 +98,7 @@ extension DocumentPeople: CaretSource {
   private func take(_ news: PeopleExchange.News, in room: DocumentRoom) {
     let change = news.change
     if news.isNew {
-      // A client whose connection here is dead, though it is not noticed yet.
+      // The client has moved to another node; its connection here has not timed out yet.
       for client in change.joined.map(\.id) + change.moved.map(\.id) {
         guard let subscription = shownFollower(client, of: room) else { continue }
         subscription.isSucceeded = true
@@ -123,7 +123,7 @@ extension DocumentPeople: CaretSource {
 
   // MARK: Showing
 
-  /// Shows where the carets of a client at another node are now.
+  /// Shows the current carets of a client at another node.
   private func showCarets(of client: String, in room: DocumentRoom) {
     guard shownFollower(client, of: room) == nil else { return }
     room.people.named = nil
@@ -133,7 +133,7 @@ extension DocumentPeople: CaretSource {
     if room.people.presence.isAnnounced(client) { shareSelections(of: client, in: room) }
   }
 
-  /// Moves the carets of people at other nodes over changes that followers have been sent.
+  /// Moves the carets of people at other nodes over delivered entries.
   func moveCaretsElsewhere(over entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard room.people.elsewhere != nil, let length = room.live?.durableDocument.scalarCount else {
       return
@@ -143,7 +143,7 @@ extension DocumentPeople: CaretSource {
     }
   }
 
-  /// Names the people at other nodes who have changed the text, before the changes are delivered.
+  /// Announces the people at other nodes who wrote entries, before the entries are delivered.
   func nameAuthors(of entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard !(room.people.elsewhere?.isEmpty ?? true) else { return }
     for entry in entries where room.people.elsewhere?.shown(entry.client) != nil {
@@ -155,8 +155,8 @@ extension DocumentPeople: CaretSource {
     tell(turn, to: room)
   }
 
-  /// The document has another history: carets of the former one are forgotten, and other nodes are sent
-  /// those of followers here again.
+  /// Renews the carets for a new epoch: discards those of people at other nodes, and sends the
+  /// followers' carets to the other nodes again.
   func renewCarets(in room: DocumentRoom) {
     guard room.people.elsewhere != nil else { return }
     for client in room.people.forgetCarets() { showCarets(of: client, in: room) }

@@ -2,17 +2,17 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// The people in documents: sends followers of a document the others who are there, once per turn, the same for
-/// all of them.
+/// The people in documents. Followers are notified of the others once per turn, with one message
+/// for all.
 ///
-/// A crowd that joins in one turn costs each follower one message and not one for each newcomer. Ticks tell
-/// how many there are, where only the number has changed, and who acts in a large crowd.
+/// A crowd that joins in one turn thus costs each follower one message. Ticks report the number of
+/// people, where only the number has changed, and the active people of a large crowd.
 final class DocumentPeople: Part {
   let board: Switchboard
   let documents: DocumentTable
-  /// Documents whose followers learn with the end of the turn who has come, acted or gone.
+  /// Documents whose followers are notified at the end of the turn of the people who changed.
   private var gathering: [DocumentRoom] = []
-  /// Documents whose followers learn with the next tick how many are here.
+  /// Documents whose followers are notified of the number of people with the next tick.
   private var counting: [DocumentRoom] = []
   /// Exchanges the people in notes with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
@@ -29,7 +29,7 @@ final class DocumentPeople: Part {
   func show(_ subscription: Subscription) {
     let person = person(of: subscription)
     subscription.isSucceeded = false
-    // As it was at another node, it had other carets.
+    // The carets that the client had at another node are obsolete.
     if subscription.room.people.elsewhere?.shown(person.clientID) != nil {
       subscription.room.people.presence.leave(person.clientID)
     }
@@ -38,7 +38,7 @@ final class DocumentPeople: Part {
     tellNodes(of: person, subscription)
   }
 
-  /// Shows the others the name and colour that a follower has sent again.
+  /// Shows the others the changed name and colour of a follower.
   func showProfile(of subscription: Subscription) {
     let person = person(of: subscription)
     subscription.room.people.presence.update(person)
@@ -46,7 +46,7 @@ final class DocumentPeople: Part {
     tellNodes(of: person, subscription)
   }
 
-  /// Shows a follower no longer.
+  /// Hides a follower from the others.
   func hide(_ subscription: Subscription) {
     let client = subscription.connection.client
     subscription.room.people.leaveHere(client)
@@ -54,7 +54,7 @@ final class DocumentPeople: Part {
     tellNodesOfLeaving(subscription)
   }
 
-  /// Notes that a follower has moved a caret or changed the text: the others know it by name then.
+  /// Records that a follower has moved a caret or changed the text, which announces its name.
   func noteAct(of subscription: Subscription) {
     guard subscription.verbs.contains(.presence) else { return }
     if subscription.isSucceeded { show(subscription) }
@@ -62,7 +62,7 @@ final class DocumentPeople: Part {
     gather(subscription.room)
   }
 
-  /// The people who are known by name, with their carets, encoded once for all who come in a turn.
+  /// Returns the announced people with their carets, encoded once for all who join in a turn.
   func namedPeople(of room: DocumentRoom) -> EncodedParticipants {
     if let kept = room.people.named { return kept }
     let people = room.people.presence.announced.map { person in
@@ -75,19 +75,19 @@ final class DocumentPeople: Part {
     return named
   }
 
-  /// A client's subscription to a document.
+  /// Returns a client's subscription to a document; `nil` if it has none at this node.
   func follower(_ client: String, of room: DocumentRoom) -> Subscription? {
     connectionsByClient[client].flatMap { connections[$0]?.subscriptions[room.id] }
   }
 
-  /// The same, if the client may be shown and no other node shows it instead.
+  /// Returns the subscription if the client may be shown and no other node shows it instead.
   func shownFollower(_ client: String, of room: DocumentRoom) -> Subscription? {
     follower(client, of: room).flatMap {
       $0.verbs.contains(.presence) && !$0.isSucceeded ? $0 : nil
     }
   }
 
-  /// Sends a follower the others who are there.
+  /// Sends a follower the other people in the document.
   func sendOthers(to subscription: Subscription) {
     let room = subscription.room
     let client = subscription.connection.client
@@ -106,7 +106,7 @@ final class DocumentPeople: Part {
       to: subscription.connection)
   }
 
-  /// The follower, as others see it, without carets.
+  /// Returns the follower as others see it, without carets.
   private func person(of subscription: Subscription) -> ServerMessage.Participant {
     let connection = subscription.connection
     return .init(
@@ -114,16 +114,16 @@ final class DocumentPeople: Part {
       personID: connection.user.map { shownID(of: $0, in: subscription.room.id) })
   }
 
-  /// The name by which devices of one user are known as one person's in a document. It reveals nothing
-  /// else: guests by a link see it, and a user's id may be an address.
+  /// Returns the id that all devices of one user share in a document. It reveals nothing else:
+  /// guests of a link see it, and a user's id may be an email address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
-    // A part of the code, so that it proves nothing. With lengths, so that no two pairs give one text.
+    // Only the end of the code, which authorizes nothing. The length separates id and user.
     String(dependencies.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
   }
 
   // MARK: The ends of turns
 
-  /// Ends a turn of the loop: followers and other nodes learn who has come and gone in it.
+  /// Ends a turn of the loop: notifies followers and other nodes of changes in presence.
   func endTurn() {
     tellPresence()
     tellNodes()
@@ -137,7 +137,7 @@ final class DocumentPeople: Part {
     gathering.append(room)
   }
 
-  /// Sends followers the people who came, acted and left in this turn.
+  /// Notifies followers of the people who came, acted and left in this turn.
   private func tellPresence() {
     guard !gathering.isEmpty else { return }
     let rooms = gathering
@@ -156,7 +156,7 @@ final class DocumentPeople: Part {
     }
   }
 
-  /// Sends followers the number of people here, unless another message of this turn contained it.
+  /// Notifies followers of the number of people, unless an earlier message has contained it.
   func tellCounts() {
     guard !counting.isEmpty else { return }
     let rooms = counting
@@ -198,7 +198,7 @@ final class DocumentPeople: Part {
         send(frame, to: connection)
       }
     }
-    // Carets whose person had no name here before.
+    // Send the carets of the people who were just announced.
     for person in turn.joined where !selections(of: person.clientID, in: room).isEmpty {
       shareSelections(of: person.clientID, in: room)
     }

@@ -1,45 +1,45 @@
 import ParleyGatewayPorts
 
-/// The reads of one document's log that several nodes share, and the work that waits for them.
+/// Reads of one document's shared log, and the work that waits for them.
 ///
 ///     ask ─▶ takeAsking ─▶ begin (sessions) ─▶ begin (entries) ─▶ end ─▶ the work continues
 ///     hear, unsettle ─▶ isWanted ─▶ …                               └──▶ askAgain: more is to be read
 ///
-/// One read is under way at a time. Nothing is handed to the store meanwhile, so that the entries that are read
-/// follow those known.
+/// One read is under way at a time. During a read nothing is handed to the store, so that the
+/// entries read follow the known ones.
 struct LogReading {
   /// A read that is under way.
   struct Read {
     let ticket: StoreTicket
-    /// Work that continues with its reply.
+    /// Work that continues with the read's reply.
     let asking: [WaitingWork]
-    /// The sessions that began before it.
+    /// Sessions that began before the read, by client.
     let sessions: [String: Int]
   }
 
-  /// Reads that fail in a row before the changes whose outcome is unknown are refused.
+  /// The maximum failed reads in a row; then changes of unknown outcome are refused.
   private static let failedReadsMax = 3
 
-  /// Work that needs to know the newest entries: it waits for a read that begins later.
+  /// Work that needs the newest entries, from a read that begins later.
   private var asking: [WaitingWork] = []
   /// The read that is under way.
   private(set) var read: Read?
-  /// The newest revision by hints; 0 without a hint since the last read, `Int.max` if whatever the log has is to
-  /// be read.
+  /// The newest revision of a hint since the last read; 0 without a hint, `Int.max` if the log is
+  /// to be read whatever its revision.
   private var heardRevision = 0
-  /// The reads that have failed since the outcome of a commit became unknown; `nil` while it is known.
+  /// Failed reads since the outcome of a commit became unknown; `nil` while it is known.
   private var failedReads: Int?
 
   /// Whether the outcome of the last commit is unknown.
   var isUnsettled: Bool { failedReads != nil }
 
-  /// Whether a read is under way or work waits for one.
+  /// Whether no read is under way and no work waits for one.
   var isIdle: Bool { read == nil && asking.isEmpty }
 
   /// All work that waits for a read.
   var allAsking: [WaitingWork] { (read?.asking ?? []) + asking }
 
-  /// The amount of it.
+  /// The number of work items that wait for a read.
   var askingCount: Int { asking.count + (read?.asking.count ?? 0) }
 
   /// Whether a read should begin now.
@@ -51,22 +51,22 @@ struct LogReading {
 
   // MARK: Reasons
 
-  /// Work needs a read that begins from now on.
+  /// Queues work for a read that begins after this call.
   mutating func ask(_ work: WaitingWork) { asking.append(work) }
 
-  /// Work needs another read, before all other work.
+  /// Queues work for another read, before all other work.
   mutating func askAgain(_ works: [WaitingWork]) { asking = works + asking }
 
-  /// The log has a revision, by a hint.
+  /// Records a revision that a hint reports.
   mutating func hear(of revision: Int) { heardRevision = max(heardRevision, revision) }
 
-  /// Whatever the log has is to be read.
+  /// Requests a read, whatever the log's revision.
   mutating func hearOfAny() { heardRevision = .max }
 
-  /// Forgets the hints: they were wrong, or a read that is about to begin replaces them.
+  /// Discards the hints: they were wrong, or the read about to begin supersedes them.
   mutating func forgetHints() { heardRevision = 0 }
 
-  /// The outcome of a commit is unknown.
+  /// Records that the outcome of a commit is unknown.
   mutating func unsettle() { failedReads = 0 }
 
   // MARK: Reading
@@ -78,37 +78,37 @@ struct LogReading {
     return asking
   }
 
-  /// A read has begun: of the sessions, or of the entries.
+  /// Records a read that has begun: of the sessions, or of the entries.
   mutating func begin(
     _ ticket: StoreTicket, for asking: [WaitingWork], sessions: [String: Int] = [:]
   ) {
     read = Read(ticket: ticket, asking: asking, sessions: sessions)
   }
 
-  /// The read that a reply belongs to; `nil` if that has ended.
+  /// Returns the read that a reply belongs to; `nil` if that read has ended.
   func read(_ ticket: StoreTicket) -> Read? { read?.ticket == ticket ? read : nil }
 
-  /// The read is over.
+  /// Ends the read.
   mutating func end() { read = nil }
 
-  /// The outcome of all commits is known.
+  /// Records that the outcomes of all commits are known.
   mutating func settle() { failedReads = nil }
 
-  /// The log could not be read while the outcome of a commit is unknown.
+  /// Counts a failed read; ignored while the outcomes of all commits are known.
   ///
-  /// - Returns: Whether this was the last try: the changes are to be refused.
+  /// - Returns: Whether this was the last attempt; then the changes are refused.
   mutating func giveUp() -> Bool {
     guard let failed = failedReads, failed + 1 >= Self.failedReadsMax else {
       failedReads? += 1
       return false
     }
     failedReads = nil
-    // They may be in the log all the same: it is read before a client is answered.
+    // The log may contain the changes nevertheless: read it before a client is answered.
     hearOfAny()
     return true
   }
 
-  /// Removes and returns all work that waits for a read, also for the one under way, whose reply is dropped.
+  /// Removes and returns all work that waits for a read. The reply of a read under way is dropped.
   mutating func takeAll() -> [WaitingWork] {
     defer {
       asking = []

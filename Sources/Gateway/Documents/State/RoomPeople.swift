@@ -1,61 +1,61 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// The people in one document, as its followers know them.
+/// The people in one document, as shown to its followers.
 struct RoomPeople {
-  /// The people whom followers see, here and at other nodes.
+  /// People shown to followers, at this node and at others.
   var presence: DocumentPresence
-  /// The people that other nodes have here; `nil` without followers at this node, or without other nodes.
+  /// People at other nodes; `nil` without followers at this node, or without other nodes.
   private(set) var elsewhere: PeopleElsewhere?
-  /// The people who are named, with their carets, as a newcomer receives them; `nil` once that has changed.
+  /// The announced people with their carets, encoded for joining clients; `nil` after a change.
   var named: EncodedParticipants?
-  /// Whether followers learn with the end of the turn who has come, acted or gone.
+  /// Whether followers are notified of changed people at the end of the turn.
   var isGathering = false
-  /// Whether followers learn with the next tick how many are here.
+  /// Whether followers are notified of the number of people with the next tick.
   var isCounting = false
 
   init(limit: Int) { presence = DocumentPresence(limit: limit) }
 
   // MARK: Other nodes
 
-  /// The first follower has come: other nodes' people are shown from now on.
+  /// Begins to show people at other nodes, once the first follower has joined.
   mutating func meetNodes() { elsewhere = PeopleElsewhere() }
 
-  /// The last follower has left: other nodes' people are forgotten.
+  /// Discards all people, since the last follower has left.
   ///
-  /// - Parameter limit: People who are named at most.
+  /// - Parameter limit: The maximum people who are named.
   mutating func partFromNodes(limit: Int) {
     elsewhere = nil
     presence = DocumentPresence(limit: limit)
     named = nil
   }
 
-  /// Shows a client that has left this node as it is at another one, if it is at one.
+  /// Removes a client at this node; if it is also at another node, it is shown from there.
   mutating func leaveHere(_ client: String) {
     presence.leave(client)
     elsewhere?.show(client, in: &presence)
   }
 
-  /// Takes a change of a node's people.
+  /// Applies a change of another node's people.
   ///
-  /// - Parameter isHere: Whether a client is shown as it is at this node.
+  /// - Parameter isHere: Whether a client is shown from this node.
   mutating func take(_ change: PeopleChange, of node: String, isHere: (String) -> Bool) {
     elsewhere?.take(change, of: node, in: &presence, isHere: isHere)
   }
 
-  /// Moves carets of a node's people; returns the clients whose carets are shown at another place, or `nil` if
-  /// the node's message lacks something.
+  /// Moves carets of a node's people. Returns the clients whose shown carets have changed; `nil` if
+  /// the carets' revision is too old.
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {
     elsewhere?.move(change, of: node, selectionsMax: selectionsMax, live)
   }
 
-  /// Moves other nodes' carets over entries; returns the clients whose carets are shown now.
+  /// Moves other nodes' carets over entries, and returns the clients whose carets now show.
   mutating func advance(over entries: ArraySlice<LogEntry>, length: Int) -> [String] {
     elsewhere?.advance(over: entries, length: length) ?? []
   }
 
-  /// Forgets other nodes' carets, and returns the clients that had some.
+  /// Discards other nodes' carets, and returns the clients that had some.
   mutating func forgetCarets() -> [String] { elsewhere?.forgetCarets() ?? [] }
 }

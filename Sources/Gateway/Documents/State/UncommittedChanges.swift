@@ -1,21 +1,21 @@
 import ParleyGatewayPorts
 
-/// The changes of one document that were taken and are not durable yet, and the commit of the first of them.
+/// The accepted changes of one document that are not durable yet, and the commit of the oldest.
 ///
-/// There is one for each tentative entry of the document, in the same order.
+/// Invariant: one change for each tentative entry of the document, in the same order.
 struct UncommittedChanges {
   /// A commit that is under way.
   struct Commit {
     let ticket: StoreTicket
-    /// The edits over HTTP whose answers are kept in it, in their order there.
+    /// The HTTP edits whose answers the commit stores, in the order of the answers.
     let kept: [RequestID]
   }
 
-  /// A change that was taken.
+  /// An accepted change.
   struct Change {
-    /// The time of its arrival, in microseconds.
+    /// The arrival time, in microseconds.
     let arrival: Int64
-    /// The approximate bytes that it counts for.
+    /// The approximate bytes that the change counts in the backlog.
     let weight: Int
   }
 
@@ -24,16 +24,16 @@ struct UncommittedChanges {
   private var commit: Commit?
   /// The pace of the commits.
   private(set) var pace = BroadcastPacer()
-  /// Edits over HTTP that are answered when they are durable, by their revisions.
+  /// HTTP edits by revision, each answered when its revision is durable.
   private(set) var edits: [Int: ServerEdit.Pending] = [:]
 
-  /// A change was taken.
+  /// Adds an accepted change.
   mutating func add(_ change: Change, of author: String) {
     changes.append(change)
     pace.wrote(author)
   }
 
-  /// An edit is answered when its revision is durable.
+  /// Registers an edit that is answered when its revision is durable.
   mutating func expect(_ edit: ServerEdit.Pending?, as revision: Int) { edits[revision] = edit }
 
   /// Removes and returns the edit that became a revision.
@@ -41,13 +41,13 @@ struct UncommittedChanges {
     edits.isEmpty ? nil : edits.removeValue(forKey: revision)
   }
 
-  /// A commit begins.
+  /// Records the start of a commit.
   mutating func begin(_ commit: Commit, at now: Int64) {
     self.commit = commit
     pace.begin(at: now)
   }
 
-  /// Ends the commit that a reply belongs to, and returns it; `nil` if it was given up.
+  /// Ends and returns the commit that a reply belongs to; `nil` if it is not under way.
   mutating func endCommit(_ ticket: StoreTicket) -> Commit? {
     guard let commit, commit.ticket == ticket else { return nil }
     self.commit = nil
@@ -60,12 +60,12 @@ struct UncommittedChanges {
     return changes.prefix(count)
   }
 
-  /// Removes and returns all changes, which were taken back.
+  /// Removes and returns all changes, which were withdrawn or have failed.
   mutating func takeAll() -> [Change] {
     defer { changes = [] }
     return changes
   }
 
-  /// Followers received entries.
+  /// Records the delivery of entries to followers.
   mutating func sent(_ entries: ArraySlice<LogEntry>) { pace.sent(entries) }
 }

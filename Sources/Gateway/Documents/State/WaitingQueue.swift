@@ -1,24 +1,24 @@
-/// The work that waits for one document, oldest first. Its owner bounds it by `GatewaySettings.waitingMax`.
+/// The work that waits for one document, oldest first: `GatewaySettings.waitingMax` items at most.
 struct WaitingQueue {
-  /// The approximate bytes that wait in resting documents, over all of them.
+  /// The approximate bytes of waiting work, over all resting documents.
   final class Sum {
     var bytes = 0
   }
 
   /// The work, oldest first.
   private(set) var all: [WaitingWork] = []
-  /// The approximate bytes of it.
+  /// The approximate bytes of the work.
   private var byteCount = 0
-  /// The sum in which these bytes count while the document rests.
+  /// The sum that includes these bytes while the document rests.
   private var restingSum: Sum?
 
-  /// Whether the work continues in another turn.
+  /// Whether the work is deferred to another turn.
   var isResting: Bool { restingSum != nil }
 
   /// Whether changes or edits wait.
   var hasChanges: Bool { all.contains(where: \.isChange) }
 
-  /// Adds work behind all other.
+  /// Appends work.
   mutating func append(_ work: WaitingWork) {
     let bytes = work.byteCount
     all.append(work)
@@ -26,7 +26,7 @@ struct WaitingQueue {
     restingSum?.bytes += bytes
   }
 
-  /// Removes and returns all of it.
+  /// Removes and returns all work.
   mutating func takeAll() -> [WaitingWork] {
     defer {
       restingSum?.bytes -= byteCount
@@ -36,18 +36,18 @@ struct WaitingQueue {
     return all
   }
 
-  /// Replaces work by other work of as many bytes, where there is a replacement.
+  /// Replaces work by work of equal `byteCount`; `nil` from `replacement` leaves it unchanged.
   ///
-  /// - Complexity: O(*n*) waiting.
+  /// - Complexity: O(*n*) waiting work items.
   mutating func replace(by replacement: (WaitingWork) -> WaitingWork?) {
     for (index, work) in all.enumerated() {
       if let other = replacement(work) { all[index] = other }
     }
   }
 
-  /// Defers all of it, and all that follows, to another turn.
+  /// Defers all work, and work appended later, to another turn.
   ///
-  /// - Precondition: the document does not rest.
+  /// - Precondition: The document does not rest.
   mutating func rest(countedIn sum: Sum) {
     precondition(!isResting, "a document rests once")
     sum.bytes += byteCount

@@ -1,8 +1,8 @@
 import ParleyGatewayPorts
 import OTCore
 
-/// A client's work on a document that waits: until the document or older entries of it have been read from the
-/// store, until its log has been read again, or until another turn.
+/// A client's work on a document that waits until the document or older entries are loaded, until
+/// its shared log is read again, or until another turn.
 enum WaitingWork {
   case join(ConnectionID, messageID: String, DocumentJoining)
   case page(ConnectionID, messageID: String, HistoryPageRequest)
@@ -10,7 +10,7 @@ enum WaitingWork {
   case edit(ServerEdit)
   case version(VersionNaming)
 
-  /// Bytes that any of them takes, beside text and components.
+  /// The bytes of a work item, beside text and components.
   private static let bytesOfEach = 256
 
   /// Whether it changes the document.
@@ -21,7 +21,7 @@ enum WaitingWork {
     }
   }
 
-  /// The approximate bytes that it holds.
+  /// The approximate bytes of the item in memory.
   var byteCount: Int {
     switch self {
     case .join, .page, .version: Self.bytesOfEach
@@ -30,7 +30,7 @@ enum WaitingWork {
     }
   }
 
-  /// The approximate work of it, if it is a change. That of a join depends on its connection.
+  /// The approximate work of a change or an edit. The work of a join depends on its connection.
   func work(in live: LiveDocument) -> Int {
     switch self {
     case .join, .page, .version: 0
@@ -41,20 +41,20 @@ enum WaitingWork {
   }
 }
 
-/// An edit by no follower: it came over HTTP, or its author's connection has ended.
+/// An edit without a follower: it came over HTTP, or its author's connection has ended.
 struct ServerEdit {
   enum Content {
-    /// The whole text, made from a former content, or else from the newest.
+    /// The whole text, edited from a former content, or from the newest without a `base`.
     case text(String, base: HistoricText? = nil)
-    /// The content of another revision, in place of the newest.
+    /// The content of another revision, which replaces the newest.
     case restored(NoteContent)
     /// A change of the text at a revision, rebased over later entries.
     case change(TextOperation, revision: Int)
 
-    /// Whether it is a change of the text, which no longer has to be found.
+    /// Whether the operation is known, so that no texts have to be compared.
     var isChange: Bool { if case .change = self { true } else { false } }
 
-    /// The revision that it was made from; `nil` for the newest.
+    /// The base revision; `nil` for the newest.
     var revision: Int? {
       switch self {
       case .text(_, let base): base?.revision
@@ -65,7 +65,7 @@ struct ServerEdit {
   }
 
   enum Grant {
-    /// The rights that the author has when the edit is made.
+    /// The author's rights at the time when the edit is applied.
     case bearer(Identity)
     /// The right of the request.
     case request(StoreRight)
@@ -74,27 +74,27 @@ struct ServerEdit {
   /// An edit over HTTP that waits for its commit.
   struct Pending {
     var request: RequestID
-    /// The revision that the head must have had; any if `nil`.
+    /// The revision that the head must have had; `nil` accepts any.
     var expected: Int?
   }
 
-  /// The request to be answered; `nil` without one.
+  /// The request to answer; `nil` without one.
   var request: RequestID?
-  /// The rights by which it is made.
+  /// The rights that permit the edit.
   var grant: Grant
   var content: Content
   var author: String
-  /// The revision that the head must have; any if `nil`.
+  /// The revision that the head must have; `nil` accepts any.
   var expected: Int?
-  /// Whether it makes no revision if it changes nothing.
+  /// Whether an edit that changes nothing creates no revision.
   var skipsIdentity = false
-  /// Whether the log was read since it came, where several nodes share it.
+  /// Whether the shared log was read after the edit arrived.
   var isFresh = false
 
-  /// The right of its request; `nil` without one.
+  /// The right of the request; `nil` for an edit under its author's rights.
   var right: StoreRight? { if case .request(let right) = grant { right } else { nil } }
 
-  /// The approximate bytes of its text and components.
+  /// The approximate bytes of the edit's text and components.
   var byteCount: Int {
     switch content {
     case .text(let text, let base): text.utf8.count + (base?.content.text.utf8Count ?? 0)
@@ -103,7 +103,7 @@ struct ServerEdit {
     }
   }
 
-  /// The approximate work of it: to find what a text changes, or to apply a change.
+  /// The approximate work of comparing a text, or of applying a change.
   func work(in live: LiveDocument) -> Int {
     switch content {
     case .text(let text, let base):
@@ -113,7 +113,7 @@ struct ServerEdit {
     }
   }
 
-  /// Whether it has to wait until a shared log has been read: its author knows another head.
+  /// Whether the edit must wait for a read of the shared log: its author knows another head.
   func needsNews(of live: LiveDocument) -> Bool {
     guard live.isShared, !isFresh else { return false }
     if let expected, expected != live.headRevision { return true }
