@@ -14,7 +14,7 @@ struct CommitQueue {
     waiting.append(room)
   }
 
-  /// Records that changes of a document were delivered in this turn; it commits in a later turn.
+  /// Records a delivery of changes in this turn. The document's next commit waits for another turn.
   mutating func delivered(_ room: DocumentRoom) {
     guard !room.hasDelivered else { return }
     room.hasDelivered = true

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 extension DocumentRoom {
-  /// The right by which a waiting client may create the document; `nil` if no client has it.
+  /// The right by which a waiting client may create the document; `nil` if no client may.
   func rightToMake(on board: Switchboard) -> StoreRight? {
     for case .join(let id, _, _) in waiting.all {
       guard let connection = board.connections[id], connection.dialect.traits.createsDocuments,
@@ -24,7 +24,7 @@ extension DocumentRoom {
 }
 
 extension WaitingWork {
-  /// Returns the edit that replaces a left connection's change; `nil` if it can be resent.
+  /// Returns the edit that replaces a change of the connection; `nil` if its client can resend it.
   func edit(insteadOf connection: Connection) -> ServerEdit? {
     guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
       let identity = connection.identity

@@ -3,7 +3,7 @@ import OTCore
 
 /// Accounting of changes that wait for the store.
 extension Documents {
-  /// Counts an accepted change.
+  /// Adds an accepted change to the backlog.
   ///
   /// - Parameter arrival: The arrival time, in microseconds; `nil` means now.
   func took(
@@ -15,14 +15,14 @@ extension Documents {
     backlog.add(bytes: weight)
   }
 
-  /// Uncounts and returns the oldest changes of a document, which are durable.
+  /// Removes a document's oldest changes, which are durable, from the backlog; returns them.
   func settle(_ count: Int, in room: DocumentRoom) -> ArraySlice<UncommittedChanges.Change> {
     let changes = room.changes.take(count)
     backlog.remove(changes.count, bytes: changes.reduce(0) { $0 + $1.weight })
     return changes
   }
 
-  /// Uncounts and returns all changes of a document, which were withdrawn or have failed.
+  /// Removes all uncommitted changes of a document from the backlog; returns them.
   @discardableResult
   func settleAll(in room: DocumentRoom) -> [UncommittedChanges.Change] {
     let changes = room.changes.takeAll()

@@ -11,9 +11,8 @@ extension Documents {
   /// The maximum entries retained beyond the window, as bases for changes that lose a race.
   private static let basesMax = 10_000
 
-  /// Queues the tentative entries for the end of this turn; of a later turn if changes were
-  /// delivered in this one, if `BroadcastPacer` delays the commit, or while another commit is under
-  /// way.
+  /// Queues the tentative entries for the store. They go at the end of this turn, or of a later
+  /// one: changes delivered in this turn, `BroadcastPacer` and a commit under way delay them.
   func commit(_ room: DocumentRoom) {
     if let live = room.live, !live.isSettled { commits.add(room) }
   }
@@ -101,9 +100,9 @@ extension Documents {
     }
   }
 
-  /// Lets the store wipe a document's failed commit. The outcome is not reported before: a client
-  /// that learns that the log lacks its change resends it as a new one, and the log would contain
-  /// both.
+  /// Lets the store wipe a document's failed commit. The outcome is not reported before that: a
+  /// client that learns that the log lacks its change resends it as a new one, and the log would
+  /// contain both.
   private func wipeFailedCommit(of room: DocumentRoom) {
     store(.wipeFailedCommits, under: .housekeeping, then: .wiping(room.id))
   }

@@ -39,7 +39,7 @@ extension Documents {
       let first = resume.firstNeeded
       if first >= 0, first < live.oldestBase {
         if live.durableRevision - first <= settings.lagRevisionsMax {
-          // The store still contains the missed entries; with them, the client merges nothing.
+          // The store still contains the missed entries. Sending them saves the client a merge.
           wait(waiting, in: room, connection)
           return readHistory(of: room, after: first, through: live.oldestBase)
         }
@@ -82,7 +82,7 @@ extension Documents {
       subscription.textRevision = 0
       subscription.isFenced = false
     } else {
-      // Several joins that were sent at once may have waited for the store.
+      // Check the limit again: several joins may have waited for the store at once.
       let countMax = settings.limits.documentsPerConnectionMax
       guard connection.subscriptions.count < countMax else {
         turnAway(
@@ -115,7 +115,7 @@ extension Documents {
   /// unanswered change is never committed as it was sent, unless it is durable already.
   ///
   /// Under a former client id, a copy may still arrive on the connection of that id. Changes on
-  /// that connection are refused until it joins again, which a copy cannot cause.
+  /// that connection are refused until it joins again; a copy arrives without a join.
   ///
   /// - Returns: `nil` if `unanswered` is `nil`, or if the connection belongs to another user.
   private func settled(

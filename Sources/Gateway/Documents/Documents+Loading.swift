@@ -26,7 +26,7 @@ extension Documents {
 
   /// Handles the result of loading a document.
   func loaded(_ id: DocumentID, _ outcome: StoreOutcome<StoredDocument>) {
-    // The reply for a removed room may reach a newer room of that name. Only one is used.
+    // The reply for a removed room may reach a newer room of that name. Only the first is used.
     guard let room = documents[id], room.live == nil else { return }
     switch outcome {
     case .success(let stored):

@@ -5,8 +5,8 @@ import SocketMessages
 /// Pages of a document's changes, for clients that were away for long.
 ///
 /// A page comes from memory, or from a read of the store that runs beside the commits. The reader
-/// requests each page, so a slow reader has one page under way and occupies no other memory. The
-/// maximum changes of a page are those of one frame for a lagging follower.
+/// requests each page, so a slow reader has one page under way and occupies no other memory. A page
+/// contains as many changes as one frame for a lagging follower.
 extension Documents {
   /// Handles a request for a page.
   func readPage(

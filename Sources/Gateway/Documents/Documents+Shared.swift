@@ -128,8 +128,8 @@ extension Documents {
 
   /// Reads what other nodes have appended, if a read is requested and nothing prevents it.
   ///
-  /// A commit under way prevents it. A commit about to begin prevents a read that only a hint
-  /// requests: the commit's result contains the same entries.
+  /// A commit under way prevents a read. A commit about to begin prevents a read that only a hint
+  /// requests, as its result contains the same entries.
   func readNews(of room: DocumentRoom) {
     guard room.pause != .storingEpoch, let live = room.live, live.isShared, !live.isCommitting,
       room.log.isWanted(by: live)
@@ -146,8 +146,8 @@ extension Documents {
   }
 
   /// Returns the clients that begin a new session with their joins: clients with an unanswered
-  /// change, and returning clients that may have one. In the new session, no copy of the change
-  /// that is in transit through another node is committed after the answer.
+  /// change, and returning clients that may have one. After the answer, the store rejects copies of
+  /// the change that are still in transit through other nodes.
   private func clientsThatBegin(
     _ asking: [WaitingWork], in room: DocumentRoom
   ) -> [String] {

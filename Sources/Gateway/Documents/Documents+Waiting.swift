@@ -65,7 +65,7 @@ extension Documents {
     return mayBegin(work.work(in: live), in: room)
   }
 
-  /// Whether an amount of work on a document that is not busy may begin now; otherwise it rests.
+  /// Whether an amount of work may begin now on a document that is not busy. If not, it rests.
   func mayBegin(_ work: @autoclosure () -> Int, in room: DocumentRoom) -> Bool {
     if turn.allows(work()) { return true }
     turn.rest(room)
@@ -103,7 +103,7 @@ extension Documents {
     }
   }
 
-  /// Ends the wait of work for older entries that cannot be read.
+  /// Continues or refuses work that waits for older entries, which cannot be read.
   func settle(
     _ waiting: WaitingWork, in room: DocumentRoom, without error: StoreError
   ) {

@@ -50,7 +50,7 @@ final class Documents: Part {
 
   // MARK: Time
 
-  /// Discards documents without followers, and unused encoded texts.
+  /// Discards unused documents and unused encoded texts.
   func forgetUnused(now: Int64) {
     for document in documents.values {
       document.forgetSharedText(now: now)

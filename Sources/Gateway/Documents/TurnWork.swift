@@ -23,7 +23,7 @@ struct TurnWork {
   private let sum = WaitingQueue.Sum()
   /// Whether documents rested when the turn began and none of them has continued yet.
   private var owesTurn = false
-  /// Whether resting documents are continuing now.
+  /// Whether resting documents are continuing now, at the end of the turn.
   private var isGoingOn = false
 
   /// - Parameter most: The work of one turn.

@@ -73,7 +73,7 @@ package struct LiveDocument {
     case futureRevision(head: Int)
     /// The base revision is below zero.
     case negativeRevision
-    /// The operation does not cover the document at its base revision.
+    /// The operation's base length differs from the document's length at the base revision.
     case lengthMismatch(expected: Int, found: Int)
     /// The same sequence was used for another change.
     case sequenceReused(last: Int)

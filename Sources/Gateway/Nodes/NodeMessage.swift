@@ -18,7 +18,7 @@ struct NodeMessage: Equatable {
     case receipt(offset: Int, Receipt, author: PersonID)
     /// A flag on a publication was set or removed; for moderators.
     case flag(PublicationFlag, isFlagged: Bool)
-    /// The list of people whom a person blocks has changed; receivers read it from the store.
+    /// A person's block list has changed; receivers read it from the store.
     case blocks
     /// A confirmation: the node's people have this version.
     case beat(version: Int)

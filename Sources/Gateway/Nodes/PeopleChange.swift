@@ -2,7 +2,7 @@ import ParleyJSON
 import OTCore
 import SocketMessages
 
-/// A person whom a node reports under a topic: a person in a room, a person's client in a note.
+/// A person that a node reports under a topic: a person in a room, a person's client in a note.
 struct NodePerson: Equatable {
   /// The name and the colour. `personID` is the person's id in a room, the client's in a note.
   var profile: PersonProfile

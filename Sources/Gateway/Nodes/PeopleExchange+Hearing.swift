@@ -20,7 +20,7 @@ extension PeopleExchange {
       return
     }
     guard time > now - Self.silenceMilliseconds else { return }
-    // Removed meanwhile, so that changing it copies nothing.
+    // Remove the value while it changes, so that no storage is copied.
     var other = others[topic]?.removeValue(forKey: message.node) ?? Other(confirmedAt: time)
     hear(message, of: &other, topic, time: time, now: now)
     others[topic, default: [:]][message.node] = other
@@ -83,7 +83,7 @@ extension PeopleExchange {
     send(topic, .ask(of: node), now: now)
   }
 
-  /// Requests all of a node's people with its next confirmation: a message could not be used.
+  /// Resets a node's version after an unusable message: its next confirmation causes a request.
   mutating func doubt(_ node: String, _ topic: String) { others[topic]?[node]?.version = 0 }
 
   // MARK: All of a node's people

@@ -125,7 +125,7 @@ struct PeopleExchange {
 
   // MARK: Own people
 
-  /// Adds a person's connection; again to change the profile.
+  /// Adds a connection of a person, or updates the person's profile.
   mutating func enter(_ topic: String, _ person: NodePerson, by connection: ConnectionID) {
     var connections = owns[topic]?.people[person.id]?.by ?? []
     connections.insert(connection)
@@ -133,7 +133,7 @@ struct PeopleExchange {
     touch(topic, person.id) { $0.hasMoved = true }
   }
 
-  /// Removes a person's connection. If it broke, other nodes wait for the person's return.
+  /// Removes a connection of a person. If the connection broke, the person may return.
   mutating func leave(
     _ topic: String, _ person: String, by connection: ConnectionID, isBroken: Bool
   ) {

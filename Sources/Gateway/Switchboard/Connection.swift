@@ -151,8 +151,7 @@ final class Connection {
 /// A connection's subscription to a document: a cursor into its log.
 ///
 /// The memory is constant, however far a slow reader is behind. Fields that every delivery uses are
-/// exempt from exclusivity checks: they are confined to one loop, and each access is one load or
-/// store.
+/// exempt from exclusivity checks: they are confined to one loop, and are loaded or stored at once.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
@@ -162,9 +161,8 @@ final class Subscription: CaretHolder {
   var verbs: Verbs = []
   /// The last revision queued for the connection.
   @exclusivity(unchecked) var revision: Int
-  /// The revision of the text that a native client was sent without a request; 0 without one.
-  /// Changes with an earlier base are refused: the client lacks the entries that they are rebased
-  /// over.
+  /// The revision of the text that a native client was sent without a request; 0 without one. A
+  /// change with an earlier base is refused: the client lacks the entries that it is rebased over.
   var textRevision = 0
   /// Whether changes are refused until the connection joins again: its client has a new id, and was
   /// promised that copies of its change in transit are not stored.

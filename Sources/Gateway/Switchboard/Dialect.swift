@@ -39,7 +39,7 @@ class DialectBase: Part {
     var wantsFramePerEntry = false
     /// Whether its clients present tokens, which may be revoked.
     var hasTokens = true
-    /// Whether a client receives changes of its own person in a room.
+    /// Whether a client receives the presence of its own person in a room.
     var hearsOfItself = true
     /// The close code on the wire for a reason.
     var closeCode: (CloseReason) -> UInt16 = \.rawValue

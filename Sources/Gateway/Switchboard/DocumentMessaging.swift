@@ -2,9 +2,9 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Messages between a dialect's clients and the gateway about documents, and about the connection itself.
+/// A dialect's messages about documents, and about the connection itself.
 ///
-/// A method is empty in a dialect that has no message for it; a comment there says so.
+/// A dialect implements a method for which it has no message as an empty method.
 protocol DocumentMessaging: AnyObject {
   // MARK: Messages
 

@@ -21,7 +21,7 @@ final class DocumentRoom {
   /// The hint to other nodes that a note has moved to another folder.
   static let moveHint = Array("moved".utf8)
 
-  // MARK: What followers see
+  // MARK: Visible to followers
 
   let id: DocumentID
   /// The document; `nil` while it is being loaded from the store.
@@ -35,7 +35,7 @@ final class DocumentRoom {
   /// The people in the document, as shown to followers.
   var people: RoomPeople
 
-  // MARK: Work on it, for the documents' part alone
+  // MARK: Work, for `Documents` alone
 
   /// The work that waits for the document or for a turn.
   var waiting = WaitingQueue()

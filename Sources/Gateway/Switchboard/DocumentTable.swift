@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 /// The documents in memory or being loaded, by id.
 final class DocumentTable {
   private var rooms: [DocumentID: DocumentRoom] = [:]
-  /// The number of documents loaded since the start; it is the number of the last one.
+  /// The number of documents loaded since the start, by which they are numbered.
   private var made = 0
 
   var count: Int { rooms.count }

@@ -5,8 +5,7 @@ import SocketMessages
 ///
 /// A hanging disk stops only the store's thread: clients continue to send, and their requests would
 /// accumulate without bound. So each change, publication and other request is counted until the
-/// store has answered. At the limit, new requests are refused with `busy`; accepted ones are
-/// unaffected.
+/// store has answered. At the limit, only new requests are refused, with `busy`.
 extension Part {
   /// Counts a request that was refused because the backlog is full.
   func countRefusalByBacklog() { metrics.limited["storeQueueMax", default: 0] += 1 }

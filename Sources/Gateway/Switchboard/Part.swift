@@ -101,8 +101,8 @@ extension Part {
     respond(request, .storeFailed)
   }
 
-  /// Refuses a request about a note after a failure of the store, or if the note is out of the caller's
-  /// reach.
+  /// Refuses a request about a note after a failure of the store, or because the caller may not
+  /// access the note.
   func refuse(_ request: RequestID, _ error: StoreError, ofNote event: String) {
     switch error {
     case .unknownDocument:

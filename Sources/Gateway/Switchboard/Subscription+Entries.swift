@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 
 extension Subscription {
-  /// Moves the person's carets over changes: only the person's inserts at a caret move it.
+  /// Moves the person's carets over changes: of inserts at a caret, only the person's move it.
   func moveSelections(over entries: ArraySlice<LogEntry>) {
     guard !selections.isEmpty else { return }
     for entry in entries { Carets.move([self], over: entry) }

@@ -39,7 +39,7 @@ final class Switchboard {
   /// Whether hints have been lost since they last arrived.
   var hasLostHints = false
 
-  /// Ends connections and answers requests, for all parts.
+  /// The owner, which closes connections and answers requests for all parts.
   unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
@@ -166,7 +166,7 @@ final class Switchboard {
   }
 
   /// Whether a connection keeps up with a log: few bytes wait for its socket, or they only wait for
-  /// a turn of the loop. A frame that followers share is then cheaper than a range for each.
+  /// a turn of the loop. A shared frame is then cheaper than a separate range of the log.
   func keepsUp(_ connection: ConnectionID) -> Bool {
     let waiting = dependencies.queuedBytes(connection)
     return waiting <= settings.laggingBytes

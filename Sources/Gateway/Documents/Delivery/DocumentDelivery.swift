@@ -5,10 +5,10 @@ import ParleyWebSocketFrames
 
 /// The delivery of durable changes to the followers of documents.
 ///
-/// Each subscription is a cursor into the log. A subscription that keeps up receives each commit as
-/// a frame shared by all, even while the loop writes a long frame to many followers in slices. A
-/// subscription whose socket is full receives nothing until it has drained, then the next range of
-/// the log in one frame. Transforming over composed operations has another result, so none are.
+/// Each subscription is a cursor into the log. One that keeps up receives each commit as a frame
+/// shared by all, even while the loop writes a long frame to many followers in slices. One whose
+/// socket is full receives nothing until it has drained, then the next range of the log in one
+/// frame. Operations are not composed: transforming over a composition has another result.
 final class DocumentDelivery: Part {
   let board: Switchboard
   let people: DocumentPeople

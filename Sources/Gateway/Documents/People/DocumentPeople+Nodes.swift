@@ -8,7 +8,7 @@ import SocketMessages
 /// trusted: they only decide which people are shown and where their carets are, and a caret is
 /// never shown beyond the text.
 extension DocumentPeople: CaretSource {
-  // MARK: Telling
+  // MARK: Sending
 
   /// Requests the people at other nodes, when the first follower joins.
   func meetNodes(in room: DocumentRoom) {
@@ -69,7 +69,7 @@ extension DocumentPeople: CaretSource {
     takeFromExchange()
   }
 
-  // MARK: Hearing
+  // MARK: Receiving
 
   /// Handles a message about another node's people. The sender is not trusted.
   func hearOfPeople(_ topic: String, _ bytes: [UInt8], in room: DocumentRoom) {
@@ -129,7 +129,7 @@ extension DocumentPeople: CaretSource {
     room.people.named = nil
     room.people.presence.act(client)
     gather(room)
-    // A client that is not known by name is named first, with the end of the turn.
+    // A client whose name is not announced yet is announced first, at the end of the turn.
     if room.people.presence.isAnnounced(client) { shareSelections(of: client, in: room) }
   }
 

@@ -10,11 +10,11 @@ import ParleyWebSocketFrames
 final class DocumentPeople: Part {
   let board: Switchboard
   let documents: DocumentTable
-  /// Documents whose followers are notified at the end of the turn of the people who changed.
+  /// Documents with changed people, whose followers are notified at the end of the turn.
   private var gathering: [DocumentRoom] = []
-  /// Documents whose followers are notified of the number of people with the next tick.
+  /// Documents with a changed number of people, or with names that wait for the next tick.
   private var counting: [DocumentRoom] = []
-  /// Exchanges the people in notes with other nodes; `nil` without other nodes.
+  /// The exchange of people in notes with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
 
   init(_ board: Switchboard, _ documents: DocumentTable) {
@@ -54,7 +54,7 @@ final class DocumentPeople: Part {
     tellNodesOfLeaving(subscription)
   }
 
-  /// Records that a follower has moved a caret or changed the text, which announces its name.
+  /// Records that a follower has moved a caret or changed the text; its name is announced.
   func noteAct(of subscription: Subscription) {
     guard subscription.verbs.contains(.presence) else { return }
     if subscription.isSucceeded { show(subscription) }
@@ -117,11 +117,11 @@ final class DocumentPeople: Part {
   /// Returns the id that all devices of one user share in a document. It reveals nothing else:
   /// guests of a link see it, and a user's id may be an email address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
-    // Only the end of the code, which authorizes nothing. The length separates id and user.
+    // The end of the code authorizes nothing. The length separates the id from the user.
     String(dependencies.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
   }
 
-  // MARK: The ends of turns
+  // MARK: End of a turn
 
   /// Ends a turn of the loop: notifies followers and other nodes of changes in presence.
   func endTurn() {
@@ -156,7 +156,7 @@ final class DocumentPeople: Part {
     }
   }
 
-  /// Notifies followers of the number of people, unless an earlier message has contained it.
+  /// Sends followers the changes that wait for a tick: the number of people, and names.
   func tellCounts() {
     guard !counting.isEmpty else { return }
     let rooms = counting

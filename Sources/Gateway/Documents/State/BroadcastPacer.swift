@@ -6,8 +6,8 @@ import ParleyGatewayPorts
 /// change, commits follow each other as fast as messages can be written, with few changes each.
 /// This overloads the followers' processors, and their slowness makes the commits smaller still. So
 /// a commit waits one millisecond per hundred followers since the last commit began. It does not
-/// wait once all authors of the last one have written again, as few authors do who answer each
-/// other.
+/// wait once all authors of the last commit have written again, so a few authors who answer each
+/// other are not delayed.
 struct BroadcastPacer {
   /// The time at which the last commit began, in microseconds.
   private var began: Int64 = 0

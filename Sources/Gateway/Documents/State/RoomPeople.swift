@@ -11,7 +11,7 @@ struct RoomPeople {
   var named: EncodedParticipants?
   /// Whether followers are notified of changed people at the end of the turn.
   var isGathering = false
-  /// Whether followers are notified of the number of people with the next tick.
+  /// Whether followers are notified with the next tick, of the number of people or of names.
   var isCounting = false
 
   init(limit: Int) { presence = DocumentPresence(limit: limit) }

@@ -13,7 +13,7 @@ enum WaitingWork {
   /// The bytes of a work item, beside text and components.
   private static let bytesOfEach = 256
 
-  /// Whether it changes the document.
+  /// Whether the work changes the document.
   var isChange: Bool {
     switch self {
     case .change, .edit: true
