@@ -151,7 +151,7 @@ final class Connection {
 /// A connection's subscription to a document: a cursor into its log.
 ///
 /// The memory is constant, however far a slow reader is behind. Fields that every delivery uses are
-/// exempt from exclusivity checks: they are confined to one loop, and are loaded or stored at once.
+/// exempt from exclusivity checks: they are confined to one loop, and accesses never overlap.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
@@ -179,7 +179,7 @@ final class Subscription: CaretHolder {
   var catchUpRead: StoreTicket?
   /// The person's carets, at the document's durable head.
   @exclusivity(unchecked) var selections: [Selection] = []
-  /// Whether the client has acted at another node since; then it is shown from that node.
+  /// Whether the client has acted later at another node; then it is shown from that node.
   var isSucceeded = false
   /// Whether the message about to be sent also concerns the connection's own person.
   var isConcerned = false
