@@ -6,7 +6,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Rights that end, are renewed, added to, shared and taken back while connections are open.
+/// Rights that expire, are renewed, extended, shared or revoked while connections are open.
 @Suite("Rights that change")
 struct AccessTests {
   private let rig = GatewayRig()
@@ -254,7 +254,7 @@ struct AccessTests {
     #expect(code(rig.ask(late, .hello(.init(name: "", token: "writer")))) == .unauthorised)
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == 403)
     #expect(rig.request("GET", "/api/notes", token: "writer").status == 401)
-    // Without a time of issue it cannot be newer.
+    // A token without a time of issue may be older than the revocation, so it is rejected too.
     #expect(rig.request("GET", "/api/notes", token: "bare").status == 401)
     rig.pass(milliseconds: 1)
     book("anew", .all)
@@ -355,7 +355,7 @@ struct AccessTests {
     #expect(code(rig.ask(id, .subscribe(.init(room: "r8")))) == .notAllowed)
     #expect(join(id, "n2") == .write)
     #expect(join(id, "n1") == nil)
-    // Of another user it is no use.
+    // Another user cannot use the token.
     book("bea", [], user: "bea")
     let (bea, _) = try rig.greet("bea")
     #expect(code(rig.ask(bea, .grant(.init(token: "own0")))) == .unauthorised)
@@ -396,7 +396,7 @@ struct AccessTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "own0").status == 200)
     #expect(rig.request("GET", "/api/notes/n2/text", token: "own0").status == 403)
     #expect(rig.request("PATCH", "/api/notes/n1", token: "own0", "{}").status == 403)
-    // Nor does it make further links.
+    // The link's token cannot create further links.
     #expect(share("n1", #"{"access":"read"}"#, by: "own0").status == 403)
     rig.pass(milliseconds: 60_000)
     #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
@@ -466,7 +466,7 @@ struct AccessTests {
     }
     #expect(error.code == .notAllowed)
     #expect(rig.ask(guest, .blocks) == .blocks(.init(people: [])))
-    // A link that is used beside a client's own token does not make it a guest.
+    // A client that adds a link to its own token does not become a guest.
     let (writer, _) = try rig.greet("writer")
     rig.ask(writer, .grant(.init(token: "own0")))
     #expect(
@@ -524,7 +524,7 @@ struct AccessTests {
     for (method, path, body) in [("GET", "/text", ""), ("PUT", "/text", "x"), ("GET", "", "")] {
       #expect(rig.request(method, "/api/notes/n1\(path)", token: "own0", body).status == 403)
     }
-    // The index, which knows nothing of links.
+    // An index that finds the note without checking links.
     let time = rig.clock.now
     let summary = NoteSummary(
       id: "n1", title: "Another", revision: 0, createdAt: time, updatedAt: time)
@@ -586,7 +586,7 @@ struct AccessTests {
     #expect(rig.request("DELETE", "/api/notes/n1/share", token: "manager").status == 204)
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[other] == nil)
-    // At the same moment still.
+    // The clock has not advanced since the links ended.
     _ = share("n1", #"{"access":"read"}"#)
     _ = try rig.greet("own2")
   }
@@ -630,7 +630,7 @@ struct AccessTests {
     }
     #expect(joined.access == .read)
     #expect(code(demo.ask(id, .join(.init(documentID: "n2")))) == .notAllowed)
-    // No way back to everything on the same connection.
+    // The connection cannot regain the full rights of the demo.
     #expect(code(demo.ask(id, .refresh(.init(token: "anything")))) == .unauthorised)
     #expect(demo.request("DELETE", "/api/notes/n1/share").status == 204)
     #expect(demo.closeCodes[id] == CloseReason.revoked.rawValue)

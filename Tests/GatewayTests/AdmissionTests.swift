@@ -4,7 +4,7 @@ import ParleyModel
 import SocketMessages
 import Testing
 
-/// The limits of a client before and after it has shown a token.
+/// The size limits for a client before and after it has presented a token.
 @Suite("Admission to long messages and bodies")
 struct AdmissionTests {
   private static let address = IPAddress("192.0.2.7")
@@ -126,7 +126,7 @@ struct AdmissionTests {
 
   // MARK: Bodies
 
-  /// The status that refuses a long body, or 0 if it is read.
+  /// Returns the status with which a long body is rejected; 0 if the body is accepted.
   private func status(
     _ method: String, _ path: String, _ headers: [String: String] = [:], count: Int? = 100_000,
     _ rig: GatewayRig? = nil
@@ -161,7 +161,7 @@ struct AdmissionTests {
     #expect(status("PUT", "/api/rooms/other/members", reader) == 403)
     #expect(status("POST", "/api/tokens", ada) == 403)
     #expect(status("PUT", "/api/notes/n1/text", ada, count: 5 << 20) == 413)
-    // No such path, a path without a body, another method, another type, a short body.
+    // An unknown path, a request that takes no body, a wrong method, a wrong type, short bodies.
     #expect(status("POST", "/index.html") == 404)
     #expect(status("DELETE", "/api/notes/n1", ada) == 413)
     #expect(status("PATCH", "/api/notes/n1/text", ada) == 405)

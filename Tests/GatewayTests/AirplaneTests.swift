@@ -6,11 +6,12 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// An hour without a connection: one person keeps writing all over a note, others do too, and the process
-/// dies on the way back.
+/// An hour offline: one user edits all over a note, other users edit it too, and the client's
+/// process restarts while it reconnects.
 ///
-/// Each line of the note is a mark of its own, a hyphen and a line end. The traveller writes words,
-/// each a scalar of its own, behind marks, and deletes hyphens; others write letters behind marks.
+/// Each line of the note begins as a unique mark, a hyphen and a newline. The traveller inserts
+/// words, each a unique scalar, after marks, and deletes hyphens; other users insert letters after
+/// marks.
 @Suite("An hour without a line")
 struct AirplaneTests {
   private static let document = "n1"
@@ -23,16 +24,16 @@ struct AirplaneTests {
     Unicode.Scalar(0x10_0000 + UInt32(number)) ?? " "
   }
 
-  /// The note as one editor knows it.
+  /// The lengths of the note's lines as one editor knows them.
   private struct Lines {
-    /// The scalars behind each mark, up to the line's end.
+    /// The number of scalars between each line's mark and its newline.
     var sizes: [Int]
 
     init(count: Int) { sizes = Array(repeating: 1, count: count) }
 
     var length: Int { sizes.reduce(0) { $0 + $1 + 2 } }
 
-    /// The place behind a line's mark.
+    /// Returns the position after a line's mark.
     func start(of line: Int) -> Int { sizes[..<line].reduce(1) { $0 + $1 + 2 } }
 
     mutating func insert(_ text: String, in line: Int) -> TextOperation {
@@ -45,7 +46,7 @@ struct AirplaneTests {
       return operation
     }
 
-    /// Deletes the hyphen, which is the last of its line.
+    /// Deletes the hyphen, the last scalar before the newline.
     mutating func deleteHyphen(in line: Int) -> TextOperation {
       var operation = TextOperation()
       let place = start(of: line) + sizes[line] - 1
@@ -57,7 +58,7 @@ struct AirplaneTests {
     }
   }
 
-  /// A client that ships, on a line of the rig.
+  /// A client that runs the shipped code, on a connection of the rig.
   private struct Traveller {
     let client = SimulatedClient(name: "Ann", documentID: AirplaneTests.document)
     var line: UInt64?
@@ -96,7 +97,7 @@ struct AirplaneTests {
   @Test(
     "every word is where it was typed, and nothing is there twice", arguments: [false, true])
   func everyWord(dies: Bool) throws {
-    // The share of the hour that is simulated; by default, a few minutes of a small note.
+    // The fraction of the hour to simulate; by default, a few minutes of a small note.
     let part = ProcessInfo.processInfo.environment["PARLEY_AIRPLANE_HOUR"].flatMap(Double.init)
     let lineCount = part.map { Int(2_000 * $0) } ?? 60
     let editCount = part.map { Int(10_000 * $0) } ?? 300
@@ -109,7 +110,7 @@ struct AirplaneTests {
     }
     rig.make(Self.document)
 
-    // Another writes the lines, and the traveller opens the note.
+    // Another client writes the lines, and the traveller opens the note.
     let (other, _) = try rig.greet(nil)
     guard case .joined(let joined)? = rig.ask(other, .join(.init(documentID: Self.document))) else {
       throw Unexpected(message: nil)
@@ -153,7 +154,7 @@ struct AirplaneTests {
     traveller.disconnect(rig)
     for number in 1..<editCount { _ = try type(number) }
 
-    // Meanwhile the others.
+    // Meanwhile another client edits the note.
     var theirs = Lines(count: lineCount)
     if dies {
       for line in words.indices where words[line].contains(0) { theirs.sizes[line] += 1 }
@@ -164,7 +165,7 @@ struct AirplaneTests {
       let line = random.below(lineCount)
       letters[line] += 1
       sequence += 1
-      // At that pace 12,000 changes take an hour, and keep to the limits of rates.
+      // At this pace 12,000 changes take an hour and stay within the rate limits.
       rig.clock.advance(milliseconds: 300)
       let reply = rig.ask(
         other,
@@ -177,7 +178,7 @@ struct AirplaneTests {
     }
     _ = rig.pushes(other)
 
-    // The traveller returns: the process dies before it connects, and in the middle of the pages.
+    // The traveller's process restarts before it connects, and again between pages of changes.
     if dies { _ = traveller.client.restart(keepsFirst: true, now: rig.clock.uptime) }
     traveller.connect(rig)
     var steps = 0

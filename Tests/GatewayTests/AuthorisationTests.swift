@@ -151,7 +151,7 @@ struct AuthorisationTests {
   func join() throws {
     let (nobody, _) = try rig.greet("nobody")
     #expect(code(rig.ask(nobody, .join(.init(documentID: "n1")))) == .notAllowed)
-    // Nor does the client learn whether it exists.
+    // The client does not learn whether the document exists.
     #expect(code(rig.ask(nobody, .join(.init(documentID: "unheard of")))) == .notAllowed)
     let (writer, _) = try rig.greet("writer")
     #expect(code(rig.ask(writer, .join(.init(documentID: "private")))) == .notAllowed)
@@ -219,7 +219,7 @@ struct AuthorisationTests {
       Issue.record("not joined")
       return
     }
-    // Sees no other client and is not shown.
+    // The client sees no other client, and no other client sees it.
     #expect(joined.presence.isEmpty)
     let select = ClientMessage.select(
       .init(documentID: "n1", revision: 0, selections: [Selection(anchor: 0, head: 0)]))
@@ -260,7 +260,7 @@ struct AuthorisationTests {
     rig.say(
       reader, #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n1"}}"#)
     #expect(rig.frames(reader).count == 1)
-    // Its change is answered with the state to start from, and is nowhere else.
+    // The change is not stored; the reply contains the current state.
     rig.say(
       reader,
       #"{"messageId":"2","type":"docChange","data":{"resourceId":"n1","rev":0,"n":[0],"s":["x"]}}"#)

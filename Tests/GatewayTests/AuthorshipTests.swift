@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authors of the parts of a text", .serialized)
 struct AuthorshipTests {
-  /// The same with an author for each letter: slow, and obviously right.
+  /// The reference implementation, with one author per scalar: slow and simple.
   private struct Letters {
     var authors: [String] = []
 
@@ -37,7 +37,7 @@ struct AuthorshipTests {
     }
   }
 
-  /// An operation with a few insertions and deletions at random places.
+  /// Returns an operation with a few insertions and deletions at random positions.
   private static func operation(
     on length: Int, _ random: inout SplitMix64, deletesUpTo deletionMax: Int
   ) -> TextOperation {
@@ -63,7 +63,7 @@ struct AuthorshipTests {
   @Test("the tree agrees with an author for each letter", arguments: UInt64(1)...40)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    // Some texts grow to several levels of the tree; in some, large parts are deleted.
+    // Some texts grow to several levels of the tree; others lose large parts.
     let deletionMax = [1, 4, 3_000][Int(seed % 3)]
     let authors = (0..<[1, 2, 7, 60][Int(seed % 4)]).map { "author \($0)" }
     var letters = Letters()
@@ -78,7 +78,7 @@ struct AuthorshipTests {
         #expect(authorship.runs == letters.runs, "after \(step) steps")
         let again = Authorship(authorship.runs)
         #expect(again.runs == letters.runs)
-        // An authorship that was read from a store continues as one that was built up.
+        // An authorship that is rebuilt from its runs behaves like the original.
         if seed % 2 == 0 { authorship = again }
       }
     }
@@ -115,7 +115,7 @@ struct AuthorshipTests {
     #expect(authorship.runs.reduce(0) { $0 + $1.count } == 10)
   }
 
-  /// Inserts a letter at a random place.
+  /// Returns an operation that inserts a letter at a random position.
   private static func letter(_ random: inout SplitMix64, length: Int) -> TextOperation {
     var operation = TextOperation()
     let place = Int.random(in: 0...length, using: &random)

@@ -27,7 +27,7 @@ struct StoreBacklogTests {
         backlog.begin(number, at: now)
       } else if !waiting.isEmpty {
         backlog.remove(bytes: waiting.remove(at: Int.random(in: 0..<waiting.count, using: &random)))
-        // Mostly in their order, and not always.
+        // Requests finish roughly in order.
         let index = Int.random(in: 0..<min(work.count, 3), using: &random)
         backlog.end(work.remove(at: index).number)
       }
@@ -145,7 +145,7 @@ struct BacklogTests {
   @Test("over HTTP it is 503, and reads continue")
   func http() throws {
     rig.make("n1")
-    // The gateway's own first requests are done first.
+    // The gateway's own initial requests finish first.
     rig.pass(milliseconds: 1)
     rig.isStepwise = true
     let taken = (0..<Self.requestsMax).map { _ in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sessions of Bayeux in the gateway")
 struct BayeuxTests {
-  /// Shakes hands and connects over a WebSocket.
+  /// Performs the handshake and connects over a WebSocket.
   private func begin(_ rig: GatewayRig, from address: String = "a") -> (id: UInt64, client: String)
   {
     let id = rig.connect(as: .bayeux(address: address))
@@ -47,7 +47,7 @@ struct BayeuxTests {
     #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
   }
 
-  /// The number of times that a text occurs in the sent bytes.
+  /// Returns the number of times that a text occurs in the sent frames.
   private func count(_ text: String, in frames: [String]) -> Int {
     frames.joined().ranges(of: text).count
   }
@@ -66,7 +66,7 @@ struct BayeuxTests {
       }
     }
     #expect(rounds <= 3)
-    // And it is still heard.
+    // The session still receives publications.
     publish(in: "/group/9", rig)
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
   }
@@ -266,7 +266,7 @@ struct BayeuxTests {
         #expect(heard == (listener.user == user ? 1 : 0), "\(listener.user) heard \(user)'s")
       }
     }
-    // A client that may hear all of them hears by a name just the one, too.
+    // A client with the right to all of these channels receives only the channel that it names.
     rig.book?.enter("root", user: "root", [Grant(.rooms, NamePattern("/user/*"), .all)])
     let (id, client) = begin(rig)
     #expect(subscribe(rig, id, client, to: "/user/ad", token: "root"))
@@ -287,7 +287,7 @@ struct BayeuxTests {
       #expect(!subscribe(rig, id, client, to: channel, token: "eve"), "\(channel)")
     }
     #expect(subscribe(rig, id, client, to: "/user/eve", token: "eve"))
-    // By a pattern over everything a client hears its own channel, and no other user's.
+    // A subscription to `/**` receives the user's own channel, and no other user's.
     if pattern != "/us*" { #expect(subscribe(rig, id, client, to: "/**", token: "eve")) }
     for room in ["/user/ada", "/me/ada", "/user/eve"] { publish(in: room, rig) }
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
@@ -360,7 +360,7 @@ struct BayeuxTests {
       #"[{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/user/ada","#
       + #""ext":{"access_token":"ada"}}]"#
     #expect(get(rig, subscribe).body.contains(#""successful":true"#) == isAllowed)
-    // In a body it counts.
+    // A token in a body is always accepted.
     #expect(rig.request("POST", "/faye", from: "a", subscribe).body.contains(#""successful":true"#))
   }
 

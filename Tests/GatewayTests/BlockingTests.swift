@@ -5,7 +5,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Blocks hold on every way to a room, not only where publications are pushed.
+/// Blocks apply to every access to a room, not only to pushed publications.
 @Suite("Blocks on every way")
 struct BlockingTests {
   private let rig = GatewayRig()
@@ -125,7 +125,7 @@ struct BlockingTests {
     let ben = try enter("ben")
     for number in 0..<1_000 {
       block(ben, "p\(number)")
-      // Signs of life have a rate limit.
+      // Block messages count towards `signsPerSecondMax`.
       if number % 20 == 19 { rig.pass(milliseconds: 1_000) }
     }
     func blockOneMore() -> ServerMessage? {
@@ -187,7 +187,7 @@ struct BlockingTests {
     }
   }
 
-  /// A store that answers on demand.
+  /// A store whose replies are sent by the test.
   private final class SlowStore: PeopleStore {
     var waiting: [(PeopleReply) -> Void] = []
 

@@ -22,7 +22,7 @@ struct BroadcastTests {
     let (publisher, _) = try rig.greet(nil)
     var outside: [UInt64] = []
     for _ in 0..<20 { outside.append(try rig.greet(nil).0) }
-    // The members, in a plain list.
+    // The expected recipients, in the order in which they subscribed.
     var members: [UInt64] = []
     for step in 1...200 {
       switch Int.random(in: 0..<4, using: &random) {
@@ -44,7 +44,7 @@ struct BroadcastTests {
         rig.recipients = []
         rig.frameAddresses = []
         try publish(step, in: "r", rig, by: publisher)
-        // The publisher hears the outcome.
+        // The publisher receives a reply instead.
         #expect(rig.recipients.filter { $0 != publisher } == members, "seed \(seed), step \(step)")
         #expect(Set(rig.frameAddresses).count <= 2, "one frame for all members, and the answer")
       }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Ranges of comments")
 struct CommentRangeTests {
-  /// A log and comments in memory; nothing is kept.
+  /// A log and comments in memory; changes to comments are ignored.
   private struct Ledger: CommentLedger {
     let operations: [TextOperation]
     let all: [ParleyGatewayPorts.Comment]

@@ -140,7 +140,7 @@ struct CommentTests {
       #expect(rig.request("DELETE", one, token: token).status == 403)
       #expect(rig.request("PATCH", one, token: token, #"{"resolved":true}"#).status == 200)
     }
-    // A caller gives away only rights that they have.
+    // A caller can share only rights that the caller has.
     _ = rig.token("sharer", [Grant(.documents, NamePattern("n1"), [.read, .presence, .manage])])
     let link = rig.request(
       "POST", "/api/notes/n1/share", token: "sharer", #"{"access":"comment"}"#)
@@ -201,7 +201,7 @@ struct CommentTests {
     let answer = try #require(few.rig.response(excess))
     #expect(answer.status == 429)
     #expect(answer.headers.contains { $0 == ("retry-after", "20") })
-    // Another user has a rate of their own.
+    // Each user has a separate rate limit.
     #expect(few.make(few.remark(0, 3, "e"), as: "writer").0 == 413)
     few.rig.pass(milliseconds: 20_000)
     #expect(few.make(few.remark(0, 3, "f")).0 == 413)

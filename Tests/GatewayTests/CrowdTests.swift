@@ -106,7 +106,7 @@ struct CrowdTests {
     let joined = join(rig, late)
     #expect(joined?.presence.map(\.clientID) == [welcome.clientID])
     #expect(joined?.presence.first?.selections == [Selection(anchor: 0, head: 0)])
-    // Few are left: all are named, the first caret is unchanged.
+    // When few people remain, all are listed again.
     for id in crowd + [late] + people.dropFirst(4).map(\.0) { rig.close(id) }
     _ = rig.pushes(first)
     rig.close(people[1].0)
@@ -119,7 +119,7 @@ struct CrowdTests {
 
   @Test("closing the connections to a note costs a step for each of them")
   func growth() {
-    // The last are named to each other when they leave, so they stay.
+    // Below the limit each departure is announced by name, so this many connections stay open.
     let rest = 200
     let finding = GrowthLaw(
       "close connections to a note", size: 500,

@@ -42,11 +42,11 @@ struct CutOffTests {
     #expect(rig.closeCodes[id] == CloseReason.draining.rawValue)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == 503)
-    // A connected client stays, and is not given a new token.
+    // A connected client stays connected, but cannot present a new token.
     #expect(code(rig.ask(there, .refresh(.init(token: "writer")))) == .unavailable)
     #expect(code(rig.ask(there, .grant(.init(token: "writer")))) == .unavailable)
     #expect(rig.closeCodes[there] == nil)
-    // A wrong token is still a wrong token.
+    // An invalid token is still rejected as invalid.
     #expect(rig.request("GET", "/api/notes/n1/text", token: "nobody's").status == 401)
   }
 

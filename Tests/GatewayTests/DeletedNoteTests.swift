@@ -147,7 +147,7 @@ struct DeletedNoteTests {
     delete("n1")
     let day: Int64 = 86_400_000
     for _ in 0..<29 {
-      // In steps, like a server's clock.
+      // The clock advances in steps, as a server's does.
       rig.pass(milliseconds: day)
     }
     #expect(try ids() == ["n1"])

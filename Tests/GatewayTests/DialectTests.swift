@@ -10,7 +10,7 @@ struct DialectTests {
   private static let resource =
     #"{"publications":[{"room":"r","data":{"action":"saved","type":"channel","resource":{}}}]}"#
 
-  /// A session of Socket.IO that has joined the room `r`.
+  /// Returns a connection whose Socket.IO session has joined the room `r`.
   private func join(_ rig: GatewayRig) -> UInt64 {
     let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
     rig.say(id, "40")
@@ -49,7 +49,7 @@ struct DialectTests {
     let upgrade = "EIO=4&transport=websocket&sid=\(sid)"
     #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "b")) == 400)
     #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "a")) == nil)
-    // Nor may it be continued in another generation.
+    // The session cannot continue in another protocol version.
     #expect(
       rig.request("GET", "/socket/?EIO=3&transport=polling&sid=\(sid)", from: "a").status == 400)
   }
@@ -69,7 +69,7 @@ struct DialectTests {
     rig.pass(milliseconds: 25_000)
     rig.pass(milliseconds: 20_000)
     #expect(rig.request("GET", path, from: "a").status == 400)
-    // Without a reader nothing is kept.
+    // Publishing still succeeds after the room's only reader has gone.
     #expect(rig.request("POST", "/api/publish", Self.resource).status == 200)
   }
 

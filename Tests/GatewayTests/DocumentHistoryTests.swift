@@ -10,7 +10,7 @@ import Testing
 struct DocumentHistoryTests {
   private static let epoch = "epoch of n1"
 
-  /// A gateway that remembers little, and a note with a number of revisions, each a letter at its start.
+  /// Returns a gateway with a small window, and a note whose revisions each insert a letter.
   private func rig(
     revisions: Int, _ change: (inout GatewaySettings) -> Void = { _ in }
   ) throws -> GatewayRig {
@@ -109,7 +109,7 @@ struct DocumentHistoryTests {
       .init(documentID: "n1", resume: .init(epoch: Self.epoch, revision: 0)))
     #expect(rig.ask(id, request) == nil)
     for _ in 0..<5 { #expect(code(rig.ask(id, request)) == .busy) }
-    // The note, and then the page.
+    // The store reads the note first, then the page.
     #expect(rig.stored.count == 1)
     rig.storeWorks()
     #expect(code(rig.ask(id, request)) == .busy)
@@ -255,7 +255,7 @@ struct DocumentHistoryTests {
     let id = try #require(joined.presence.first?.personID)
     #expect(joined.presence.count == 1)
 
-    // To a third device, both are one person, and another person in another note.
+    // A third device sees both as one person, with another id in another note.
     rig.make("n2")
     let (third, _) = try rig.greet(rig.token("ben", [Grant(.documents, NamePattern("*"), .all)]))
     func people(_ note: String) -> [String?] {

@@ -5,7 +5,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Numbers in place of ids, for connections that take them.
+/// Numbers instead of ids, for connections that accept numbers.
 @Suite("Numbers of documents and authors")
 struct DocumentNumberTests {
   private let rig = GatewayRig(isDemo: true)
@@ -13,7 +13,7 @@ struct DocumentNumberTests {
 
   init() { rig.make(Self.note) }
 
-  /// A connection that has joined, and its reply.
+  /// Returns a connection that has joined the note, its client's id, and the reply to the join.
   private func follower(
     numbers: Bool = true, keeping numbersMax: Int? = nil, _ rig: GatewayRig? = nil
   ) throws -> (line: UInt64, id: String, joined: ServerMessage.Joined) {
@@ -64,7 +64,7 @@ struct DocumentNumberTests {
         == #"{"type":"c","data":{"c":[1,1,0,1,1,["x"]],"authors":[{"number":1,"clientId":""#
         + author.id + #""}]}}"#)
     #expect(frames[9] == #"{"type":"c","data":{"c":[1,10,0,1,10,[9,"x"]]}}"#)
-    // With the numbers of a long day: a hundred thousand revisions of a long note, many authors.
+    // Large numbers: a long note with 100,000 revisions and many authors.
     let late = ServerMessage.numberedChanges(
       .init(
         run: .init(

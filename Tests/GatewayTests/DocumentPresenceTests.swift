@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The people of a document")
 struct DocumentPresenceTests {
-  /// The knowledge of one follower, from its reply to joining and from every turn since.
+  /// One follower's state, built from the reply to its join and all turns since.
   private struct Knowledge: Equatable {
     let own: String
     var names: [String: String] = [:]
@@ -73,7 +73,7 @@ struct DocumentPresenceTests {
           followers[client] = nil
           unread[client] = nil
         case (.some, 3):
-          // A connection that breaks and returns within the turn.
+          // The connection breaks and is restored within the turn.
           presence.leave("c\(client)")
           presence.enter(Self.person(client, "R\(step)"))
           here[client] = "R\(step)"
@@ -100,7 +100,7 @@ struct DocumentPresenceTests {
       let isCounted = presence.announcedCount != nil
       if isCounted != wasCounted { crossings += 1 }
       wasCounted = isCounted
-      // Over the limit they are counted, far below it they are listed, as soon as a turn has ended.
+      // After each turn: counted above the limit, listed at three quarters of the limit or fewer.
       if here.count > limit { #expect(isCounted) }
       if here.count <= limit * 3 / 4 { #expect(!isCounted) }
       #expect(presence.count == here.count)
@@ -153,7 +153,7 @@ struct DocumentPresenceTests {
     #expect(turn?.joined == [])
     #expect(turn?.left == ["c0", "c1", "c3"])
     #expect(presence.announced == [Self.person(2)])
-    // More newcomers change the count, which is not sent by itself in each turn.
+    // Newcomers change only the count, which is not sent in every turn.
     presence.enter(Self.person(5))
     #expect(presence.takeTurn(tellsCount: false) == nil)
     #expect(presence.hasCountNews)
@@ -163,7 +163,7 @@ struct DocumentPresenceTests {
     presence.act("c5")
     turn = presence.takeTurn(tellsCount: false)
     #expect(turn?.joined == [Self.person(5)])
-    // At three quarters the list is sent once.
+    // At three quarters of the limit, the list is sent once.
     for client in [0, 1, 3] { presence.leave("c\(client)") }
     turn = presence.takeTurn(tellsCount: false)
     #expect(turn?.joined == [Self.person(4)])

@@ -21,7 +21,7 @@ struct ExactNameTests {
   func letters() {
     #expect("caf\u{e9} of many a name" == "cafe\u{301} of many a name")
     #expect(ExactName("caf\u{e9} of many a name") != ExactName("cafe\u{301} of many a name"))
-    // Equally many bytes: marks in another order.
+    // The same number of bytes, with the combining marks in another order.
     let (one, other) = ("q\u{323}\u{307}", "q\u{307}\u{323}")
     #expect(one == other)
     #expect(ExactName(one) != ExactName(other))

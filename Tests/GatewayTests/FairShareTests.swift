@@ -7,7 +7,7 @@ struct FairShareTests {
   @Test("greedy strangers leave the next one as much as each of them holds", arguments: 1...60)
   func newcomer(count: Int) {
     var shares = FairShares<Int>(capacity: 10_000)
-    // In rounds, so that all of them are greedy at the same time.
+    // All strangers take in rounds, so that they compete at the same time.
     var isTaken = true
     while isTaken {
       isTaken = false

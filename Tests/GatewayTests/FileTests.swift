@@ -22,7 +22,7 @@ struct FileTests {
     rig.make("n2")
   }
 
-  /// A PNG that names a size, and contains nothing else.
+  /// Returns the head of a PNG with a size, without image data.
   static func png(_ width: UInt32, _ height: UInt32) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]
     bytes += Array("IHDR".utf8)
@@ -144,7 +144,7 @@ struct FileTests {
       case .tooLong: return 0
       }
     }
-    // In chunks, a file may be as long as a message.
+    // With chunked encoding, a file may be only as long as a message.
     let chunks = RequestHead(
       method: "POST", path: "/api/notes/n1/files", headers: ["authorization": "Bearer writer"])
     guard case .take(4_194_304, _, isUpload: false) = rig.decision(onBody: nil, of: chunks) else {
@@ -159,7 +159,7 @@ struct FileTests {
     #expect(decision("/nowhere", "writer") == 404)
   }
 
-  /// The answer to a long body before it is read; `nil` if it is read.
+  /// Returns the response that rejects a long body before it is read; `nil` if the body is read.
   private func refusal(
     _ token: String, in rig: GatewayRig, at entrance: Entrance = .front
   ) -> Response? {
@@ -228,7 +228,7 @@ struct FileTests {
     rig.storeWorks()
     rig.storeWorks()
     #expect(rig.answer(other)?.status == 404)
-    // An abandoned read gives its place back.
+    // An abandoned read releases its slot.
     rig.abandon(flood[200])
     #expect(rig.answer(read(as: "flood")) == nil)
   }
@@ -243,7 +243,7 @@ struct FileTests {
         "POST", "/api/notes/n/files", headers: ["idempotency-key": key], bytes: [byte])
     }
     let requests = [upload(1, "a"), upload(2, "b"), upload(2, "b")]
-    // The second one waits for the first, and the third for the second.
+    // The second upload waits for the first, and the third, a repetition, for the second.
     rig.storeWorks()
     rig.abandon(requests[1])
     #expect(rig.answer(requests[2])?.status == 503)

@@ -110,7 +110,7 @@ struct FolderTests {
 
   // MARK: Rights
 
-  /// The verbs of a right, from none to all that are relevant.
+  /// Sets of verbs, from none to all that matter for a move.
   private static let levels = ["", "manage", "read", "read,write", "read,write,manage"]
 
   @Test("a move takes all that it can give away, and manage where it goes", arguments: levels)
@@ -246,7 +246,7 @@ struct FolderTests {
     default: Issue.record("\(told[0])")
     }
     #expect(told[1] == .accessChanged(.init(documentID: "n", access: .none)))
-    // The others continue.
+    // The other author's change has the same outcome.
     #expect(rig.store.log(of: "n")?.count == (isRefused ? 0 : 2))
   }
 
@@ -415,7 +415,7 @@ struct FolderTests {
         "PATCH", "/api/notes/\(id)", token: "mover", #"{"folder":"b"}"#
       ).status
       #expect(status == 200)
-      // Changes after the move are not shown, whichever message arrives first.
+      // Changes after the move are not delivered, whichever message arrives first.
       #expect(here.request("PUT", "/api/notes/\(id)/text", token: "mover", "secret").status == 200)
       if isHinted {
         for hint in here.takeHints().reversed() { there.hear(hint.topic, hint.bytes) }
@@ -446,7 +446,7 @@ struct FolderTests {
         guard case .folders(.of(let folders)) = store.perform([.folders(.of(ids))])[0] else {
           return .busy
         }
-        // Between the two steps one note is moved out of reach.
+        // Between the two steps of the search, one note moves out of the reader's reach.
         _ = store.perform([.folders(.move(id: "n3", to: FolderPath(stored: "board"), time: 1))])
         return .ids(ids, folders: folders)
       case .tagged, .tags: return .busy
@@ -464,7 +464,7 @@ struct FolderTests {
 
   // MARK: A model
 
-  /// A user of the model, with rights that are checked name by name.
+  /// A user of the model, whose rights are compared by path component.
   private struct Person {
     var name: String
     var rights: [(words: [String], isBelow: Bool, verbs: Set<String>)]
@@ -559,7 +559,7 @@ struct FolderTests {
         let line = try #require(lines[other.name])
         _ = rig.pushes(line)
       }
-      // A change is heard by followers, and by no others.
+      // A change is delivered to followers only.
       let author = people[below(people.count)]
       let status = rig.request(
         "PUT", "/api/notes/\(id)/text", token: author.name, "\(below(1_000_000))"

@@ -13,7 +13,7 @@ struct GappedArrayTests {
     init(_ number: Int) { self.number = number }
   }
 
-  /// An array whose items know their places, and the items that have not left, oldest first.
+  /// An array whose items store their slot, and a plain array of the same items, oldest first.
   private struct Pair {
     var gapped = GappedArray<Item?>()
     var plain: [Item] = []
@@ -36,7 +36,7 @@ struct GappedArrayTests {
       for (place, item) in gapped.slots.enumerated() { item?.place = place }
     }
 
-    /// Whether both hold the same items, and there are no more gaps than elements.
+    /// Whether both arrays hold the same items, and gaps do not outnumber elements.
     var agree: Bool {
       gapped.map(\.number) == plain.map(\.number) && gapped.count == plain.count
         && gapped.isEmpty == plain.isEmpty && gapped.slots.count <= 2 * plain.count

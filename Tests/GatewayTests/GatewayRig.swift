@@ -6,12 +6,12 @@ import SocketMessages
 import Testing
 import ParleyWebSocketFrames
 
-/// A gateway over a store in memory, whose actions are done at once, unless `isStepwise`.
+/// A gateway with an in-memory store. Its actions are performed at once, unless `isStepwise`.
 final class GatewayRig {
   /// Bytes that wait for connections; none by default.
   final class Queues {
     var bytes: [UInt64: Int] = [:]
-    /// Connections whose sockets have room: their bytes only wait for a turn of the loop.
+    /// Connections whose sockets accept data; their bytes wait only for the loop's next turn.
     var withRoom: Set<UInt64> = []
 
     func makeRoom(_ id: UInt64) -> Bool {
@@ -30,25 +30,25 @@ final class GatewayRig {
   private let gateway: Gateway
   private var inboxes: [UInt64: [(messageID: String, message: ServerMessage)]] = [:]
   private var texts: [UInt64: [String]] = [:]
-  /// Fragments of messages whose end is still to come.
+  /// Fragments of incomplete messages.
   private var beginnings: [UInt64: [UInt8]] = [:]
   private(set) var closeCodes: [UInt64: UInt16] = [:]
-  /// The holders of connections, and of responses.
+  /// The holders that connections and responses count against.
   private(set) var admitted: [UInt64: Holder] = [:]
   private(set) var holders: [UInt64: Holder] = [:]
   private var responses: [UInt64: Response] = [:]
-  /// The number of answers to each request.
+  /// The number of responses to each request.
   private(set) var answerCounts: [UInt64: Int] = [:]
   private var nextID: UInt64 = 1
-  /// Whether turns end and the store works only on demand.
+  /// Whether turns end and the store works only when the test says so.
   var isStepwise = false
-  /// Requests that the store has not done yet.
+  /// Requests that the store has not performed yet.
   private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
   /// Requests to the store that were cancelled.
   private(set) var forgotten: [StoreTicket] = []
-  /// The steps of searches.
+  /// Requests to the search index.
   private(set) var searches: [SearchRequest] = []
-  /// The index of words; an empty one by default.
+  /// The search index; an empty one by default.
   var index: (SearchRequest) -> SearchReply = { search in
     switch search {
     case .find, .tagged: .ids([])
@@ -71,14 +71,15 @@ final class GatewayRig {
   var recipients: [UInt64] = []
   /// The addresses in memory of the payloads of frames that were sent.
   var frameAddresses: [UInt] = []
-  /// The length of each of them, in bytes.
+  /// The lengths of the sent frames in bytes.
   var frameSizes: [Int] = []
 
   /// - Parameters:
-  ///   - isDemo: without it, tokens are checked against the book.
-  ///   - users: the source of users, whose sessions end with their passwords; none by default.
+  ///   - isDemo: Whether every client is accepted; otherwise the book must contain the token.
+  ///   - users: The source of users, whose sessions end when their passwords change; `nil` by
+  ///     default.
   ///   - store: the store of an earlier gateway, after a restart.
-  ///   - prefix: the beginning of the names that it makes.
+  ///   - prefix: The beginning of the ids that the gateway generates.
   init(
     isDemo: Bool = false, users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
     log: any LogSink = NoLog(), store: MemoryStore = MemoryStore(), prefix: String = "g",
@@ -100,7 +101,7 @@ final class GatewayRig {
         makeRoom: { [queues] id, _ in queues.makeRoom(id.rawValue) }))
   }
 
-  /// Makes documents.
+  /// Creates documents.
   func make(_ ids: String...) {
     _ = store.perform(
       ids.map { .create(id: DocumentID($0), epoch: "epoch of \($0)", title: $0, time: clock.now) })
@@ -116,7 +117,7 @@ final class GatewayRig {
     return nextID
   }
 
-  /// Opens a native connection and says hello.
+  /// Opens a native connection and sends hello.
   func greet(
     _ token: String?, name: String = "Somebody", client: ClientMessage.Hello.Claim? = nil,
     from address: IPAddress? = nil
@@ -143,7 +144,7 @@ final class GatewayRig {
     return nextID
   }
 
-  /// The response that refuses an upgrade.
+  /// Returns the status that rejects an upgrade; `nil` if the upgrade is accepted.
   func refusal(ofUpgrade headers: [String: String], query: String = "", as opening: Opening)
     -> Int?
   {
@@ -178,12 +179,12 @@ final class GatewayRig {
     return messageID
   }
 
-  /// The number of replies to a message so far.
+  /// Returns the number of replies to a message so far.
   func replyCount(_ id: UInt64, to messageID: String) -> Int {
     inboxes[id]?.count { $0.messageID == messageID } ?? 0
   }
 
-  /// Sends text and returns nothing.
+  /// Sends text without waiting for a reply.
   func say(_ id: UInt64, _ text: String) {
     Array(text.utf8).withUnsafeBytes {
       gateway.received(ConnectionID(id), message: $0, kind: .text)
@@ -191,15 +192,15 @@ final class GatewayRig {
     perform()
   }
 
-  /// The messages pushed to a connection since the last call.
+  /// Removes and returns the messages sent to a connection, except replies that `ask` has returned.
   func pushes(_ id: UInt64) -> [ServerMessage] {
     (inboxes.removeValue(forKey: id) ?? []).map(\.message)
   }
 
-  /// The frames sent to a Whaler connection since the last call.
+  /// Removes and returns the messages sent to a connection since the last call, as text.
   func frames(_ id: UInt64) -> [String] { texts.removeValue(forKey: id) ?? [] }
 
-  /// Lets time pass.
+  /// Advances the clock and ticks the gateway.
   func pass(milliseconds: Int64) {
     clock.advance(milliseconds: milliseconds)
     gateway.ticked()
@@ -212,13 +213,13 @@ final class GatewayRig {
     return user
   }
 
-  /// Breaks a connection.
+  /// Closes a connection.
   func close(_ id: UInt64) {
     gateway.closed(ConnectionID(id))
     perform()
   }
 
-  /// Reports that a message was dropped in part, or was too long.
+  /// Reports that a message was dropped because its sender has used its share of memory.
   func crowd(_ id: UInt64) {
     gateway.crowded(ConnectionID(id))
     perform()
@@ -235,7 +236,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Refuses changes from now on, since the server goes down.
+  /// Makes the gateway reject changes, as when the server shuts down.
   func goDown() { gateway.drain() }
 
   /// Asks all clients to reconnect.
@@ -244,7 +245,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Tells a room of an update.
+  /// Publishes a resource update in a room.
   func publish(_ resource: String, in room: String) {
     gateway.publish(resource: resource, in: room, sender: nil)
     perform()
@@ -252,7 +253,7 @@ final class GatewayRig {
 
   // MARK: HTTP
 
-  /// Makes a request and returns status and body.
+  /// Makes a request and returns its status and body.
   func request(
     _ method: String, _ path: String, token: String? = nil, from address: String = "",
     _ body: String = ""
@@ -260,7 +261,7 @@ final class GatewayRig {
     let id = begin(
       method, path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], from: address,
       body)
-    // It is not asked for again.
+    // Discard the response: no test reads it again.
     defer { responses[id] = nil }
     return answer(id) ?? (0, "")
   }
@@ -273,7 +274,7 @@ final class GatewayRig {
     begin(method, path, headers: headers, from: address, bytes: Array(body.utf8))
   }
 
-  /// The same with a body of any bytes.
+  /// Begins a request whose body may be any bytes.
   func begin(
     _ method: String, _ path: String, headers: [String: String], from address: String = "",
     bytes: [UInt8]
@@ -290,26 +291,26 @@ final class GatewayRig {
     return id
   }
 
-  /// The client of a request goes away.
+  /// Reports that the client of a request has disconnected.
   func abandon(_ request: UInt64) {
     gateway.abandoned(RequestID(request))
     perform()
   }
 
-  /// The decision on a long body.
+  /// Returns the decision on a long body.
   func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     gateway.decision(onBody: byteCount, of: head)
   }
 
-  /// The answer to a request; `nil` if there is none yet.
+  /// Returns the status and body of a response; `nil` before the request is answered.
   func answer(_ request: UInt64) -> (status: Int, body: String)? {
     responses[request].map { ($0.status, String(decoding: $0.body, as: UTF8.self)) }
   }
 
-  /// The whole answer to a request; `nil` if there is none yet.
+  /// Returns the whole response; `nil` before the request is answered.
   func response(_ request: UInt64) -> Response? { responses[request] }
 
-  /// Asks for work with sessions, as the program around the gateway does.
+  /// Performs a session request, as the program around the gateway does.
   func perform(
     _ request: SessionRequest, then proceed: @escaping (Result<SessionReply, StoreError>) -> Void
   ) {
@@ -343,22 +344,22 @@ final class GatewayRig {
   /// Requests that wait for the store.
   var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) { gateway.storeBacklog }
 
-  /// The reason why changes are refused at the moment.
+  /// The reason why changes are rejected now; `nil` if the gateway is ready.
   var unreadiness: String? { gateway.unreadiness }
 
   // MARK: Step by step
 
-  /// Ends a turn; returns whether another is wanted at once.
+  /// Ends a turn. Returns whether the gateway wants another turn immediately.
   func endTurn() -> Bool { restAfterTurn() == 0 }
 
-  /// Ends a turn; returns the milliseconds after which another is wanted.
+  /// Ends a turn. Returns the milliseconds until the gateway wants another; `nil` if it wants none.
   func restAfterTurn() -> Int? {
     let rest = gateway.endTurn()
     for action in gateway.takeActions() { perform(action) }
     return rest
   }
 
-  /// Lets the store do its requests, or the first of them, and reply.
+  /// Lets the store perform its requests, or the first `count`, and reply.
   func storeWorks(on count: Int = .max) {
     let work = stored.prefix(count)
     stored.removeFirst(work.count)
@@ -368,7 +369,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Lets the store do its requests and reply, except requests that fail in the given way.
+  /// Lets the store perform its requests and reply, except those that `failure` fails.
   func storeWorks(failing failure: (StoreRequest) -> StoreError?) {
     let work = stored
     stored = []
@@ -379,7 +380,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Loses the answers to all requests at the store, whether they are done or not.
+  /// Fails all requests at the store with an unknown outcome, after performing them if `isDone`.
   func losesAnswers(afterDoing isDone: Bool) {
     let work = stored
     stored = []
@@ -390,7 +391,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Refuses all requests at the store, without doing any.
+  /// Fails all requests at the store as unavailable, without performing any.
   func refusesWork() {
     let work = stored
     stored = []
@@ -400,41 +401,41 @@ final class GatewayRig {
     perform()
   }
 
-  /// Has the store answer the first request with a reply, without doing it.
+  /// Answers the store's first request with a reply, without performing it.
   func storeAnswers(_ reply: StoreReply) {
     gateway.stored(stored.removeFirst().ticket, reply: reply)
     perform()
   }
 
-  /// Lets the store do its requests, and reply later.
+  /// Lets the store perform its requests. Returns the replies for `workEnds`.
   func workBegins() -> [(ticket: StoreTicket, reply: StoreReply)] {
     let work = stored
     stored = []
     return Array(zip(work.map(\.ticket), store.perform(work.map(\.request))))
   }
 
-  /// Has the store reply.
+  /// Delivers the store's replies.
   func workEnds(_ replies: [(ticket: StoreTicket, reply: StoreReply)]) {
     for item in replies { gateway.stored(item.ticket, reply: item.reply) }
     perform()
   }
 
-  /// A hint arrives.
+  /// Delivers a hint from another node.
   func hear(_ topic: String, _ bytes: [UInt8]) {
     gateway.heard(topic, bytes)
     perform()
   }
 
-  /// The tags of notes in the index of words have changed.
+  /// Reports that the tags of notes in the search index have changed.
   func tagsChange() {
     gateway.tagsChanged()
     perform()
   }
 
-  /// Hints arrive from now on.
+  /// Reports whether hints from other nodes arrive.
   func hintsArrive(_ arrive: Bool = true) { gateway.hintsChanged(arrive: arrive) }
 
-  /// The store has reconnected to its database.
+  /// Reports that the store has reconnected to its database.
   func storeReconnects() { gateway.storeReconnected() }
 
   /// The gateway's counts.

@@ -3,7 +3,7 @@ import Gateway
 import ParleyJSON
 import Testing
 
-/// The few forms of the server's own, beside the models of clients.
+/// The forms that only the server produces, compared with the clients' models.
 @Suite("Forms of group chats")
 struct GroupChatFormTests {
   @Test("a message that was posted is a client's message once it has its id and time")
@@ -63,7 +63,7 @@ struct GroupChatFormTests {
     ])
   func prose(change: GroupChat.Change) throws {
     #expect(GroupChatForm.prose(of: JSONValue(change.event.fields)) == change.prose)
-    // Without any one of its parts it is no such event; only a picture may be absent.
+    // An event without one of its fields is not recognised; only the picture may be absent.
     for field in change.event.data.all {
       var event = change.event
       event.data = JSONFields(change.event.data.all.filter { $0.name != field.name })

@@ -17,7 +17,7 @@ struct GroupTests {
     _ = rig.token("reader", [Grant(.rooms, NamePattern("/group/*"), [.read])])
   }
 
-  /// Asks about the room `/group/g`.
+  /// Sends a request about the room `/group/g`.
   private func ask(
     _ user: String, _ method: String, _ below: String, _ body: String = ""
   ) -> (status: Int, body: String) {
@@ -131,7 +131,7 @@ struct GroupTests {
         "membership.nickname_changed", "membership.notifications.removed",
       ])
     #expect(pushes.contains { if case .resourceUpdate = $0 { true } else { false } })
-    // Old clients read a sentence.
+    // Old clients receive a sentence for each event.
     let page = rig.request("GET", "/v3/groups/g/messages", token: "cid").body
     #expect(page.contains("ann added Ben to the group."))
     #expect(page.contains("ann changed the group's name to Climbers"))
@@ -170,7 +170,7 @@ struct GroupTests {
     #expect(badge("ben").contains(#""unread":0"#))
     let read = ask("ann", "PUT", "g/read", #"{"offset":3}"#)
     #expect(read.body == #"{"room":"/group/g","readThrough":3,"unread":1}"#)
-    // A receipt over the socket says the same.
+    // A read receipt over the socket has the same effect.
     let (id, _) = try rig.greet("ann")
     _ = rig.ask(id, .receipt(.init(room: "/group/g", offset: 4, state: .read)))
     #expect(badge("ann").contains(#""unread":0"#))

@@ -13,7 +13,7 @@ import Testing
 struct Hostility: Sendable, CustomTestStringConvertible {
   /// The name of the input: a message of a dialect, or a request.
   let testDescription: String
-  /// Calls its last argument for each form, with the work on a gateway of its own.
+  /// Calls its last argument for each form, with the work to measure on a new gateway.
   let forEachForm: Forms
 
   typealias Forms =
@@ -27,7 +27,7 @@ struct Hostility: Sendable, CustomTestStringConvertible {
 
 /// The size of the inputs of a measurement.
 struct HostileSize: Sendable {
-  /// The share of the largest legal size.
+  /// The divisor of the largest legal size.
   let divisor: Int
   /// Bytes of a message or body.
   let bytesMax: Int
@@ -47,7 +47,7 @@ extension Hostility {
   /// Bytes of the largest head of a request.
   static let headBytesMax = 16 << 10
 
-  /// Values of fields that let a message through.
+  /// Field values with which a message is accepted.
   fileprivate static let samples = [
     "documentId": #""d""#, "resourceId": #""d""#, "epoch": #""epoch of d""#, "room": #""r""#,
     "token": #""all""#, "name": #""r""#, "limit": "1", "numbersMax": "64", "color": "\"#123456\"",
@@ -72,7 +72,7 @@ extension Hostility {
           rig.begin()
           rig.receive(bytes, on: client)
         }
-        // Before hello, all other messages are refused alike, when they are read.
+        // Before hello, all other kinds are rejected in the same way, so one of them is enough.
         if kind == .hello || kind == .change {
           measure("without a token, " + input.shape) { rig in
             let bytes = message.bytes
@@ -85,7 +85,7 @@ extension Hostility {
     }
   }
 
-  /// The fields around the data of a message.
+  /// The fields of the envelope around a message's data.
   static let envelope = Hostility("parley.v1, the envelope") { size, measure in
     let fields = ["messageId", "type"].map {
       MessageShape.Field(name: $0, shape: .text, presence: .required)
@@ -277,7 +277,7 @@ extension Hostility {
           measure(input.shape) { rig in
             let bytes = input.bytes
             rig.begin()
-            // The program around the gateway reads its own bodies in the same way.
+            // The program around the gateway reads the bodies of its own requests in the same way.
             if Resource.find(path)?.resource.page != nil {
               rig.work { _ = JSONBody.string("email", in: bytes) }
             } else {
@@ -360,7 +360,7 @@ extension Hostility {
 
   // MARK: Pusher
 
-  /// Messages of Pusher's protocol; longer ones are not read.
+  /// Messages of Pusher's protocol; longer messages are not read.
   static let pusherMessages = ["pusher:subscribe", "pusher:signin", "client-a", "x"].map { event in
     Hostility("Pusher \(event)") { size, measure in
       let shape = RequestShapes.object([
@@ -403,7 +403,7 @@ extension Hostility {
     + pusherMessages + pusherRequests + large
 }
 
-// No default: a new one needs a shape, and so is measured.
+// No default: a new kind needs a shape, so it is measured.
 
 extension WhalerClientMessage.Kind {
   fileprivate var shape: MessageShape {
@@ -492,7 +492,8 @@ struct HandlingTimeTests {
     "the largest and most hostile messages and requests hold the loop for 20 ms at most",
     arguments: Hostility.all.filter { TurnTime.isWanted($0.testDescription) })
   func growthIsBounded(row: Hostility) {
-    // Most forms are so far from the bound that a small input shows it, and to measure all of them takes minutes.
+    // Measuring all large forms takes minutes. A small input shows which forms may exceed the
+    // bound.
     var doubtful: Set<String> = []
     var count = 0
     if !TurnTime.isFull {
@@ -523,7 +524,7 @@ struct HandlingTimeTests {
     }
   }
 
-  /// The milliseconds of the longest turn of some work.
+  /// Returns the milliseconds of the longest turn of some work.
   private func milliseconds(of work: (TimedRig) -> Void) -> Double {
     TurnTime.milliseconds {
       let rig = TimedRig()

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 import Testing
 
-/// The results of histograms for the values they have counted.
+/// The quantiles that histograms report for recorded values.
 @Suite("Histograms")
 struct HistogramTests {
   private func histogram(_ values: Int64...) -> Histogram {

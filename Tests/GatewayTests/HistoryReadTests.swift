@@ -22,7 +22,7 @@ struct HistoryReadTests {
     }
   }
 
-  /// A gateway that remembers four changes of a note with twenty.
+  /// Returns a gateway with the last four of a note's twenty changes in memory.
   private func rig(
     log: any LogSink = NoLog(), letters: Int = 1,
     _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -232,7 +232,7 @@ struct HistoryReadTests {
     for number in 0..<3 { #expect(code(page(rig, id, of: "m\(number)")) == nil) }
     #expect(code(page(rig, id, of: "m3")) == .busy)
     #expect(code(page(rig, id, of: "m0")) == nil)
-    // A page of a note that it follows counts as following.
+    // A note that the connection follows does not count towards the limit.
     rig.ask(id, .join(.init(documentID: "m0")))
     #expect(code(page(rig, id, of: "m3")) == nil)
     #expect(code(page(rig, id, of: "m4")) == .busy)
@@ -249,7 +249,7 @@ struct HistoryReadTests {
     let read = try #require(rig.stored.last)
     rig.close(id)
     #expect(rig.forgotten == [read.ticket])
-    // A reply that comes in spite of it concerns no client.
+    // A reply that arrives nevertheless is discarded.
     rig.storeWorks()
     #expect(rig.pushes(id).isEmpty)
   }

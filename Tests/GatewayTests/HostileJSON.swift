@@ -1,15 +1,16 @@
 import ParleyJSON
 import SocketMessages
 
-/// JSON that costs its reader as much as possible, in the size of the largest message.
+/// JSON that is as expensive to read as possible, of the largest message's size.
 ///
-/// Made from a description of the fields that are read: each field in turn holds each hostile value of its
-/// type, and each hostile value comes beside the fields under a name that is not read.
+/// Generated from a description of the fields that are read. Each field in turn gets each hostile
+/// value of its type; each hostile value is also put beside the fields, under a name that is not
+/// read.
 struct HostileJSON {
   /// A message or body, and its hostile part.
   struct Input {
     let shape: String
-    /// The parts of it, which inputs share.
+    /// The input's parts, which other inputs share.
     let parts: [[UInt8]]
 
     var bytes: [UInt8] {
@@ -19,15 +20,15 @@ struct HostileJSON {
       return bytes
     }
 
-    /// The input within others.
+    /// Returns the input between two texts.
     func between(_ before: String, _ after: String, named name: String? = nil) -> Input {
       Input(shape: name ?? shape, parts: [Array(before.utf8)] + parts + [Array(after.utf8)])
     }
   }
 
-  /// Bytes of an input.
+  /// The size of an input in bytes.
   let size: Int
-  /// Values of fields that let a message through as far as possible, by the fields' names.
+  /// Field values by name, with which a message passes as many checks as possible.
   private(set) var samples: [String: String]
   private let strings: [Input]
   private let lists: [Input]
@@ -44,7 +45,7 @@ struct HostileJSON {
     fields = Self.fields(names, strings, values)
   }
 
-  /// The same hostile values among other values that let a message through.
+  /// Returns the same hostile values with other field values.
   func with(_ samples: [String: String]) -> HostileJSON {
     var json = self
     json.samples = samples
@@ -53,7 +54,7 @@ struct HostileJSON {
 
   // MARK: Pieces
 
-  /// As many repetitions as fit, separated by commas.
+  /// Returns as many repetitions as fit, separated by commas.
   private static func many(_ piece: String, _ size: Int, in brackets: (String, String)) -> [UInt8] {
     filled("," + piece, size, in: (brackets.0 + piece, brackets.1))
   }
@@ -105,7 +106,7 @@ struct HostileJSON {
     ].map { Input(shape: $0, parts: [$1]) }
   }
 
-  /// An object of names that are all different.
+  /// Returns an object whose names are all different.
   private static func differentNames(_ size: Int) -> [UInt8] {
     var number = 0
     var object: [UInt8] = [UInt8(ascii: "{")]
@@ -131,9 +132,9 @@ struct HostileJSON {
 
   // MARK: Messages
 
-  /// An object of a shape, with hostile values in turn.
+  /// Returns objects of a shape, each with one hostile value.
   ///
-  /// - Parameter besides: Whether values also stand beside the fields.
+  /// - Parameter besides: Whether hostile values are also put beside the fields.
   func inputs(_ shape: MessageShape, besides: Bool = true) -> [Input] {
     guard case .object(_, let known) = shape else { return [] }
     func sample(_ field: MessageShape.Field) -> String {
@@ -158,7 +159,7 @@ struct HostileJSON {
     return inputs
   }
 
-  /// Hostile values of a type.
+  /// Returns the hostile values of a type.
   private func hostile(_ shape: MessageShape) -> [Input] {
     switch shape {
     case .text: return strings
@@ -184,7 +185,7 @@ struct HostileJSON {
       + strings.map { $0.between("[", "]", named: "a text: " + $0.shape) }
   }
 
-  /// A value of a type that lets a message through, if no other is known by the field's name.
+  /// Returns a valid value of a type, used for fields that `samples` does not contain.
   func sample(of shape: MessageShape) -> String {
     switch shape {
     case .text: #""x""#

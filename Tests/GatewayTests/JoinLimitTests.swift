@@ -22,7 +22,7 @@ struct JoinLimitTests {
     let errors = replies.compactMap { if case .error(let it) = $0 { it.code } else { nil } }
     #expect(joined == ["n1", "n2"])
     #expect(errors == [.tooMany])
-    // One that is followed already may be joined again.
+    // A document that the connection already follows may be joined again.
     guard case .joined? = rig.ask(connection, .join(.init(documentID: "n2"))) else {
       Issue.record("the second document could not be joined anew")
       return

@@ -4,13 +4,13 @@ import ParleyGrowthKit
 import SocketMessages
 
 extension HostileSize {
-  /// Scalars of the longest text that fits into a body.
+  /// The maximum number of scalars of a text in a body.
   fileprivate var textScalarsMax: Int { bytesMax - 64 }
 }
 
-/// Work of the largest legal size: it may not be refused, and takes several turns.
+/// Work of the largest legal size, which must be accepted and takes several turns.
 extension Hostility {
-  /// A text of a number of bytes.
+  /// Returns a text with a number of bytes.
   private static func text(of piece: String, _ byteCount: Int) -> String {
     String(repeating: piece, count: byteCount / piece.utf8.count)
   }
@@ -151,7 +151,7 @@ extension Hostility {
     }
   }
 
-  /// An insertion as long as a message, which all followers are sent.
+  /// An insertion as long as a message, which is sent to all followers.
   private static let inserting = Hostility("an insertion as long as a message") { size, measure in
     for piece in ["a", #"\u0001"#, #"\n"#, "é"] {
       let text = text(of: piece, size.bytesMax - 512)

@@ -5,8 +5,8 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Changes that had arrived whole, and wait when their connections end: clients that number nothing cannot
-/// send them again.
+/// Changes that are complete but still wait when their connection ends. Clients without sequence
+/// numbers cannot resend them.
 @Suite("Changes that wait longer than their connections")
 struct LeftChangeTests {
   /// The reason why a change waits.
@@ -14,12 +14,12 @@ struct LeftChangeTests {
     case turn, history
   }
 
-  /// The end of its connection.
+  /// The way in which the change's connection ends.
   enum End: CaseIterable {
     case closedByClient, closedAsSlow, closedInItsTurn
   }
 
-  /// The end of the right to it.
+  /// The way in which the author loses the right to the change.
   enum Loss: CaseIterable {
     case revoked, expired, moved
   }
@@ -63,7 +63,7 @@ struct LeftChangeTests {
       connection, #"{"messageId":"j","type":"resourceConnection","data":{"resourceId":"n1"}}"#)
   }
 
-  /// Puts text before all others'.
+  /// Inserts text at the start of the note.
   private func insert(_ text: String, by connection: UInt64, at revision: Int = 20) {
     rig.say(
       connection,
@@ -72,9 +72,9 @@ struct LeftChangeTests {
     )
   }
 
-  /// Makes the second one's change wait.
+  /// Makes the second connection's change wait.
   ///
-  /// - Parameter isJoining: whether it joins again before, and waits for the answer.
+  /// - Parameter isJoining: Whether the connection joins again before, and waits for the reply.
   private func wait(_ wait: Wait, isJoining: Bool = false) {
     switch wait {
     case .turn: for _ in 0..<2 { insert(Self.large, by: first) }
@@ -112,7 +112,7 @@ struct LeftChangeTests {
       rig.queues.bytes[second] = 1 << 40
       rig.publish("r", in: "p")
       #expect(rig.closeCodes[second] != nil)
-    // It is too slow for the text.
+    // The reply with the text exceeds the queue limit.
     case .closedInItsTurn: rig.queues.bytes[second] = 1 << 40
     }
     settle()
@@ -132,7 +132,7 @@ struct LeftChangeTests {
     case .moved:
       let move = rig.begin(
         "PATCH", "/api/notes/n1", headers: ["authorization": "Bearer api"], #"{"folder":"other"}"#)
-      // The history that was read arrives after the news of the move.
+      // The reply with the history arrives after the reply to the move.
       rig.workEnds(rig.workBegins().reversed())
       #expect(rig.answer(move)?.status == 200)
     }
@@ -152,7 +152,7 @@ struct LeftChangeTests {
     let frames = rig.frames(second)
     #expect(frames.contains { $0.contains(#""messageId":"own""#) && $0.contains("late") })
     #expect(!frames.contains { $0.contains("resourceConnectionConf") && $0.contains("late") })
-    // Changes from now on are too late.
+    // A change that arrives after this is not accepted.
     insert("after", by: second, at: 0)
     settle()
     #expect(!(rig.store.document("n1")?.text.contains("after") ?? true))

@@ -10,7 +10,7 @@ struct LifetimeTests {
     func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
   }
 
-  /// The log represents everything that a gateway holds: nothing else holds it.
+  /// Only the gateway's objects retain the log. Its release shows that all of them were released.
   @Test("holds nothing, though connections of every dialect were open")
   func everythingGoes() throws {
     weak var held: Quiet?

@@ -94,7 +94,7 @@ struct LiveDocumentTests {
     #expect(document.headRevision == 7)
     #expect(document.isSettled)
     #expect(document.durableDocument.text.utf8.elementsEqual("ab".utf8))
-    // Both may send the same change again, under the same number.
+    // Both clients may resend the same change under the same sequence number.
     #expect(
       document.submit(
         Self.insertion("x", at: 1, of: 2, client: "A", revision: 7), scalarsMax: Self.scalarsMax)
@@ -218,7 +218,7 @@ struct LiveDocumentTests {
     #expect(document.durableEntries(after: 8).map(\.revision) == [9, 10])
   }
 
-  /// A change that lost its race would otherwise be refused without a fault of its author.
+  /// Otherwise a change that lost a race would be rejected through no fault of its author.
   @Test("in a shared log the entries since the base of what waits are kept, up to a bound")
   func trimSharedLog() {
     for basesMax in [100, 5, 0] {
@@ -247,7 +247,7 @@ struct LiveDocumentTests {
     }
   }
 
-  /// Takes another node's insertion at the start of a text of a number of letters.
+  /// Adopts another node's insertion at the start of a text of `step` letters.
   private static func adopt(_ step: Int, by document: inout LiveDocument) {
     var operation = TextOperation()
     operation.insert("x")

@@ -3,14 +3,14 @@ import ParleyGatewayPorts
 import ParleySimulationKit
 import Testing
 
-/// Lists that take many steps of the store.
+/// Lists that the store reads in many steps.
 @Suite("Long reads")
 struct LongReadTests {
   private let rig = GatewayRig()
 
   init() throws {
     for user in ["ada", "ben"] { _ = rig.token(user, [try Grant(word: "document:n*=all")]) }
-    // The gateway's own first reads are not counted.
+    // The gateway's own initial reads are not counted.
     rig.pass(milliseconds: 0)
     rig.isStepwise = true
   }
@@ -27,7 +27,7 @@ struct LongReadTests {
       })
   }
 
-  /// Has the store do its requests, one after the other, until nothing is left.
+  /// Lets the store perform its requests one by one until none is left.
   ///
   /// - Returns: The number of requests.
   private func finish() -> Int {
@@ -61,7 +61,7 @@ struct LongReadTests {
     #expect(rig.stored.count == 1)
     let other = begin("ben", path)
     #expect(rig.stored.count == 2)
-    // A waiting read is given up.
+    // Abandoning a waiting read cancels it.
     rig.abandon(second)
     rig.storeWorks(on: 1)
     #expect(rig.answer(first)?.status == 200)
@@ -80,7 +80,7 @@ struct LongReadTests {
     let second = begin("ada")
     rig.abandon(first)
     #expect(rig.forgotten.count == 1)
-    // The step that was under way, and the other request's three.
+    // The step that was already running, and the other request's three.
     #expect(finish() == 4)
     #expect(rig.answer(first) == nil)
     #expect(rig.answer(second)?.status == 200)
@@ -96,13 +96,13 @@ struct LongReadTests {
       refused.compactMap { request in
         rig.response(request)?.headers.first { $0.name == "retry-after" }.flatMap { Int($0.value) }
       })
-    // Not all are to return at once.
+    // Clients get different delays, so that they do not retry at the same time.
     #expect(pauses.count > 1 && pauses.allSatisfy((3...8).contains))
     let other = begin("ben")
     _ = finish()
     #expect(rig.answer(other)?.status == 200)
     #expect(requests.allSatisfy { rig.answer($0) != nil })
-    // All shares have been given back.
+    // All shares have been released.
     #expect(rig.answer(begin("ada")) == nil)
   }
 }

@@ -5,14 +5,14 @@ import OTCore
 import SocketMessages
 import Testing
 
-/// A message that is handled in a gateway that holds a large amount of something.
+/// A message that is handled by a gateway that contains a large amount of something.
 struct GatewayWork: Sendable, CustomStringConvertible {
   /// The message, and the large amount.
   let description: String
-  /// The amount, at the smaller size.
+  /// The smaller of the two measured amounts.
   let size: Int
   let prepare: @Sendable (QuietRig, _ size: Int) -> Void
-  /// Leaves the gateway as it was after two steps, except for a few changes or publications more.
+  /// Leaves the gateway as it was after two steps, apart from a few more changes or publications.
   let step: @Sendable (QuietRig, _ size: Int) -> Void
 
   init(
@@ -41,7 +41,7 @@ extension GatewayWork {
   private static let people = 250
   private static let many = 2_000
 
-  /// The measurements of a kind of message. No default: a new message needs work of its own.
+  /// Returns the measurements of a kind of message. No default: each new kind needs its own work.
   static func all(_ kind: ClientMessage.Kind) -> [GatewayWork] {
     let document = QuietRig.document
     let room = QuietRig.room
@@ -112,7 +112,7 @@ extension GatewayWork {
       ]
     case .leave:
       return [
-        // Beyond the caches at both sizes.
+        // Both sizes exceed the caches.
         GatewayWork("leave people, and join them", 4 * people) {
           $0.gather($1, joins: true)
         } step: { rig, _ in
@@ -352,7 +352,7 @@ extension GatewayWork {
 }
 
 extension QuietRig {
-  /// Reports publications, each by another person.
+  /// Stores publication flags, each by another person.
   fileprivate func flags(_ count: Int) {
     people(count) {
       .flag(

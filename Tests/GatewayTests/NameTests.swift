@@ -48,7 +48,7 @@ struct ReadableNameTests {
     #expect(throws: reason) { try ReadableName(written) }
   }
 
-  /// Texts of letters that are allowed in names, of others, and of parts of characters.
+  /// Returns a text of scalars that names may or may not contain, combining scalars included.
   private static func text(_ rng: inout SplitMix64) -> String {
     let pools: [[UInt32]] = [
       Array(0x61...0x7a), Array(0x41...0x5a), Array(0x30...0x39), [0x2d],
@@ -82,7 +82,7 @@ struct ReadableNameTests {
       #expect(try ReadableName(name.text) == name, "\(written)")
       #expect(scalars.allSatisfy { $0 == "-" || ("0"..."9").contains($0) || $0.value > 0x60 })
       #expect(!name.text.utf8.contains { [0x2e, 0x2f, 0x25, 0x23, 0x3f].contains($0) })
-      // Capitals of single letters mean the same name.
+      // Capitals of single letters result in the same name.
       let capitals = scalars.map { scalar -> String in
         let upper = scalar.properties.uppercaseMapping
         return upper.lowercased().unicodeScalars.elementsEqual([scalar]) ? upper : String(scalar)
@@ -120,7 +120,7 @@ struct NameTests {
     rig.request("DELETE", "/api/notes/\(note)/name", token: token).status
   }
 
-  /// The token that a name gives; `nil` for none.
+  /// Returns the token issued for a name; `nil` if the name opens no note.
   private func open(_ name: String, at rig: GatewayRig? = nil) -> String? {
     var token: String?
     (rig ?? self.rig).openName(name) { outcome in
@@ -221,7 +221,7 @@ struct NameTests {
     #expect(rig.closeCodes[reader] == CloseReason.revoked.rawValue)
     #expect(rig.request("GET", "/api/notes/n1/text", token: token).status == 401)
     #expect(open("one") == nil)
-    // Its note gets the name back, and readers come again.
+    // The same note can take the name again, and readers can connect again.
     #expect(publish("n1", "one").status == 200)
     _ = try rig.greet(self.token("one"))
   }
@@ -286,7 +286,7 @@ struct NameTests {
     #expect(off.request("GET", "/api/notes/n1/name", token: "manager").status == 404)
     #expect(
       off.request("PUT", "/api/notes/n1/name", token: "manager", #"{"name":"a"}"#).status == 404)
-    // Names can be withdrawn all the same.
+    // Names can still be withdrawn.
     #expect(off.request("DELETE", "/api/notes/n1/name", token: "manager").status == 204)
   }
 }

@@ -15,7 +15,8 @@ struct NodeSimulationTests {
     #expect(result.tally.missingAmongNodes.map(\.words) == [])
   }
 
-  /// A race lost over and over, a session lost in a failover, a page of a log that has lost it.
+  /// The bugs: a race lost repeatedly, a session lost in a failover, a page from a log that lost
+  /// it.
   @Test(
     "seeds that have found a bug",
     arguments: [
@@ -23,13 +24,13 @@ struct NodeSimulationTests {
     ] as [UInt64])
   func formerBugs(seed: UInt64) throws {
     var plan = Simulation.Plan.everything(seed: seed, nodes: 1 + Int(seed % 5))
-    // They were found before there were any.
+    // The seeds were found before the plan had writers.
     plan.writers = 0
     var simulation = Simulation(plan: plan, seed: seed)
     try simulation.run()
   }
 
-  /// A request to a node that read the note again, as another node had given it another history.
+  /// The bug: a request at a node that reloaded the note, whose history another node had changed.
   @Test(
     "seeds with writers over HTTP that have found a bug", arguments: [88_234, 91_561] as [UInt64])
   func formerBugsOfWriters(seed: UInt64) throws {

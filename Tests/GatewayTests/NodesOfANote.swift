@@ -6,11 +6,11 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Nodes with one note and the people in it, from one seed: they write, select, come, go, and change nodes;
-/// messages between nodes are lost, late, doubled; nodes are cut off, and die. Each client believes what it
-/// receives.
+/// Nodes with one note and its users, driven by one seed. Users write, select, come, go and change
+/// nodes; messages between nodes are lost, delayed and repeated; nodes are cut off and die. Each
+/// client trusts what it receives.
 struct NodesOfANote {
-  /// A client as the protocol describes it: carets are kept on the newest revision.
+  /// A client as the protocol describes it. Its carets refer to the newest revision.
   private final class Client {
     var name: String
     var id = ""
@@ -23,7 +23,7 @@ struct NodesOfANote {
     var unanswered: TextOperation?
     var people: [String: String] = [:]
     var carets: [String: [Selection]] = [:]
-    /// The places of its own carets, and their revision.
+    /// The client's own carets, and their revision.
     var own: (selections: [Selection], revision: Int)?
 
     init(name: String) { self.name = name }
@@ -89,7 +89,7 @@ struct NodesOfANote {
   private let store = MemoryStore(isShared: true)
   private var nodes: [GatewayRig] = []
   private var clients: [Client] = []
-  /// Connections that are dead at one end.
+  /// Connections that are dead at the client's end only.
   private var deadLines: [(node: Int, line: UInt64)] = []
   private var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
   private var cut: Set<Int> = []
@@ -110,7 +110,7 @@ struct NodesOfANote {
     let node = GatewayRig(isDemo: true, store: store, prefix: "g\(generation)-") {
       $0.sharesStore = true
     }
-    // No two clocks agree.
+    // The clocks of the nodes differ.
     node.clock.advance(milliseconds: Int64(below(1_000_000)))
     node.hintsArrive()
     return node
@@ -129,7 +129,7 @@ struct NodesOfANote {
     }
   }
 
-  /// Messages arrive: any of those under way, or all in order.
+  /// Delivers hints: each time one of the first six, or, without losses, the first.
   private mutating func deliver(_ count: Int) {
     for _ in 0..<count where !hints.isEmpty {
       let hint = hints.remove(at: isLossy ? below(min(hints.count, 6)) : 0)
@@ -148,7 +148,7 @@ struct NodesOfANote {
     try read()
   }
 
-  /// All clients read what has come.
+  /// Lets all clients read their messages.
   private func read() throws {
     for client in clients where client.line != 0 {
       for message in nodes[client.node].pushes(client.line) { try client.take(message) }
@@ -197,7 +197,7 @@ struct NodesOfANote {
       .select(.init(documentID: "n1", revision: client.revision, selections: selections)))
   }
 
-  /// Its connection ends; the node knows, or not yet.
+  /// Ends a client's connection. The node notices either at once or later.
   private mutating func hangUp(_ client: Client) {
     guard client.line != 0 else { return }
     if below(2) == 0 {
@@ -252,7 +252,7 @@ struct NodesOfANote {
           client.name += "'"
           try say(client, .profile(.init(name: client.name)))
         } else {
-          // Again, on the same connection.
+          // The client joins again on the same connection.
           try say(client, .join(.init(documentID: "n1")))
         }
       }
@@ -273,7 +273,7 @@ struct NodesOfANote {
     isLossy = false
     cut = []
     while !deadLines.isEmpty { buryOne() }
-    // As long as it takes until nodes that are gone without a word are forgotten.
+    // Long enough for all nodes to drop nodes that have died.
     for _ in 0..<26 {
       deliver(hints.count)
       pass(milliseconds: 250)

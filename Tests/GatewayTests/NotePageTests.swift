@@ -194,7 +194,7 @@ struct NotePageTests {
     let cut = try list("")
     #expect(cut.ids.count == 10_000)
     #expect(cut.isCut)
-    // Of those that changed first, the last by name.
+    // Among the notes that changed first, the last by name is left out.
     #expect(!cut.ids.contains("n-2"))
     #expect(rig.request("DELETE", "/api/notes/n-1", token: "all").status == 204)
     #expect(try !list("").isCut)

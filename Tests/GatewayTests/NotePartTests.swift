@@ -4,7 +4,7 @@ import ParleyJSON
 import ParleySimulationKit
 import Testing
 
-/// `GET /api/notes?parts=`: the parts of the list that the client does not hold.
+/// `GET /api/notes?parts=`: the parts of the list that the client does not have.
 @Suite("Lists of notes in parts")
 struct NotePartTests {
   private let rig = GatewayRig()
@@ -19,7 +19,7 @@ struct NotePartTests {
     "parts", "may", "ids", "titles", "folders", "rights", "revisions", "createdAt", "updatedAt",
   ]
 
-  /// A client that keeps the list as the page does.
+  /// A client that stores the list as the web page does.
   private struct Reader {
     var tag: String?
     var digests: [String] = []
@@ -29,7 +29,7 @@ struct NotePartTests {
     var byteCount = 0
     var status = 0
 
-    /// Names with the rights to them, in the order of their bytes.
+    /// The names of notes with the rights to them, sorted by bytes.
     var all: [String] { parts.flatMap(\.self).sorted() }
   }
 
@@ -83,7 +83,7 @@ struct NotePartTests {
     for name in Self.columns.dropFirst(2) { #expect(column(name).count == next, "\(name)") }
   }
 
-  /// The same of the list as one.
+  /// Returns the same strings, read from the whole list.
   private func whole(_ token: String = "all") throws -> [String] {
     let fields = try #require(JSONFields(try ask("", token).body))
     return (fields["notes"]?.elements ?? []).map { note in
@@ -156,7 +156,7 @@ struct NotePartTests {
     #expect(reader.status == 200)
     #expect(reader.tag != tag)
     #expect(reader.all.allSatisfy { $0.contains(#"["read"]"#) })
-    // Rights to one note alone, more than to the others.
+    // More rights to one note than to the others.
     _ = rig.token(
       "all",
       [
@@ -248,7 +248,7 @@ struct NotePartTests {
     #expect(reader.tag != tag)
     #expect(reader.all.count == 10_000)
     #expect(reader.all.contains { $0.hasPrefix("n-0 ") })
-    // The one that is gone, and the one that takes its place.
+    // At most the part of the removed note and the part of its replacement.
     #expect(reader.sent.count <= 2)
   }
 
@@ -270,7 +270,7 @@ struct NotePartTests {
     for name in ["N1", "n-1"] where path != "notes/n-1/comments" {
       #expect(!repeating.contains(name), "\(repeating)")
     }
-    // The same list under the same tag, which the reader's next request names.
+    // The same list has the same tag in both codings.
     #expect(try answer(nil).body == packed.body)
     let headers = Dictionary(uniqueKeysWithValues: packed.headers.map { ($0.name, $0.value) })
     #expect(headers["cache-control"] == "private, no-cache")

@@ -6,7 +6,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Requests with an `Idempotency-Key`: done once, however often they are sent.
+/// Requests with an `Idempotency-Key` are performed once, however often they are sent.
 @Suite("Requests that are done once")
 struct OnceTests {
   /// A request that writes.
@@ -15,7 +15,7 @@ struct OnceTests {
     var path: String
     var body: String
     var status: Int
-    /// Whether each answer has a new signature.
+    /// Whether the response contains a token, whose signature differs each time.
     var makesToken = false
 
     var testDescription: String { "\(method) \(path)" }
@@ -66,7 +66,7 @@ struct OnceTests {
     response?.headers.contains { $0 == ("idempotency-replayed", "true") } ?? false
   }
 
-  /// The offsets of the tests' rooms.
+  /// Returns the newest offsets of the rooms of these tests.
   private func offsets(_ rig: GatewayRig) -> [Int] {
     ["r", "s"].map { room in
       let reply = rig.store.perform([
@@ -98,7 +98,7 @@ struct OnceTests {
     #expect(offsets(rig) == before.1)
     #expect(rig.store.log(of: "n1")?.count == before.2)
     guard !writing.makesToken else {
-      // The same token in all but its signature.
+      // The tokens differ only in their signatures.
       let tokens = try ["own0", "own1"].map { try rig.ownTokens.identity(of: $0, now: 0) }
       #expect(tokens[0] == tokens[1])
       return
@@ -113,7 +113,7 @@ struct OnceTests {
   func crash(writing: Writing) throws {
     rig.isStepwise = true
     let lost = send(writing)
-    // Until the result is on the disk, which no client hears.
+    // Run until the result is in the store, but do not deliver the response.
     while rig.response(lost) == nil {
       _ = rig.endTurn()
       let isLast = rig.stored.contains { item in
@@ -127,7 +127,7 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
-    // The gateway that ended holds the requests that wait for the store, and they hold it.
+    // The old gateway and the requests in its queue retain each other, so fail the requests.
     defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     let before = (notes(next), offsets(next), next.store.log(of: "n1")?.count)
@@ -148,7 +148,7 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
-    // The gateway that ended holds the requests that wait for the store, and they hold it.
+    // The old gateway and the requests in its queue retain each other, so fail the requests.
     defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     #expect(next.answer(send(Self.all[10], to: next))?.status == 201)
@@ -308,7 +308,7 @@ struct OnceTests {
 
   // MARK: Rights that were lost since
 
-  /// Requests about a note in a folder `a`, as ``all`` has them, and comments.
+  /// The requests of ``all``, changed to a note in folder `a`, and requests for comments.
   private static let inFolder =
     all.map { writing in
       var writing = writing
@@ -364,7 +364,7 @@ struct OnceTests {
     let later = send(writing, to: rig, ["authorization": "after"])
     switch (writing.method, writing.path) {
     case ("DELETE", "/api/notes/n1"):
-      // The note whose folder could be looked at is gone, and nothing is said of it.
+      // The note is gone, so its folder cannot be checked. The response says nothing about it.
       #expect(rig.answer(later)?.status == 204)
     case (_, "/api/publish"):
       #expect(rig.answer(later)?.status == 200)
@@ -501,7 +501,7 @@ struct OnceTests {
 
   // MARK: Everything going wrong
 
-  /// Programs that write over HTTP and repeat what was not answered, to a server that fails, dies and
+  /// Programs that write over HTTP and repeat unanswered requests, to a server that fails, dies and
   /// restarts.
   @Test("whatever fails, nothing is lost and nothing doubled", arguments: UInt64(1)...12)
   func faults(seed: UInt64) throws {
@@ -551,7 +551,7 @@ struct OnceTests {
       let index = random.below(jobs.count)
       if !jobs[index].isDone {
         if let sent = jobs[index].sent, let response = rig.response(sent) {
-          // Some answers are lost on the way.
+          // Some responses are lost.
           let isLost = !isCalm && random.chance(30)
           jobs[index].isDone = !isLost && isComplete(response)
           jobs[index].sent = nil
@@ -567,7 +567,7 @@ struct OnceTests {
       if random.chance(3) { store.commitsToFail = 1 }
       if random.chance(3) { store.syncsToFail = 1 }
       if random.chance(2) {
-        // No client hears of what the store has done already.
+        // No client receives the replies to what the store has performed.
         if random.chance(50) { _ = store.perform(rig.stored.map(\.request)) }
         store.restart(findsUnsynced: random.chance(50))
         restarts += 1

@@ -170,7 +170,7 @@ struct PeopleTests {
       ])
     #expect(typing(ann) == ["-ben"])
     #expect(presence(ann) == ["-ben"])
-    // It still receives publications, and nothing of people.
+    // The client still receives publications, but no presence.
     let cid = try enter("cid")
     try subscribe(cid)
     #expect(presence(ben) == [])
@@ -430,7 +430,7 @@ struct PeopleTests {
       if user != "ann" { rig.close(id) }
     }
     let ann = try enter("ann", in: rig)
-    /// The people who are seen online, and the receivers of a push.
+    /// Returns the people who are shown as online, and the recipients of a push notification.
     func look() throws -> (online: [String], announced: [String]) {
       let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }

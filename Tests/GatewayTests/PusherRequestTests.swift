@@ -113,7 +113,7 @@ struct PusherRequestTests {
     // Replayed after ten minutes.
     rig.pass(milliseconds: 601_000)
     #expect(status(query, "POST", path, body) == 401)
-    // A long body is read only of a signed request.
+    // A long body is read only if its request is signed.
     for (query, isTaken) in [
       (PusherShop.query("POST", path, body: bytes, at: now + 601), true), ("", false),
     ] {

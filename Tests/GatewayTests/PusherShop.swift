@@ -3,7 +3,7 @@ import ParleyCryptoOpenSSL
 import ParleyJSON
 import ParleyPusher
 
-/// An app of Pusher's protocol, and its back end.
+/// An app of Pusher's protocol, with its back end.
 enum PusherShop {
   static let app = make("shop", id: "7")
 
@@ -15,10 +15,10 @@ enum PusherShop {
       hmacSHA256: { secret.hmacSHA256($0) }, md5: { AppSecret.md5($0) })
   }
 
-  /// The signed query of a request.
+  /// Returns the signed query of a request.
   ///
   /// - Parameters:
-  ///   - fields: Further fields, in the order of their names, whose names come after those of the signature.
+  ///   - fields: Further fields, sorted by name. Their names sort after those of the signature.
   ///   - seconds: The time of the signature.
   static func query(
     _ method: String, _ path: String, _ fields: String = "", body: [UInt8] = [],
@@ -48,7 +48,7 @@ struct PusherClient {
     socketID = digits.map { String($0) } ?? ""
   }
 
-  /// Subscribes, and returns what was sent since.
+  /// Subscribes to a channel and returns the messages sent since.
   func subscribe(_ channel: String, as user: String? = nil) -> [String] {
     let data = user.map { #"{"user_id":"\#($0)","user_info":{"name":"The \#($0)"}}"# }
     let text = "\(socketID):\(channel)" + (data.map { ":" + $0 } ?? "")

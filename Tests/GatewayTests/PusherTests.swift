@@ -59,13 +59,13 @@ struct PusherTests {
     #expect(rig.frames(one.id) == [event] && rig.frames(two.id) == [event])
     publish(#"{"event":"a","data":"1"}"#, in: "pusher/7/news", rig, by: one.socketID)
     #expect(rig.frames(one.id) == [] && rig.frames(two.id).count == 1)
-    // Of other protocols: all data, and no event of this protocol itself.
+    // Publications of other protocols: all their data is delivered, but never as a protocol event.
     publish(#"{"event":"pusher:error","data":"{}"}"#, in: "pusher/7/private-a", rig)
     #expect(
       rig.frames(two.id) == [
         #"{"event":"message","channel":"private-a","data":"{\"event\":\"pusher:error\",\"data\":\"{}\"}"}"#
       ])
-    // Rooms of the server and of other apps are no channels of this one.
+    // Rooms of the server and of other apps are not channels of this app.
     publish("1", in: "news", rig)
     publish("1", in: "pusher/8/news", rig)
     #expect(rig.frames(one.id) == [])
@@ -147,7 +147,7 @@ struct PusherTests {
     let two = PusherClient(rig)
     let event = #"{"event":"e","channel":"cache-a","data":"2"}"#
     #expect(two.subscribe("cache-a").last == event)
-    // A newer event that comes before the last one was read takes its place.
+    // A newer event that arrives before the last event was read replaces it.
     let three = PusherClient(rig)
     rig.isStepwise = true
     #expect(three.subscribe("cache-a").count == 1)
@@ -226,7 +226,7 @@ struct PusherTests {
         #"{"event":"client-typing","channel":"presence-r","data":{"on":true},"user_id":"7"}"#
       ])
     #expect(nodes[0].frames(ann.id).joined().contains(#""event":"e""#))
-    // A hint has no room for more; it is refused, not lost.
+    // A larger event does not fit into a hint: it is rejected, not lost.
     ann.say("client-typing", "presence-r", #""\#(String(repeating: "x", count: 5_000))""#)
     #expect(nodes[0].frames(ann.id).joined().contains(#""code":4301"#))
   }

@@ -5,8 +5,8 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Events that arrive while large work waits for another turn: they have the same effect as just before the
-/// work.
+/// Events that arrive while large work waits for another turn. They have the same effect as events
+/// just before the work.
 @Suite("What happens while large work waits")
 struct PutOffWorkTests {
   private static let letters = 5_000
@@ -41,7 +41,7 @@ struct PutOffWorkTests {
         operation: operation))
   }
 
-  /// Uses up a turn's work, so that large work waits from here on.
+  /// Uses up a turn's work, so that large work waits from now on.
   private func tire(_ rig: GatewayRig, by client: Client) {
     rig.isStepwise = true
     rig.ask(client.line, change("!", in: "n2"))
@@ -55,7 +55,7 @@ struct PutOffWorkTests {
     }
   }
 
-  /// The letters with which a note's changes begin, the first change first.
+  /// Returns the first letter of each of a note's changes, in log order.
   private func log(_ store: MemoryStore, _ note: String = "n1") -> String {
     (store.log(of: DocumentID(note)) ?? []).reduce(into: "") { letters, entry in
       for case .insert(let text) in entry.operation.components {
@@ -64,7 +64,7 @@ struct PutOffWorkTests {
     }
   }
 
-  /// The answers to a client's changes.
+  /// Returns the outcomes of a client's changes: a revision or an error code.
   private func answers(_ rig: GatewayRig, _ client: Client) -> [String] {
     rig.pushes(client.line).compactMap { message in
       switch message {
@@ -76,7 +76,7 @@ struct PutOffWorkTests {
     }
   }
 
-  /// The revisions of the note that a client hears of, be they its own or others'.
+  /// Returns the revisions of the note that a client receives, whether its own or others'.
   private func revisions(_ rig: GatewayRig, _ client: Client) -> [Int] {
     rig.pushes(client.line).flatMap { message -> [Int] in
       switch message {
@@ -213,7 +213,7 @@ struct PutOffWorkTests {
     let text = String(repeating: "t", count: Self.letters)
     let request = a.begin(
       "PUT", "/api/notes/n1/text", headers: isConditional ? ["if-match": "\"1\""] : [:], "-" + text)
-    // The difference is found in the second turn.
+    // The second turn computes the difference.
     for _ in 0..<2 { _ = a.endTurn() }
     #expect(!a.isSettled)
     b.ask(author.line, change("b", 1, at: 1, of: 1))

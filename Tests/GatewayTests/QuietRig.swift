@@ -6,34 +6,34 @@ import ParleySimulationKit
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// A gateway over a store in memory that discards what it sends, for measuring.
+/// A gateway with an in-memory store that discards the messages it sends, for measurements.
 ///
-/// Rates and sizes are without limits. Person 0 is there from the start.
+/// Rates and sizes are not limited. Person 0 is connected from the start.
 final class QuietRig {
-  /// The document and the room that work is done in.
+  /// The document and the room of the measured work.
   static let document = "d"
   static let room = "r"
   static let epoch = "epoch of d"
-  /// A token of person 0 beside the token of its hello.
+  /// A second token of person 0.
   static let pass = "pass"
 
   private let clock = VirtualClock()
   private let book = TokenBook()
   private let gateway: Gateway
   let store = MemoryStore(losableCommitsMax: 0)
-  /// Whether the store keeps when people were last here, which costs it a copy of all of them each time.
+  /// Whether the store records when people were last online, which copies all of them each time.
   var keepsPeople = true
   private var nextID: UInt64 = 1
   private let reads: Bool
   /// Kinds of messages that were sent.
   private(set) var kinds: Set<ClientMessage.Kind> = []
-  /// The server's refusals; of rigs that read the server's messages.
+  /// The server's refusals; recorded only if the rig reads the server's messages.
   private(set) var refusals: [String] = []
 
-  /// The document's revision, and the number of person 0's latest change.
+  /// The document's revision, from which person 0's changes take their sequence numbers.
   private(set) var revision = 0
   private var lateChanges = 0
-  /// Whether the next step does, or takes back.
+  /// The latest result of ``alternate()``.
   private var isBack = false
 
   /// - Parameter reads: Whether the server's messages are read for refusals.
@@ -75,7 +75,7 @@ final class QuietRig {
 
   static func person(_ index: Int) -> String { "person \(index)" }
 
-  /// The connection of a person who entered.
+  /// Returns the connection of a person.
   static func connection(_ index: Int) -> UInt64 { UInt64(index + 1) }
 
   static func names(_ count: Int) -> [String] { (0..<count).map { "name \($0)" } }
@@ -89,7 +89,7 @@ final class QuietRig {
       })
   }
 
-  /// Lets people in, numbered from 0.
+  /// Connects people, numbered from 0.
   func enter(_ count: Int) {
     for _ in 0..<count {
       let person = Self.person(Int(nextID) - 1)
@@ -98,7 +98,7 @@ final class QuietRig {
     }
   }
 
-  /// Lets people in who follow the document, and the room.
+  /// Connects people who follow the document and the room.
   func gather(_ count: Int, joins: Bool = false, subscribes: Bool = false, presence: Bool = false) {
     enter(count - 1)
     for index in 0..<count {
@@ -107,7 +107,7 @@ final class QuietRig {
     }
   }
 
-  /// Has person 0 follow documents and rooms.
+  /// Makes person 0 follow documents and rooms.
   func follow(_ count: Int) {
     let names = Self.names(count)
     make(names)
@@ -117,7 +117,7 @@ final class QuietRig {
     }
   }
 
-  /// Has person 0 write a text into the document.
+  /// Makes person 0 write a text into the document.
   func write(scalars: Int) {
     ask(0, .join(.init(documentID: Self.document)))
     var operation = TextOperation()
@@ -125,7 +125,7 @@ final class QuietRig {
     change(operation)
   }
 
-  /// Has person 0 change the document.
+  /// Makes person 0 change the document.
   func change(_ operation: TextOperation) {
     revision += 1
     ask(
@@ -136,7 +136,7 @@ final class QuietRig {
           sequence: revision, operation: operation)))
   }
 
-  /// Has person 1 change the document as it was at revision 1, of one scalar.
+  /// Makes person 1 change the document on the base of revision 1, which has one scalar.
   func changeLate() {
     lateChanges += 1
     revision += 1
@@ -148,7 +148,7 @@ final class QuietRig {
           operation: [.retain(1), .insert("b")])))
   }
 
-  /// Puts publications of person 0 into the room.
+  /// Stores publications of person 0 in the room.
   func publications(_ count: Int) {
     let draft = PublicationDraft(
       time: clock.now, personID: Self.person(0),
@@ -160,14 +160,14 @@ final class QuietRig {
       })
   }
 
-  /// Does work in the store, once for each number.
+  /// Performs a request in the store once for each number.
   func people(_ count: Int, _ request: (Int) -> PeopleRequest) {
     _ = store.perform((0..<count).map { .people(request($0)) })
   }
 
   // MARK: Steps
 
-  /// Opens a connection without a message.
+  /// Opens a connection without sending a message.
   func open() -> UInt64 {
     defer { nextID += 1 }
     gateway.opened(ConnectionID(nextID), as: .native, token: nil, limitedBy: nil)
@@ -192,14 +192,14 @@ final class QuietRig {
     perform()
   }
 
-  /// Lets a second pass, with the work that depends on time.
+  /// Advances the clock by a second, and performs the work that depends on time.
   func tick() {
     clock.advance(milliseconds: 1_000)
     gateway.ticked()
     perform()
   }
 
-  /// True and false by turns.
+  /// Returns true and false alternately.
   func alternate() -> Bool {
     isBack.toggle()
     return isBack

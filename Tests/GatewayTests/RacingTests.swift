@@ -25,7 +25,7 @@ struct RacingTests {
     rig.isStepwise = true
   }
 
-  /// Has the author insert a letter at the start of the note, and the turn end.
+  /// Makes the author insert a letter at the start of the note, and ends the turn.
   private func type(_ letter: String = "x", at revision: Int = 0) {
     rig.ask(
       author.connection, .change(Self.change(letter, at: revision, length: revision, sequence: 1)))
@@ -43,7 +43,7 @@ struct RacingTests {
       operation: operation)
   }
 
-  /// Another node appends to the log.
+  /// Appends entries to the log as another node does.
   private func append(_ entries: LogEntry...) throws {
     let reply = rig.store.perform([.append(id: "n1", epoch: "epoch of n1", entries: entries)])[0]
     #expect(reply.isDone)
@@ -58,7 +58,7 @@ struct RacingTests {
       author: "Other", time: 1)
   }
 
-  /// Lets all waiting requests go to the store.
+  /// Lets the store perform all waiting requests.
   private func finish() {
     while rig.endTurn() || !rig.stored.isEmpty { rig.storeWorks() }
   }
@@ -154,7 +154,7 @@ struct RacingTests {
 
   // MARK: Two nodes
 
-  /// A client of one of two nodes, who types an x at the start again and again.
+  /// A client of one of two nodes, which repeatedly types an x at the start.
   private struct Typist {
     let node: Int
     let connection: UInt64

@@ -7,13 +7,13 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Messages that come too fast, by a clock that the test moves.
+/// Messages that exceed their rates. The test moves the clock.
 @Suite("Rates")
 struct RateLimitTests {
   private static let here = IPAddress("192.0.2.1")
   private static let there = IPAddress("192.0.2.2")
 
-  /// A gateway whose bursts are those of two seconds.
+  /// Returns a gateway whose burst is two seconds of each rate.
   private func rig(
     isDemo: Bool = true, _ change: (inout Limits) -> Void
   ) -> GatewayRig {
@@ -35,16 +35,16 @@ struct RateLimitTests {
     for (user, amount) in [("a", 10), ("b", 6), ("c", 3)] {
       #expect(book.draw(amount, by: user, at: rate, now: 0) == 0)
     }
-    // The bucket that "c" has left is that of "d", and then of "e".
+    // "d" takes the bucket of "c", and "e" takes the bucket of "d".
     #expect(book.draw(2, by: "d", at: rate, now: 0) == 0)
     #expect(book.draw(1, by: "e", at: rate, now: 0) == 0)
-    // A user who finds no room draws nothing, and takes no place of another.
+    // A user without a bucket draws nothing, and evicts no other user.
     #expect(book.draw(5, by: "f", at: rate, now: 0) == 1_000)
     #expect(book.count == 3)
     #expect(book.draw(5, by: "a", at: rate, now: 0) == 5_000)
     #expect(book.draw(5, by: "b", at: rate, now: 0) == 1_000)
     #expect(book.draw(5, by: "e", at: rate, now: 0) == 1_000)
-    // Ten seconds on, all buckets are full again.
+    // Ten seconds later all buckets are full again.
     for user in ["x", "y", "z"] { #expect(book.draw(10, by: user, at: rate, now: 10_000) == 0) }
     #expect(book.draw(1, by: "a", at: rate, now: 10_000) == 1_000)
     #expect(book.count == 3)
@@ -81,7 +81,7 @@ struct RateLimitTests {
         operation: operation))
   }
 
-  /// Milliseconds to wait according to an answer; `nil` for another answer.
+  /// Returns the milliseconds to wait according to a reply; `nil` for other replies.
   private func pause(_ message: ServerMessage?) -> Int? {
     switch message {
     case .error(let error) where error.code == .tooFast && error.retryable: error.retryAfter
@@ -132,7 +132,7 @@ struct RateLimitTests {
     let (first, _) = try rig.greet("ada")
     let (second, _) = try rig.greet("ada")
     let (other, _) = try rig.greet("ben")
-    // The hellos came before their users were known.
+    // The hellos do not count, as they came before the users were known.
     for id in [first, second, first, second, first, second] { #expect(isPong(rig.ask(id, .ping))) }
     #expect(pause(rig.ask(first, .ping)) == 334)
     #expect(pause(rig.ask(second, .ping)) == 334)
@@ -180,7 +180,7 @@ struct RateLimitTests {
       answers += 1
     }
     #expect(rig.closeCodes[id] == CloseReason.tooFast.rawValue)
-    // As many refusals as messages are answered, the hello among these.
+    // The number of answered messages equals the number of refusals, the hello included.
     #expect(answers == 20)
     let goodbye = rig.pushes(id).last
     guard case .goodbye(let message)? = goodbye else {
@@ -329,7 +329,7 @@ struct UsageBookTests {
         messages: 10, bytes: 0, allowance, now: Int64(key))
       #expect(book.count <= 100)
     }
-    // Those with connections are.
+    // Keys with connections are not forgotten for others.
     #expect(book.usage(of: 7, now: 10_000).connections == 1)
     for key in 0..<200 { book.usage(of: 50_000 + key, now: 20_000 + Int64(key)).connections = 1 }
     #expect(book.count <= 100)
@@ -358,7 +358,7 @@ struct MeterCostTests {
       if meter.draw(messages: 1, bytes: 100, allowances, now: Int64(now)) != nil { refused += 1 }
     }
     #expect(parley_allocation_count() == before)
-    // A thousand a second are twice as many as may come.
+    // A thousand a second is twice the rate.
     #expect(refused > 0)
   }
 }

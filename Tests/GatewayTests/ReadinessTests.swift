@@ -5,7 +5,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Readiness after failures of the store, and the consequence of a single document's failure.
+/// Readiness after failures of the store, and the effect of one document's failure.
 @Suite("Readiness while the store fails")
 struct ReadinessTests {
   private let rig = GatewayRig(isDemo: true)
@@ -93,14 +93,14 @@ struct ReadinessTests {
     cut.storeWorks(failing: away)
     #expect(cut.answer(edit)?.status == 503)
     #expect(whole.request("PUT", "/api/notes/n1/text", "elsewhere").status == 200)
-    // It is away yet.
+    // The store is still unavailable.
     cut.pass(milliseconds: 1_000)
     cut.storeWorks(failing: away)
     #expect(cut.unreadiness?.contains("commit failed") == true)
     cut.pass(milliseconds: 1_000)
     cut.storeWorks()
     #expect(cut.unreadiness?.contains("other gateways") == true)
-    // The heads are read without waiting for their time, and then the logs that have changed.
+    // The heads are read immediately, then the logs that have changed.
     var steps = 0
     while cut.unreadiness != nil, steps < 10 {
       cut.pass(milliseconds: 1)
@@ -139,7 +139,7 @@ struct ReadinessTests {
     for rig in [cut, whole] { rig.hintsArrive() }
     let (line, _) = try cut.greet(nil)
     cut.ask(line, .join(.init(documentID: "n1")))
-    // Its look at the heads is over for now.
+    // The next read of the heads is not due yet.
     cut.pass(milliseconds: 1_000)
     cut.isStepwise = true
     switch change {

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("Resuming over Socket.IO: connection state recovery")
 struct RecoveryTests {
-  /// A client over a WebSocket, and its knowledge.
+  /// A client over a WebSocket, and the state that it has received.
   private struct Client {
     var id: UInt64
     var name = ""
     var recoveryID: String?
     var offset: String?
-    /// Events without their places.
+    /// Events without their offsets.
     var events: [String] = []
     var isRefused = false
 
-    /// The words between quotation marks after a key.
+    /// Returns the string value of a key.
     private static func text(_ key: String, in frame: String) -> String? {
       guard let start = frame.firstRange(of: "\"\(key)\":\"")?.upperBound else { return nil }
       return frame[start...].split(separator: "\"", omittingEmptySubsequences: false).first
@@ -40,7 +40,7 @@ struct RecoveryTests {
       }
     }
 
-    /// The numbers that were published, in the order of arrival.
+    /// The published numbers in the order of arrival.
     var numbers: [Int] {
       events.compactMap { event in
         event.firstRange(of: #""n":"#).flatMap {
@@ -59,7 +59,7 @@ struct RecoveryTests {
     return client
   }
 
-  /// A client that has joined `r` as `user`, and can resume.
+  /// Returns a client that has joined `r` as `user` and can resume.
   private func join(_ rig: GatewayRig, as user: String = "ada") -> Client {
     rig.book?.enter(user, user: user, [Grant(.rooms, NamePattern("*"), .all)])
     var client = connect(rig, #"{"recovery":true,"token":"\#(user)"}"#)
@@ -95,7 +95,7 @@ struct RecoveryTests {
     publish(4, rig)
     back.take(rig.frames(back.id))
     #expect(back.numbers == [2, 3, 4])
-    // And again, from there.
+    // The client can resume again from there.
     rig.close(back.id)
     publish(5, rig)
     #expect(comeBack(back, rig).numbers == [5])
@@ -140,7 +140,7 @@ struct RecoveryTests {
     // Another user with the id starts a new session.
     var thief = comeBack(client, rig, token: "eve")
     #expect(thief.recoveryID != client.recoveryID && thief.numbers.isEmpty)
-    // And gets nothing by saying later who they are.
+    // The other user gets nothing by authenticating later.
     thief = comeBack(client, rig, token: nil)
     #expect(thief.numbers.isEmpty)
     publish(3, rig)
@@ -148,7 +148,7 @@ struct RecoveryTests {
     thief.take(rig.frames(thief.id))
     #expect(thief.numbers.isEmpty)
     #expect(rig.closeCodes[thief.id] != nil)
-    // Nor has the owner lost anything by it, who says so by an event, as old apps do.
+    // The owner has lost nothing, and authenticates by an event as old apps do.
     var back = comeBack(client, rig, token: nil)
     #expect(back.numbers.isEmpty)
     rig.say(back.id, #"42["authenticate",{"token":"ada"}]"#)
@@ -267,7 +267,7 @@ struct RecoveryTests {
     publish(2, rig)
     let back = comeBack(client, rig)
     #expect(back.numbers == [2])
-    // With its place in the room, as the client had asked.
+    // The event contains its offset, as the client had asked.
     #expect(back.events.first?.contains(#""offset":2"#) ?? false)
   }
 

@@ -8,21 +8,22 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// The cost of each request of the HTTP interface grows at most in proportion to its subject.
+/// The cost of each HTTP request grows at most in proportion to its subject.
 @Suite("Growth of requests", .serialized)
 struct RequestGrowthTests {
   /// A request of an operation, and the amount that grows.
   struct Growing: Sendable, CustomTestStringConvertible {
-    /// As `openapi.json` names it.
+    /// The operation's id in `openapi.json`.
     let operation: String
     let law: GrowthLaw
 
     var testDescription: String { operation }
 
     /// - Parameters:
-    ///   - what: the name of the amount.
+    ///   - what: The name of the amount.
     ///   - size: The smaller of both sizes.
-    ///   - prepare: Makes a request that can be made again and again; it returns the status.
+    ///   - prepare: Returns a closure that makes the request, which is repeatable, and returns its
+    ///     status.
     init(
       _ operation: String, _ what: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig, Int) -> () -> Int
@@ -36,7 +37,7 @@ struct RequestGrowthTests {
       }
     }
 
-    /// A request that is made once of each server: the effects of earlier requests do not count.
+    /// A request that is made once on each server, so that earlier requests have no effect.
     static func once(
       _ operation: String, _ what: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig, Int) -> () -> Int
@@ -57,7 +58,7 @@ struct RequestGrowthTests {
       self.law = law
     }
 
-    /// As many requests as the size says: none costs more because of earlier ones.
+    /// As many requests as the size. Earlier requests must not make later ones more expensive.
     static func often(
       _ operation: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig) -> (Int) -> Int
@@ -69,7 +70,7 @@ struct RequestGrowthTests {
     }
   }
 
-  /// Operations of `openapi.json` that are not measured here, and why.
+  /// Operations of `openapi.json` that are not measured, and the reasons.
   private static let exceptions = [
     "readStats": "sums that the server's loop keeps; nothing in it grows",
     "metrics": "sums that the server's loop keeps; nothing in it grows",
@@ -135,17 +136,17 @@ struct RequestGrowthTests {
     return rig.request(method, path, token: isOperators ? "pk_operator" : "all", body).status
   }
 
-  /// A text of so many scalars, in lines.
+  /// Returns a text of `count` scalars, in lines of 50.
   private static func text(_ count: Int, _ letter: Character = "a") -> String {
     String(repeating: String(repeating: letter, count: 49) + "\n", count: count / 50)
   }
 
-  /// A body with an unread field, so long.
+  /// Returns a body with an unread field of `count` bytes.
   private static func padded(_ fields: String, _ count: Int) -> String {
     #"{"x":"\#(String(repeating: "x", count: count))",\#(fields)}"#
   }
 
-  /// Writes a log of so many changes by two authors in turn.
+  /// Writes a log of `count` changes by two authors in turn.
   private static func write(_ count: Int, in rig: GatewayRig) {
     let entries = (1...count).map { revision in
       var operation = TextOperation()
@@ -158,7 +159,7 @@ struct RequestGrowthTests {
     _ = rig.store.perform([.append(id: "n1", epoch: "epoch of n1", entries: entries)])
   }
 
-  /// Makes so many notes, and deletes them.
+  /// Creates and deletes notes.
   private static func delete(_ numbers: Range<Int>, in rig: GatewayRig) {
     _ = rig.store.perform(
       numbers.flatMap { number -> [StoreRequest] in
@@ -170,13 +171,13 @@ struct RequestGrowthTests {
       })
   }
 
-  /// Makes the room `r` a group with so many members beside its maker.
+  /// Makes the room `r` a group with `count` members beside its creator.
   private static func makeGroup(of count: Int, in rig: GatewayRig) {
     _ = ask(rig, "PUT", "/api/rooms/r/group", #"{"name":"G"}"#)
     for number in 0..<count { _ = ask(rig, "PUT", "/api/rooms/r/members?person=p\(number)") }
   }
 
-  /// Connects so many times as one user.
+  /// Opens `count` connections of one user.
   private static func connect(_ count: Int, to rig: GatewayRig) {
     for _ in 0..<count { _ = try? rig.greet("all") }
   }
@@ -196,10 +197,10 @@ struct RequestGrowthTests {
   }
 
   private static let notes = [
-    // Fewer than are read at a time: the store in memory sorts all notes for each part.
+    // Fewer than the store reads at a time: the in-memory store sorts all notes for each part.
     Growing("listNotes", "notes", size: 120) { rig, size in
       for number in 0..<size { rig.make("note \(number)") }
-      // As a whole, and in parts.
+      // The whole list, and the list in parts.
       return { max(ask(rig, "GET", "/api/notes"), ask(rig, "GET", "/api/notes?parts=")) }
     },
     Growing("putNote", "bytes of the body", size: 100_000) { rig, size in
@@ -293,7 +294,7 @@ struct RequestGrowthTests {
     .often("endShares", size: 100) { rig in { _ in ask(rig, "DELETE", "/api/notes/n1/share") } },
   ]
 
-  /// The hash of a file that was put into the note.
+  /// Stores a file in the note, and returns its hash.
   private static func file(_ size: Int, in rig: GatewayRig) -> String {
     let body = rig.request(
       "POST", "/api/notes/n1/files?name=f", token: "all", String(repeating: "x", count: size)
@@ -368,7 +369,7 @@ struct RequestGrowthTests {
         return ask(rig, "POST", "/api/rooms/r\(count % 8)/publish", body)
       }
     },
-    // The store in memory copies a room with each publication, for taking it back.
+    // The in-memory store copies a room with each publication, so that it can roll back.
     .once("publishBatch", "publications", size: 50) { rig, size in
       let items = (0..<size).map { #"{"room":"r\#($0 % 16)","data":1}"# }.joined(separator: ",")
       return { ask(rig, "POST", "/api/publish", #"{"publications":[\#(items)]}"#) }

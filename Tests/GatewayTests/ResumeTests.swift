@@ -5,10 +5,10 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// The base of a client's changes: the place in the log that it knows, and no other.
+/// The base of a client's changes must be the revision that the client has.
 @Suite("Places in the log")
 struct ResumeTests {
-  /// Inserts a letter at the start of a text of so many.
+  /// Returns a change that inserts a letter at the start of a text of `length` letters.
   private func change(
     at revision: Int, sequence: Int, length: Int? = nil
   ) -> ClientMessage {
@@ -25,7 +25,7 @@ struct ResumeTests {
     if case .acknowledged(let acknowledged)? = message { acknowledged } else { nil }
   }
 
-  /// The content of the reply to a join: the number of changes, or `nil` for the text.
+  /// Returns the number of changes in the reply to a join; `nil` if the reply contains the text.
   private func changes(
     _ rig: GatewayRig, resume: ResumePoint?
   ) throws -> Int? {
@@ -39,9 +39,10 @@ struct ResumeTests {
   @Test("wherever a client resumes, it is asked which change it knows there", arguments: 0...20)
   func resumePoints(revision: Int) throws {
     let count = 20
-    /// The changes that a join brings which resumes with a change of the author or of another client.
+    /// Returns the number of changes in the reply, if the client names a change of the given
+    /// author.
     func changes(knowing sequence: Int?, ofAnother: Bool = false) throws -> Int? {
-      // A gateway of its own for each: to read history for one brings it into memory for all.
+      // A new gateway for each case: reading history for one client loads it for all.
       let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
       rig.make("n1")
       let (id, welcome) = try rig.greet(nil)
@@ -49,7 +50,7 @@ struct ResumeTests {
       for sequence in 1...count {
         #expect(acknowledged(rig.ask(id, change(at: sequence - 1, sequence: sequence))) != nil)
       }
-      // The window of entries in memory begins at one of these; what lies before is in the store.
+      // The window in memory begins at one of these revisions; earlier entries are in the store.
       let name = sequence.map {
         ChangeName(clientID: ofAnother ? "another" : welcome.clientID, sequence: $0, time: nil)
       }
@@ -58,7 +59,7 @@ struct ResumeTests {
     }
     #expect(try changes(knowing: revision == 0 ? nil : revision) == count - revision)
     guard revision > 0 else { return }
-    // Another change had this number where the client comes from: it is sent the text.
+    // The client knows another change at this revision, so the reply contains the text.
     #expect(try changes(knowing: revision, ofAnother: true) == nil)
     #expect(try changes(knowing: revision + 1) == nil)
   }
@@ -83,8 +84,8 @@ struct ResumeTests {
       if case .resync(let resync) = $0 { resync } else { nil }
     }.first
     #expect(resync?.revision == 5)
-    // The entries since revision 4 are in memory: the server could rebase this, and the client could not
-    // follow the result.
+    // The entries since revision 4 are in memory. The server could rebase this change, but the
+    // client could not apply the result.
     guard case .refused(let refused)? = rig.ask(slow, change(at: 4, sequence: 1)) else {
       Issue.record("a change from before the text was not refused")
       return
@@ -129,7 +130,7 @@ struct ResumeTests {
       #expect(acknowledged(rig.ask(people[0], .change(change)))?.revision == revision + 1)
     }
     send(text, at: 0)
-    // The author's carets are pushed by the own inserts, which leave the others'.
+    // The author's carets move behind the inserted text; the carets of others do not.
     var selections = people.indices.map { person in
       (0..<10).map { Selection(anchor: $0 * 10 + person, head: 100 - $0 * (person + 1)) }
     }
@@ -173,7 +174,7 @@ struct ResumeTests {
       followers[0],
       .select(
         .init(documentID: "n1", revision: 3, selections: [Selection(anchor: 1, head: 3)])))
-    // Several authors in one turn are one commit.
+    // Changes of several authors in one turn share a commit.
     rig.isStepwise = true
     for author in followers.dropFirst() { rig.ask(author, change(at: 3, sequence: 1)) }
     _ = rig.endTurn()

@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 import SocketMessages
 import Testing
 
-/// Tokens that are taken back while many connections are open, of which each turn holds some to it.
+/// Revocations while many connections are open. Each turn checks some of the connections.
 @Suite("Revocations in turns")
 struct RevocationTurnTests {
   private static let count = 300
@@ -54,7 +54,7 @@ struct RevocationTurnTests {
     if case .pong? = rig.ask(last, .ping) { Issue.record("answered") }
     #expect(rig.closeCodes[last] == CloseReason.revoked.rawValue)
     if case .pong? = rig.ask(first, .ping) {} else { Issue.record("not answered") }
-    // The gateway is not left with a pass that a caller waits for.
+    // The pass that the caller waits for ends.
     while rig.endTurn() {}
   }
 
@@ -65,7 +65,7 @@ struct RevocationTurnTests {
     var gone: Set<UInt64> = []
     var turn = 0
     while rig.endTurn() {
-      // Most of them go, so that the list of connections is made again.
+      // Most connections close, so that the list of connections is rebuilt.
       for id in others.suffix(170) where rig.closeCodes[id] == nil && !gone.contains(id) {
         rig.close(id)
         gone.insert(id)
@@ -86,7 +86,7 @@ struct RevocationTurnTests {
     while rig.endTurn() {}
     #expect(closedCount == 1 + Self.count)
     for request in requests { #expect(rig.answer(request)?.status == 200) }
-    // Nothing is left that would be answered later.
+    // No work is left for later turns.
     #expect(rig.answer(revoke("ben"))?.status == 200)
   }
 }

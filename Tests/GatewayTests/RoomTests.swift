@@ -96,12 +96,12 @@ struct RoomTests {
     let kept = try subscribe(rig, ann, "short-1", from: RoomPosition(epoch: epoch, offset: 2))
     #expect(kept.isRecovered == true)
     #expect(kept.publications.map(\.offset) == [3, 4])
-    // By age too.
+    // Publications also expire by age.
     _ = try publish(rig, ann, "1", in: "long")
     rig.pass(milliseconds: 2_000)
     let old = try subscribe(rig, ann, "long", from: RoomPosition(epoch: epoch, offset: 0))
     #expect(old.isRecovered == false)
-    // Of another history.
+    // A position of another history cannot be recovered.
     let other = try subscribe(rig, ann, "long", from: RoomPosition(epoch: "other", offset: 1))
     #expect(other.isRecovered == false)
   }
@@ -261,7 +261,7 @@ struct RoomTests {
     #expect(statuses("\(part),\(part),\(part)]}") == 200)
     #expect(statuses("{},{},{},{}, and no JSON") == 413)
     #expect(statuses("{},{},{}, and no JSON") == 400)
-    // Of two lists the last one counts, and both are read.
+    // Of two lists the last one counts, but both are parsed.
     #expect(statuses(#"7],"publications":[\#(part)]}"#) == 400)
     #expect(statuses(#"{}],"publications":[\#(part)]}"#) == 200)
     #expect(statuses(#"{},{}],"publications":[\#(part),\#(part)]}"#) == 413)

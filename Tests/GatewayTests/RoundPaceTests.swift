@@ -5,7 +5,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Commits of a note that a crowd follows.
+/// Commits of a note with many followers.
 @Suite("A crowd is notified in rounds")
 struct RoundPaceTests {
   private static let note = "n1"
@@ -13,7 +13,7 @@ struct RoundPaceTests {
   private var lines: [UInt64] = []
   private var sequences: [UInt64: Int] = [:]
 
-  /// Ten people follow a note, whose commits are ten milliseconds apart.
+  /// Makes ten people follow a note, whose commits are ten milliseconds apart.
   init() throws {
     rig.make(Self.note)
     for _ in 0..<10 {
@@ -41,7 +41,7 @@ struct RoundPaceTests {
 
   private var revision: Int { rig.store.log(of: DocumentID(Self.note))?.count ?? 0 }
 
-  /// Ends turns until the next one is not wanted at once, with the store at work behind each.
+  /// Ends turns until no further turn is wanted immediately. The store works after each turn.
   private func turns() -> Int? {
     while true {
       let rest = rig.restAfterTurn()
@@ -91,7 +91,7 @@ struct RoundPaceTests {
   mutating func pausing() {
     for person in 0...2 { write(person) }
     #expect(turns() == nil)
-    // The first of the three pauses: the round of the others waits for its time.
+    // The first of the three pauses: the others' changes wait for the round's end.
     for person in 1...2 { write(person) }
     #expect(turns() == 10)
     rig.clock.advance(milliseconds: 10)

@@ -5,7 +5,8 @@ import ParleyJSON
 import SocketMessages
 import Testing
 
-/// The table of routes against the pages that describe the HTTP API, and finding routes by paths.
+/// Compares the table of routes with the pages that describe the HTTP API, and finds routes by
+/// path.
 @Suite("Routes of the HTTP API")
 struct RouteTests {
   private func page(_ path: String) throws -> [UInt8] {
@@ -21,8 +22,7 @@ struct RouteTests {
   /// An operation as `openapi.json` describes it.
   private struct Operation {
     let fields: JSONFields
-    /// Parameters of the operation and of its path; those that several use are named by their
-    /// reference.
+    /// Parameters of the operation and of its path. Shared parameters are named by their reference.
     let parameters: [String]
 
     init(_ fields: JSONFields, of path: JSONFields) {
@@ -37,7 +37,7 @@ struct RouteTests {
       fields["requestBody"]?.fields?["content"]?.fields?.all.map(\.name) ?? []
     }
 
-    /// Whether it is answered without a token.
+    /// Whether the operation needs no token.
     var isOpen: Bool { fields["security"]?.elements?.isEmpty ?? false }
   }
 
@@ -75,7 +75,7 @@ struct RouteTests {
         false
       }
     #expect(operation.isOpen == isOpen)
-    // Whatever writes is done once under a key, but for logging in.
+    // Each write is performed once under a key, except logging in.
     #expect(
       operation.parameters.contains("idempotencyKey") == (route.method != "GET" && !isOpen))
     let named = route.path.description.matches(of: /\{(\w+)\}/).map { String($0.1) }
@@ -88,7 +88,7 @@ struct RouteTests {
     var needs: [String: String] = [:]
     for match in text.matches(of: /\n\| `([A-Z]+ \/[^`]*)`([^|]*)\| ([^|]*) \|/) {
       needs[String(match.1)] = String(match.3)
-      // A row of several paths names the method once.
+      // A row with several paths names the method once.
       for path in match.2.matches(of: /`(\/\w+)`/) { needs["GET \(path.1)"] = String(match.3) }
     }
     for route in Route.all {
@@ -99,12 +99,12 @@ struct RouteTests {
         stated == words || stated.hasPrefix(words + ",") || stated.hasPrefix(words + " ")
           || stated.hasPrefix(words + ";"), "\(Self.name(route)): \(stated)")
     }
-    // Requests of the page itself and of dialects are in no table.
+    // Requests of the page itself and of dialects are not in the table.
     for request in ["GET /", "GET /assets", "POST /private/pusher"] { needs[request] = nil }
     #expect(needs.keys.sorted() == [])
   }
 
-  /// A right in the words of the page, without what it adds.
+  /// Returns a right in the page's words, without further conditions.
   private static func words(for right: Route.Right) -> String {
     func word(_ verbs: Verbs) -> String {
       Verbs.words.filter { verbs.isSuperset(of: $0.verbs) }.map { "`\($0.word)`" }

@@ -15,7 +15,7 @@ struct SearchTests {
     _ = rig.token("nobody", [])
   }
 
-  /// Has the index find notes of these ids in everything.
+  /// Makes the index find notes with these ids.
   private func fill(_ ids: [DocumentID]) {
     rig.index = { search in
       switch search {
@@ -63,7 +63,7 @@ struct SearchTests {
     #expect(try found("q=x&limit=1", token: "few") == (["few-1"], true))
     #expect(try found("q=x&limit=2", token: "few") == (["few-1", "few-2"], false))
     #expect(try found("q=x&limit=50", token: "reader").isCut)
-    // Two steps and the places, however many there are.
+    // Two steps and the excerpts, however many notes there are.
     #expect(rig.searches.count == 3 + 3 + 2)
   }
 
@@ -137,9 +137,10 @@ struct SearchTests {
       return answered(search)
     }
     statuses.append(rig.request("GET", "/api/search?q=x", token: "reader").status)
-    // The third of the reader's, again beside the writer's; then the writer's, the second and the first.
+    // The reader's third search, then a third one during the writer's; then the writer's, the
+    // reader's second and first.
     #expect(statuses == [503, 503, 200, 200, 200])
-    // Those that were answered are under way no longer.
+    // Answered searches no longer count.
     fill(["n"])
     #expect(rig.request("GET", "/api/search?q=x", token: "reader").status == 200)
   }

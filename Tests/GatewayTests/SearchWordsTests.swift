@@ -82,7 +82,7 @@ struct SearchWordsTests {
     #expect(
       place.marks.map { String(String.UnicodeScalarView(scalars[$0])) } == ["duck", "goose"])
     #expect(!scalars.contains("\n"))
-    // It is in the text where it says.
+    // The marked range contains the word.
     let all = Array(text.unicodeScalars)
     let there = all[(place.start + place.marks[0].lowerBound)...].prefix(4)
     #expect(String(String.UnicodeScalarView(there)) == "duck")

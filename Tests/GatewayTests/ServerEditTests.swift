@@ -4,7 +4,8 @@ import OTCore
 import ParleySimulationKit
 import Testing
 
-/// Edits over HTTP: answered when they are durable, and held to the revision that they expect.
+/// Edits over HTTP. They are answered when they are durable, and rejected if they expect another
+/// revision.
 @Suite("Edits over HTTP")
 struct ServerEditTests {
   private let rig = GatewayRig(isDemo: true)
@@ -13,7 +14,7 @@ struct ServerEditTests {
     rig.make("n1")
   }
 
-  /// Begins to replace the text of a note.
+  /// Begins a request that replaces the text of a note.
   private func replace(_ text: String, ifMatch revision: Int? = nil) -> UInt64 {
     rig.begin(
       "PUT", "/api/notes/n1/text", headers: revision.map { ["if-match": "\"\($0)\""] } ?? [:], text)
@@ -49,7 +50,7 @@ struct ServerEditTests {
     rig.isStepwise = true
     let first = replace("second", ifMatch: 1)
     _ = rig.endTurn()
-    // Two readers of revision 1: the other's edit is on its way to the disk.
+    // Two clients have read revision 1. The first client's edit is being committed.
     let second = replace("third", ifMatch: 1)
     #expect(rig.answer(first) == nil)
     #expect(rig.answer(second)?.status == 412)

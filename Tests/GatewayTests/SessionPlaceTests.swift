@@ -12,12 +12,12 @@ struct SessionPlaceTests {
 
   private static func identity(_ user: String) -> Identity { Identity(user: user, grants: []) }
 
-  /// Places with numbered sessions.
+  /// Slots with numbered sessions.
   private struct Rig {
     var places: SessionPlaces
     var next: UInt64 = 1
 
-    /// Begins a session.
+    /// Begins a session. Returns `nil` if it is refused.
     mutating func begin(from address: IPAddress?) -> ConnectionID? {
       switch places.decision(for: address, isIdentified: false) {
       case .enter: break
@@ -47,7 +47,7 @@ struct SessionPlaceTests {
   @Test("a newcomer replaces the oldest session of the address with most of them")
   func replaced() {
     var rig = Rig(places: SessionPlaces(capacity: 16))
-    // Four places; one address has half of them.
+    // Four slots; one address occupies half of them.
     let first = (1...3).map { _ in rig.begin(from: Self.address(1)) }
     #expect(first[1] != nil && first[2] == nil)
     for number in 2...3 { _ = rig.begin(from: Self.address(number)) }
@@ -68,14 +68,14 @@ struct SessionPlaceTests {
       #expect(rig.places.isIdentified(id) && rig.places.unidentifiedCount == 0)
     }
     #expect(rig.places.decision(for: Self.address(2), isIdentified: false) == .refuse(.full))
-    // One of them ends, and the newcomer has its place until its user has too many.
+    // When one session ends, the newcomer takes its slot, until its user has too many.
     rig.places.leave(ConnectionID(1))
     let begun = rig.begin(from: Self.address(2))
     let id = try #require(begun)
     #expect(rig.places.identify(id, as: Self.identity("ben")) == .share)
     #expect(rig.places.unidentifiedCount == 1)
     #expect(rig.places.identify(id, as: Self.identity("eve")) == nil)
-    // The same again changes nothing; another user takes the session over once there is a place for both.
+    // Identifying again changes nothing. Another user takes the session over if a slot is free.
     #expect(rig.places.identify(id, as: Self.identity("eve")) == nil)
     #expect(rig.places.identify(id, as: Self.identity("ada")) == .full)
     rig.places.leave(ConnectionID(2))

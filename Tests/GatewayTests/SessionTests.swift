@@ -44,7 +44,7 @@ struct SessionTests {
     #expect(session.turn == turn + 1)
   }
 
-  /// A holder of refresh tokens, who keeps the newest of an answer that arrives.
+  /// A holder of refresh tokens, which stores the newest token that it receives.
   private struct Holder {
     var turn: Int
   }
@@ -57,7 +57,7 @@ struct SessionTests {
     var now: Timestamp = 0
     var isOver = false
     for _ in 0..<100 where !isOver {
-      // Beyond the grace: both may be given one token within it.
+      // The grace period has passed: within it, both holders may get the same token.
       now += 101 + Timestamp(random.next() % 5_000)
       let index = Int(random.next() % 2)
       switch session.renew(turn: holders[index].turn, now: now, Self.rule) {
@@ -82,7 +82,8 @@ struct SessionTests {
     var now: Timestamp = 0
     for _ in 0..<100 {
       now += Timestamp(random.next() % 9_000)
-      // It asks until an answer arrives, several windows at once too, and a clock may be set back a little.
+      // The browser retries until a response arrives, also from several windows; the clock may step
+      // back.
       let tries = 1 + random.next() % 4
       for attempt in 0..<tries {
         let outcome = session.renew(turn: turn, now: now, Self.rule)
@@ -114,7 +115,7 @@ struct SessionTests {
     }
   }
 
-  /// A user whose password was changed at a time.
+  /// A user whose password was changed at `since`.
   private final class ChangedUser: UserSource {
     let since: Timestamp
     init(since: Timestamp) { self.since = since }
@@ -173,7 +174,7 @@ struct SessionTests {
         switch reason {
         case "a logout": .end(user: "ada", .one("s.1"))
         case "another password": .end(user: "ada", .all)
-        // Two turns ago.
+        // The token of two renewals ago.
         default:
           .renew(id: "s.1", user: "ada", turn: 1, now: now + 3, Self.rule)
         }
@@ -233,7 +234,7 @@ struct SessionTests {
     let request = rig.begin("DELETE", "/api/sessions/s.1", headers: ["authorization": "Bearer ada"])
     #expect(rig.answer(request) == nil)
     #expect(rig.request("GET", "/api/sessions", token: "ada").status == 200)
-    // A minute later it is renewed, and so has a token that lasts longer than those of before.
+    // The session is renewed a minute later, so its new token expires later than earlier tokens.
     rig.pass(milliseconds: 60_000)
     let token = Identity(user: "ada", tokenID: "s.1", grants: [])
     _ = rig.store.perform([

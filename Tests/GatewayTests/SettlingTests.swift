@@ -5,7 +5,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// A join's answer about a change that was sent under another id.
+/// The reply to a join about a change that was sent under another client id.
 @Suite("Settling a change that was sent under a former id")
 struct SettlingTests {
   private let rig = GatewayRig(isDemo: true)
@@ -40,7 +40,7 @@ struct SettlingTests {
     }
   }
 
-  /// A client that has joined.
+  /// Returns a client that has joined.
   private func client() throws -> (line: UInt64, id: String) {
     let (line, welcome) = try rig.greet(nil)
     #expect(join(line) != nil)
@@ -75,7 +75,7 @@ struct SettlingTests {
     _ = rig.endTurn()
     rig.store.syncsToFail = 2
     rig.storeWorks()
-    // The first try to wipe it fails as well.
+    // The first attempt to wipe the change fails as well.
     rig.storeWorks()
     #expect(rig.stored.isEmpty)
     #expect(rig.unreadiness != nil)

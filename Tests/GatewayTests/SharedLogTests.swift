@@ -117,11 +117,12 @@ struct SharedLogTests {
     let author = try client(of: b)
     _ = store.perform([.fence(id: "n1", clients: ["made up", author.id])])
     store.dropIdleSessions(of: "n1")
-    // Loaded with the floor.
+    // The gateway loads the note with the floor.
     let newcomer = try client(of: a)
     a.ask(newcomer.line, change())
     #expect(acknowledged(a.pushes(newcomer.line)) + [store.log(of: "n1")?.count ?? 0] == [1])
-    // Loaded before it rose: the change is not taken, and its client joins again.
+    // The gateway loaded the note before the floor rose: it rejects the change, and the client
+    // rejoins.
     b.isStepwise = true
     b.ask(author.line, change())
     settle(b)
@@ -140,7 +141,7 @@ struct SharedLogTests {
     b.ask(line, change())
     #expect(store.log(of: "n1")?.map(\.client).last == author.id)
     #expect(store.log(of: "n1")?.count == 2)
-    // Programs have no sessions.
+    // Edits over HTTP have no sessions.
     #expect(b.request("PUT", "/api/notes/n1/text", "words").status == 200)
   }
 
@@ -196,7 +197,7 @@ struct SharedLogTests {
     #expect(refusals(after).isEmpty)
     #expect(acknowledged(after) + changes(after) == [1])
     #expect(store.log(of: "n1")?.map(\.client) == [author.id])
-    // Ready once the heads have shown that nothing of others is missing.
+    // The gateway is ready when the heads show that it has missed no entries of others.
     #expect(a.unreadiness != nil)
     a.pass(milliseconds: 1_000)
     settle(a)
@@ -216,7 +217,7 @@ struct SharedLogTests {
     }
     #expect(refusals(a.pushes(author.line)) == [.unavailable])
     #expect(store.log(of: "n1")?.isEmpty == true)
-    // The same change again.
+    // The client resends the same change.
     a.ask(author.line, change())
     settle(a)
     #expect(acknowledged(a.pushes(author.line)) == [1])
@@ -252,7 +253,7 @@ struct SharedLogTests {
     settle(a)
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
-    // Another change under the same number, at the node where the client is.
+    // Another change under the same number, at the client's new node.
     b.ask(line, change("y"))
     #expect(store.document("n1")?.text == "y")
     #expect(a.isSettled && b.isSettled)
@@ -269,7 +270,7 @@ struct SharedLogTests {
       return
     }
     #expect(given.changes.isEmpty)
-    // No node has that.
+    // No node has this revision.
     guard case .error(let failure)? = page(of: b, line, after: 9) else {
       Issue.record("expected an error")
       return
@@ -409,7 +410,7 @@ struct SharedLogTests {
         "POST", "/api/notes/n1/changes", headers: ["idempotency-key": "k1"],
         #"{"revision":0,"operation":["k"]}"#)
     }
-    // Neither has found an answer.
+    // Neither node has found a stored response.
     for node in [a, b] { node.storeWorks() }
     if isBehindOthers { b.ask(author.line, change()) }
     _ = b.endTurn()
@@ -475,7 +476,7 @@ struct SharedLogTests {
     #expect(store.log(of: "n1")?.last?.client == loser.id)
   }
 
-  /// The standby lacks the session that the join has begun, so the log would take the copy.
+  /// The standby lacks the session that the join began, so its log would accept the copy.
   @Test("a copy of a change is not committed once a standby has taken the database's place")
   func failover() throws {
     let author = try client(of: a)
@@ -494,7 +495,7 @@ struct SharedLogTests {
     settle(a)
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
-    // Another change under the same number: its author has to name its revision first.
+    // Another change under the same number. Its author has to rejoin with its revision first.
     b.ask(line, change("y"))
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(b.closeCodes[line] == CloseReason.rejoin.rawValue)
@@ -536,7 +537,7 @@ struct SharedLogTests {
     a.ask(author.line, change())
     _ = a.endTurn()
     a.pass(milliseconds: 1_000)
-    // The append is done first, and the heads are reported first.
+    // The append is performed first, but the heads are reported first.
     let replies = a.workBegins()
     #expect(replies.count == 2)
     a.workEnds(replies.reversed())

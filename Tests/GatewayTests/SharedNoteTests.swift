@@ -65,7 +65,7 @@ struct SharedNoteTests {
           operation: operation)))
   }
 
-  /// Delivers the messages of each node to the other since the last time.
+  /// Delivers the hints that each node has sent since the last call to the other node.
   private func exchange() {
     for _ in 0..<4 {
       for hint in a.takeHints() { b.hear(hint.topic, hint.bytes) }
@@ -73,7 +73,7 @@ struct SharedNoteTests {
     }
   }
 
-  /// The messages about people among hints; the others say that the log has grown.
+  /// Returns the hints about people. The other hints report that the log has grown.
   private func words(_ hints: [(topic: String, bytes: [UInt8])]) -> [(
     topic: String, bytes: [UInt8]
   )] {
@@ -121,7 +121,7 @@ struct SharedNoteTests {
     select(second, at: b, 0)
     exchange()
     #expect(carets(a.pushes(first.line)) == [[0, 0]])
-    // A newcomer learns of both.
+    // A newcomer receives both people.
     let third = try client(of: a)
     #expect(third.joined.presence.map(\.clientID) == [first.id, second.id])
     #expect(third.joined.presence.last?.selections == [Selection(anchor: 0, head: 0)])
@@ -148,7 +148,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(first.line)).isEmpty)
     a.pass(milliseconds: 100)
     #expect(left(a.pushes(first.line)) == [second.id])
-    // It was only disconnected.
+    // The node was only disconnected.
     for _ in 0..<30 {
       pass(milliseconds: 100)
       exchange()
@@ -171,12 +171,12 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).isEmpty)
     for hint in hints { a.hear(hint.topic, hint.bytes) }
     #expect(carets(a.pushes(first.line)) == [[1, 3]])
-    // Another newcomer sees it so, too.
+    // Another newcomer receives the same caret.
     #expect(
       try client(of: a).joined.presence.map(\.selections) == [
         [], [Selection(anchor: 3, head: 3)],
       ])
-    // Here the text has grown meanwhile.
+    // At this node the text has grown meanwhile.
     change(first, at: a, "xy", revision: 1, length: 3)
     _ = b.takeHints()
     b.pass(milliseconds: 100)
@@ -276,7 +276,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).isEmpty)
     tell(4, revision: 1, "2,2")
     #expect(carets(a.pushes(first.line)) == [[1, 2]])
-    // As many carets as a client may have.
+    // The number of carets is limited to the maximum per client.
     tell(5, revision: 1, Array(repeating: "1,1", count: 100).joined(separator: ","))
     #expect(carets(a.pushes(first.line)).map(\.count) == [17])
     a.pass(milliseconds: 5_499)
@@ -336,7 +336,7 @@ struct SharedNoteTests {
     exchange()
     #expect(counts(a.pushes(first[0].line)).last == 6)
     #expect(counts(b.pushes(second[0].line)).last == 6)
-    // A person who changes the text is named before the change comes.
+    // The author of a change is named before the change is delivered.
     change(second[1], at: b, "x")
     exchange()
     let heard = a.pushes(first[0].line).filter {
@@ -371,7 +371,7 @@ struct SharedNoteTests {
     pass(milliseconds: 100)
     exchange()
     _ = (a.pushes(witness.line), b.pushes(other.line))
-    // Its connection to the first node is dead, but the node does not know yet.
+    // The client's connection to the first node is dead, but the node has not noticed.
     let now = try client(of: b, name: "Ann again", claim: former.claim)
     #expect(now.id == former.id)
     pass(milliseconds: 100)
@@ -402,13 +402,13 @@ struct SharedNoteTests {
     pass(milliseconds: 100)
     exchange()
     _ = store.perform([.renewEpoch(id: "n1", from: "epoch of n1", to: "epoch 2")])
-    // The first node has read the log again.
+    // The first node has reloaded the log.
     a.pass(milliseconds: 1_000)
     #expect(a.closeCodes[first.line] == CloseReason.rejoin.rawValue)
     let again = try client(of: a)
     #expect(again.joined.epoch == "epoch 2")
     select(second, at: b, 0)
-    // It answers twice a second.
+    // The node replies twice a second.
     for _ in 0..<6 {
       b.pass(milliseconds: 100)
       exchange()

@@ -34,7 +34,7 @@ struct SharedRoomTests {
     node.ask(line, .publish(.init(room: "r", data: JSONValue(text), key: text)))
   }
 
-  /// Delivers the messages of each node to the other since the last time.
+  /// Delivers the hints that each node has sent since the last call to the other node.
   private func exchange() {
     for _ in 0..<4 {
       for hint in a.takeHints() { b.hear(hint.topic, hint.bytes) }
@@ -94,7 +94,7 @@ struct SharedRoomTests {
     let second = try subscriber(of: b)
     publish(first.line, "1", at: a)
     publish(second.line, "2", at: b)
-    // Its own publication comes behind the one that it has not seen yet.
+    // The node's own publication follows the publication that it had not seen.
     #expect(published(b.pushes(second.line)) == [1, 2])
     #expect(published(a.pushes(first.line)) == [1])
     pass(milliseconds: 1_000)
@@ -160,7 +160,7 @@ struct SharedRoomTests {
     #expect(present(a.pushes(first.line)).left.isEmpty)
     a.pass(milliseconds: 200)
     #expect(present(a.pushes(first.line)).left == [second.id])
-    // Old messages do not show them again.
+    // Old hints do not show the people again.
     for hint in b.takeHints() { a.hear(hint.topic, hint.bytes) }
     a.pass(milliseconds: 100)
     exchange()

@@ -8,7 +8,7 @@ import Testing
 struct SharedTextTests {
   private let rig = GatewayRig(isDemo: true)
 
-  /// A note with so many letters, and a follower who wrote them.
+  /// Creates a note with `count` letters. Returns a follower, who wrote them.
   private func write(_ count: Int) throws -> UInt64 {
     rig.make("n1")
     let (author, _) = try rig.greet(nil)
@@ -23,7 +23,7 @@ struct SharedTextTests {
     return author
   }
 
-  /// Joins, and returns the text and the address in memory of its longest frame.
+  /// Joins. Returns the text and the memory address of its longest frame.
   private func join(as client: UInt64) -> (text: String?, address: UInt?) {
     rig.frameAddresses = []
     rig.frameSizes = []
@@ -49,7 +49,7 @@ struct SharedTextTests {
     }
     #expect(addresses.count == 1)
     #expect(ownBytes < 100_000)
-    // The next revision has a text of its own, which is shared in turn.
+    // The next revision has a new text, which is shared in turn.
     var operation = TextOperation()
     operation.insert("y")
     operation.retain(300_000)

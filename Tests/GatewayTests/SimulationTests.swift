@@ -2,9 +2,9 @@ import Gateway
 import ParleySimulationKit
 import Testing
 
-/// Seeds that every run of the tests goes through.
+/// Seeds that every test run covers.
 enum Seeds {
-  /// Runs `count` seeds, each in a simulation of its own, and reports the first that fails.
+  /// Runs `count` seeds in separate simulations, and throws the first failure.
   static func run(_ count: UInt64, from first: UInt64 = 1, _ plan: (UInt64) -> Simulation.Plan)
     throws
   {

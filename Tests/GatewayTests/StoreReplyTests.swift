@@ -6,20 +6,21 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Replies of the store to all work that waits for one.
+/// The store's replies to every kind of work that waits for one.
 @Suite("Whatever the store replies, each client is answered once")
 struct StoreReplyTests {
-  /// Work that ends in one answer, however the store replies.
+  /// Work that ends in one response, whatever the store replies.
   struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String
     var isShared = false
     var isDemo = false
-    /// Whether errors that last leave its client waiting: Whaler has no word for a refusal, and a close would take the
-    /// client's other documents from it, too.
+    /// Whether lasting errors leave the client waiting. Whaler has no message for a refusal, and
+    /// closing the connection would end the client's other documents, too.
     var waitsForGood = false
-    /// Answers that the store gives to the first request of a kind, in place of doing it.
+    /// The replies with which the store answers the first request of a kind, without performing it.
     var first: [String: StoreReply] = [:]
-    /// Prepares a gateway; returns what begins the work, which returns the number of its answers so far.
+    /// Prepares a gateway. The returned closure begins the work, and returns a closure that counts
+    /// the responses so far.
     let prepare: @Sendable (GatewayRig) throws -> () -> () -> Int
 
     var testDescription: String { name }
@@ -77,7 +78,7 @@ struct StoreReplyTests {
 
   // MARK: Running
 
-  /// The record of a run: the kinds of requests and replies, and the number of answers.
+  /// The record of a run: the kinds of requests and replies, and the number of responses.
   private struct Run {
     var kinds: [String] = []
     var replies: [String] = []
@@ -85,7 +86,8 @@ struct StoreReplyTests {
     var answers = 0
   }
 
-  /// Runs a scenario; the store answers one of its requests with a reply in place of doing it.
+  /// Runs a scenario. The store answers the request at index `place` with `reply` instead of
+  /// performing it.
   private static func run(
     _ scenario: Scenario, answering place: Int? = nil, with reply: StoreReply = .done
   ) throws -> Run {
@@ -95,7 +97,7 @@ struct StoreReplyTests {
     ) {
       $0.sharesStore = scenario.isShared
       $0.names.isOffered = true
-      // So that older entries are read from the store.
+      // Older entries must be read from the store.
       $0.windowEntries = 1
     }
     rig.book?.enter("ada", user: "ada", tokenID: "s.1", issuedAt: rig.clock.now, everything)
@@ -121,7 +123,7 @@ struct StoreReplyTests {
         run.kinds.append(kind)
         _ = rig.restAfterTurn()
       }
-      // Failed work is tried again a second later, and ends after a few times.
+      // Failed work is retried a second later, a limited number of times.
       rig.pass(milliseconds: 500)
       if answers() > 0, place.map({ run.kinds.count > $0 }) ?? true, rig.stored.isEmpty { break }
     }
@@ -129,7 +131,7 @@ struct StoreReplyTests {
     return run
   }
 
-  /// The name of a request or a reply, with that of the one inside.
+  /// Returns the name of a request or reply, with the name of the nested one.
   private static func label(_ value: Any) -> String {
     guard let child = Mirror(reflecting: value).children.first, let name = child.label else {
       return "\(value)"
@@ -155,7 +157,8 @@ struct StoreReplyTests {
     return pool
   }()
 
-  /// Replies of other kinds: those of the same family, which the same part reads, and some that others read.
+  /// Returns replies of other kinds: of the same family, which the same code reads, and some other
+  /// kinds.
   private static func others(than kind: String) -> [(String, StoreReply)] {
     func family(_ kind: String) -> Substring { kind.prefix { $0 != "." } }
     let basic: Set<String> = [
@@ -174,12 +177,12 @@ struct StoreReplyTests {
 
   private static let scenarios: [Scenario] = requests + messages + shared + visitors
 
-  /// A request over HTTP, by itself and, some of them, with a key.
+  /// Returns scenarios of an HTTP request without a key and, for some requests, with one.
   private static func http(
     _ method: String, _ path: String, _ body: String = "",
     _ prepare: @escaping @Sendable (GatewayRig) -> Void = { _ in }
   ) -> [Scenario] {
-    // With a key the same two steps come before and after the work of each.
+    // A key adds the same two steps before and after the work.
     let keyed = ["/api/notes", "/api/notes/n", "/api/notes/n/text", "/api/rooms/r/group"]
     let keys: [String?] = method != "GET" && keyed.contains(path) ? [nil, "key-1"] : [nil]
     return keys.map { key in
@@ -262,7 +265,7 @@ struct StoreReplyTests {
       prepare(rig, line)
       return {
         let id = rig.send(line, message())
-        // A connection that is closed is answered, too: its client joins again.
+        // A closed connection counts as a response, as its client joins again.
         return { max(rig.replyCount(line, to: id), rig.closeCodes[line] == nil ? 0 : 1) }
       }
     }
@@ -329,7 +332,7 @@ struct StoreReplyTests {
     message("follow", subscribe) { .follow(.init(room: "r", isFollowing: true)) },
   ]
 
-  /// The same with other nodes on the store.
+  /// Messages while other nodes use the same store.
   private static let shared: [Scenario] = [
     message("change beside other nodes", isShared: true, join) { change("x") },
     message("join after a missed answer", isShared: true) {
@@ -347,7 +350,7 @@ struct StoreReplyTests {
     },
   ]
 
-  /// Work of the program around the gateway.
+  /// Work that the program around the gateway begins.
   private static func visit(
     _ name: String, isDemo: Bool = false,
     _ begin: @escaping @Sendable (GatewayRig, @escaping () -> Void) -> Void

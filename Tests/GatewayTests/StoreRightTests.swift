@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rights under which the store works")
 struct StoreRightTests {
-  /// Work on the note "n", of each kind that names a note.
+  /// A request of each kind that names a note, for the note "n".
   private static let onNote: [StoreRequest] = [
     .note(id: "n"), .text(id: "n", at: .revision(0)), .versions(id: "n"),
     .past(id: "n", .difference(from: 0, to: 1)),

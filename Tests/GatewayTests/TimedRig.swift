@@ -9,7 +9,7 @@ import ParleyWebSocketFrames
 
 /// A gateway that measures the processor time of each of its turns, without the store's.
 ///
-/// Rates are without limits; sizes have their defaults. Document `d` and room `r` are there.
+/// Rates are not limited; sizes have their defaults. Document `d` and room `r` exist.
 final class TimedRig {
   /// A token that grants everything.
   static let token = "all"
@@ -24,7 +24,7 @@ final class TimedRig {
   private var nextID: UInt64 = 1
   /// The nanoseconds of the longest turn since ``begin()``.
   private(set) var longest: UInt64 = 0
-  /// Frames sent since ``begin()``, as text; only short ones are kept.
+  /// Frames sent since ``begin()``, as text; long frames are left out.
   private(set) var frames: [String] = []
   private(set) var responses: [Response] = []
   private(set) var closes: [UInt16] = []
@@ -60,7 +60,7 @@ final class TimedRig {
       ])
   }
 
-  /// Makes notes in the store.
+  /// Creates notes in the store.
   func make(notes count: Int) {
     _ = store.perform(
       (0..<count).map {
@@ -68,7 +68,7 @@ final class TimedRig {
       })
   }
 
-  /// Begins to measure.
+  /// Begins a measurement.
   func begin() {
     longest = 0
     frames = []
@@ -110,7 +110,7 @@ final class TimedRig {
 
   // MARK: Turns
 
-  /// Measures a turn, and those that follow from it.
+  /// Measures a turn, and the turns that follow from it.
   private func turn(_ event: () -> Void) {
     var actions: [GatewayAction] = []
     var rest: Int?
@@ -130,7 +130,7 @@ final class TimedRig {
     }
   }
 
-  /// Measures work of the loop beside the gateway's.
+  /// Measures work on the loop's thread outside the gateway.
   func work(_ work: () -> Void) { measure(work) }
 
   private func measure(_ work: () -> Void) {

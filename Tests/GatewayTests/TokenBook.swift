@@ -1,10 +1,10 @@
 import ParleyGatewayPorts
 
-/// Tokens by heart: what is written in the book is valid until its time.
+/// Valid tokens. A token in the book is valid until it expires.
 final class TokenBook: Authenticator {
   private var identities: [String: Identity] = [:]
 
-  /// Enters a token.
+  /// Adds a token.
   func enter(
     _ token: String, user: String, name: String? = nil, tokenID: String? = nil,
     issuedAt: Timestamp? = nil, expiresAt: Timestamp? = nil, _ grants: [Grant] = []
@@ -27,7 +27,7 @@ final class TokenBook: Authenticator {
   }
 }
 
-/// The server's own tokens by heart.
+/// The server's own tokens, without signatures.
 final class OwnTokenBook: OwnTokens {
   private var identities: [String: Identity] = [:]
 
@@ -46,15 +46,15 @@ final class OwnTokenBook: OwnTokens {
   }
 }
 
-/// Revocations in memory, which can act as if no disk took them.
+/// Revocations in memory, which can simulate a failing disk.
 final class RevocationList: Revocations {
   private(set) var generation = 0
   private var revoked = RevokedTokens()
   private var fromElsewhere: [Revocation] = []
   var isBroken = false
-  /// The number of times that a disk would have been waited for.
+  /// The number of times that a real disk would have been waited for.
   private(set) var waits = 0
-  /// Whether the disk hangs: what is asked for then waits until it does no longer.
+  /// Whether the disk hangs. Revocations are then stored when it no longer hangs.
   var hangs = false {
     didSet {
       guard !hangs else { return }
@@ -63,7 +63,7 @@ final class RevocationList: Revocations {
     }
   }
   private var held: [([Revocation], (RevocationError?) -> Void)] = []
-  /// The time at which the list was complete; `nil` for a gateway that is alone.
+  /// The time at which the list was last complete; `nil` for a gateway that is the only one.
   var completeAt: Int64?
 
   func age(uptime: Int64) -> Int64 { completeAt.map { uptime - $0 } ?? 0 }

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Token buckets")
 struct TokenBucketTests {
-  /// Something drawn at a time.
+  /// An amount drawn at a time.
   private struct Draw {
     var time: Int64
     var count: Int
   }
 
-  /// Draws at random, and returns what was granted.
+  /// Draws random amounts, and returns the granted draws.
   private func granted(_ rate: Rate, countMax: Int, _ random: inout SplitMix64) -> [Draw] {
     var bucket = TokenBucket()
     var now = Int64(random.next() % 1_000)
@@ -47,7 +47,7 @@ struct TokenBucketTests {
       var sum = 0
       for draw in draws[first...] {
         let milliseconds = Int(draw.time - draws[first].time)
-        // All before this one, which may itself have been as large as it liked.
+        // The draws before this one; this draw itself may have any size.
         #expect(sum * 1_000 <= rate.perSecond * milliseconds + 40 * 1_000)
         sum += draw.count
       }

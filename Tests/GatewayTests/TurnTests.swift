@@ -7,7 +7,7 @@ import Testing
 @Suite("Turns of the loop")
 struct TurnTests {
   private let rig = GatewayRig(isDemo: true)
-  /// Connections that follow the note, in the order in which they came, and their clients' ids.
+  /// Connections that follow the note, in the order in which they joined, and their clients' ids.
   private var followers: [(connection: UInt64, client: String)] = []
 
   init() throws {
@@ -22,7 +22,7 @@ struct TurnTests {
     rig.recipients = []
   }
 
-  /// Has a follower insert a letter at the start of the empty note.
+  /// Makes a follower insert a letter at the start of a note of `revision` letters.
   private func type(
     _ follower: Int, sequence: Int = 1, at revision: Int = 0, in document: String = "n1"
   ) {
@@ -38,7 +38,7 @@ struct TurnTests {
           operation: operation)))
   }
 
-  /// Of how many entries each append consists that the store has not done yet.
+  /// The number of entries of each append that the store has not performed yet.
   private var appends: [Int] {
     rig.stored.compactMap {
       if case .append(_, _, let entries, _) = $0.request { entries.count } else { nil }
@@ -69,7 +69,7 @@ struct TurnTests {
     type(1)
     rig.storeWorks()
     type(2)
-    // The turn that delivers: its frames go out at its end, and the rest goes with the next.
+    // The turn that delivers sends its frames; the rest is committed by the next turn.
     #expect(rig.endTurn())
     #expect(appends == [])
     #expect(!rig.endTurn())
@@ -138,7 +138,7 @@ struct TurnTests {
     _ = rig.request("DELETE", "/api/notes/n1")
     _ = rig.endTurn()
     rig.storeWorks(on: rig.stored.count - appends.count)
-    // The name is joined again before the store has reported the outcome of the change.
+    // The id is joined again before the store has reported the outcome of the change.
     rig.ask(followers[1].connection, .join(.init(documentID: "n1")))
     rig.storeWorks()
     #expect(rig.unreadiness == nil)
@@ -164,7 +164,7 @@ struct TurnTests {
     }
     #expect(error.code == .unknownDocument)
     #expect(rig.closeCodes[whaler] == CloseReason.rejoin.rawValue)
-    // The reading that was under way finds no client, and does no harm.
+    // The read that was under way finds no waiting client.
     rig.storeWorks()
     rig.isStepwise = false
     #expect(

@@ -4,7 +4,7 @@ import OTCore
 import SocketMessages
 import Testing
 
-/// Long texts that many ask for at once, in turns of which each encodes one.
+/// Long texts that many clients request at once. Each turn encodes one text.
 @Suite("Long texts in turns")
 struct TurnTextTests {
   private static let count = 6
@@ -32,7 +32,7 @@ struct TurnTextTests {
     rig.frames(connection).count { $0.contains("resourceConnectionConf") }
   }
 
-  /// Counts the texts that have come by the end of each turn, up to the last.
+  /// Returns the number of texts received by the end of each turn.
   private func counts(of texts: () -> Int) -> [Int] {
     var counts = [texts()]
     while rig.endTurn() { counts.append(texts()) }
@@ -82,7 +82,7 @@ struct TurnTextTests {
         sum + rig.pushes(client).count { if case .joined = $0 { true } else { false } }
       }
     }
-    // The first one had its answer at once.
+    // The first client was answered immediately.
     #expect(counts.allSatisfy { $0 <= 1 } && counts.reduce(0, +) == Self.count - 1)
   }
 

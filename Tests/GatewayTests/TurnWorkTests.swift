@@ -6,10 +6,10 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Large changes that come at once, in turns of which each does little.
+/// Large changes that arrive at the same time. Each turn does little work.
 @Suite("Large work in turns")
 struct TurnWorkTests {
-  /// A way in which a large change comes.
+  /// A kind of request or message with a large change.
   enum Way: CaseIterable {
     case text, textOnBase, change, restoring, message
   }
@@ -41,7 +41,7 @@ struct TurnWorkTests {
     rig.begin("PUT", "/api/notes/n1/text" + query, headers: [:], Self.text(number))
   }
 
-  /// Has a follower put text before all others'.
+  /// Makes a follower insert text at the start of a note.
   private func insert(_ text: String, by follower: Int, at revision: Int, in note: String) {
     rig.ask(
       followers[follower],
@@ -51,7 +51,7 @@ struct TurnWorkTests {
           operation: [.insert(text)])))
   }
 
-  /// Begins a change; returns the request, if it is one.
+  /// Begins a change. Returns its request; `nil` if it is a message.
   private func begin(_ way: Way, _ number: Int) -> UInt64? {
     switch way {
     case .text: return replace(number)
@@ -69,9 +69,9 @@ struct TurnWorkTests {
 
   private func logCount(_ note: String) -> Int { rig.store.log(of: DocumentID(note))?.count ?? 0 }
 
-  /// Ends turns, with the store at work behind each, until nothing is left to be done.
+  /// Ends turns until no work is left. The store works after each turn.
   ///
-  /// - Returns: how many entries the note's log had after each.
+  /// - Returns: The number of entries in the note's log after each turn.
   private func turns() -> [Int] {
     var counts: [Int] = []
     var continues = true
@@ -86,7 +86,7 @@ struct TurnWorkTests {
   @Test("of large changes that come at once, each turn takes one", arguments: Way.allCases)
   func oneByOne(way: Way) throws {
     let requests = (0..<Self.count).map { begin(way, $0) }
-    // Texts of the past have been read.
+    // Older texts have been read.
     rig.storeWorks()
     insert("x", by: 0, at: 0, in: "n2")
     _ = rig.endTurn()
@@ -96,7 +96,7 @@ struct TurnWorkTests {
     #expect(before <= 4)
     let counts = turns()
     for (turn, count) in counts.enumerated() { #expect(count <= before + turn + 1) }
-    // To bring the same text back over itself changes nothing, and makes a revision all the same.
+    // Restoring the current text creates a revision, although it changes nothing.
     #expect(counts.last == 2 + Self.count)
     for request in requests.compactMap(\.self) { #expect(rig.answer(request)?.status == 200) }
     if way == .text { #expect(rig.store.document("n1")?.text == Self.text(Self.count - 1)) }
@@ -149,7 +149,7 @@ struct TurnWorkTests {
 
   @Test("no more may wait for another turn than for the store, in pieces and in bytes")
   func waiting() {
-    /// Answers to five texts at once, of which the first is large.
+    /// Returns the statuses of five texts sent at once, of which the first is large.
     func statuses(
       others: [String] = (1..<5).map(Self.text), _ change: @escaping (inout GatewaySettings) -> Void
     ) -> [Int?] {
@@ -190,7 +190,7 @@ struct TurnWorkTests {
     _ = rig.endTurn()
     rig.storeWorks()
     #expect(logCount("n1") == 3)
-    // More than a turn's work, each of them small.
+    // Together more than a turn's work, but each change is small.
     for number in 0..<150 {
       rig.make("small \(number)")
       _ = rig.begin(
@@ -198,7 +198,7 @@ struct TurnWorkTests {
         #"{"revision":0,"operation":["abcd"]}"#)
     }
     rig.storeWorks()
-    // What was delivered in a turn is written before more is committed.
+    // A turn's deliveries are written before more is committed.
     for _ in 0..<2 { _ = rig.endTurn() }
     rig.storeWorks()
     #expect(logCount("n1") == 4 && logCount("small 149") == 1)
@@ -266,7 +266,7 @@ struct TurnWorkTests {
     #expect(rig.store.document("n1")?.text == Self.text(1) + Self.text(2))
   }
 
-  /// The answers to a follower's changes: the revision that each made, or why it is refused.
+  /// Returns the outcomes of a follower's changes: a revision or an error code.
   private func answers(to follower: Int) -> [String] {
     rig.pushes(followers[follower]).compactMap { message in
       switch message {
@@ -285,12 +285,12 @@ struct TurnWorkTests {
     }
   }
 
-  /// The logs of two notes after a run of changes, each with its author and its answer.
+  /// Returns the logs of two notes after a run of changes, each with its author and its outcome.
   private func logs(seed: UInt64, turnWorkMax: Int) throws -> [[String]] {
     let rig = GatewayRig(isDemo: true) { $0.turnWorkMax = turnWorkMax }
     let notes = ["n1", "n2"]
     rig.make("n1", "n2")
-    // What is drawn decides what comes, and when turns end decides nothing.
+    // `script` decides which changes are made; `pace` decides only when turns end.
     var (script, pace) = (SplitMix64(seed: seed), SplitMix64(seed: ~seed))
     var authors: [(connection: UInt64, note: String, length: Int)] = []
     for _ in 0..<8 {

@@ -3,7 +3,7 @@ import OTCore
 import ParleySimulationKit
 import Testing
 
-/// Whole texts get one kind of line end; operations are committed as sent.
+/// Whole texts are normalised to LF; operations are committed as sent.
 @Suite("Whole texts")
 struct WholeTextTests {
   private let rig = GatewayRig(isDemo: true)
@@ -46,13 +46,13 @@ struct WholeTextTests {
       #"{"revision":0,"operation":["\ufeffa\r\nb\r"]}"#)
     #expect(rig.answer(change)?.status == 200)
     #expect(Array(text?.utf8 ?? "".utf8) == Array("\u{feff}a\r\nb\r".utf8))
-    // A text that was read and is written back gets LF, with the others' changes kept.
+    // A text that was read and is written back gets LF; changes by others are retained.
     let other = rig.begin(
       "POST", "/api/notes/n1/changes", headers: [:], #"{"revision":1,"operation":[6,"end"]}"#)
     #expect(rig.answer(other)?.status == 200)
     #expect(replace("\u{feff}a\r\nB\r", query: "?base=1") == #"{"revision":3}"#)
     #expect(text == "a\nB\nend")
-    // What was committed is restored as it was.
+    // A restored text is the same as it was committed.
     let restored = rig.begin("POST", "/api/notes/n1/restore", headers: [:], #"{"revision":1}"#)
     #expect(rig.answer(restored)?.status == 200)
     #expect(Array(text?.utf8 ?? "".utf8) == Array("\u{feff}a\r\nb\r".utf8))

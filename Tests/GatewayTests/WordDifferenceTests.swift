@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Differences by words")
 struct WordDifferenceTests {
-  /// The texts as one, with `[old→new]` for each change.
+  /// Returns both texts in one, with `[old→new]` for each change.
   private static func marked(_ old: String, _ new: String) -> String {
     let bytes = (old: Array(old.utf8), new: Array(new.utf8))
     var marked = ""
@@ -44,7 +44,7 @@ struct WordDifferenceTests {
     (0..<count).map { _ in pieces.randomElement(using: &rng) ?? "" }.joined()
   }
 
-  /// Two texts: unrelated ones, or one and an edited copy.
+  /// Returns two unrelated texts, or a text and an edited copy.
   private static func texts(using rng: inout SplitMix64) -> (String, String) {
     let old = text(Int.random(in: 0...30, using: &rng), using: &rng)
     guard Bool.random(using: &rng) else {
@@ -123,7 +123,7 @@ struct WordDifferenceTests {
   @Test("work is bounded for texts of four megabytes, and equal texts cost none")
   func bounded() {
     var rng = SplitMix64(seed: 7)
-    /// A text of four megabytes: some random words, again and again, each with a number before it.
+    /// Returns a text of four megabytes that repeats some random words.
     func text(_ end: String, wordCount: Int) -> [UInt8] {
       let words = (0..<wordCount).map { "w\($0 % 3)\(Int.random(in: 0..<3, using: &rng))\(end)" }
       let part = Array(words.shuffled(using: &rng).joined().utf8)
