@@ -1,5 +1,5 @@
-// Any bytes, taken as operations on a text, give what the reference gives: applied, composed,
-// transformed, rebased, inverted, with cursors; and what does not fit is refused.
+// Any bytes, read as operations on a text, have the same results as in the reference: applied,
+// composed, transformed, rebased, inverted, with cursors. Operations of wrong lengths are rejected.
 
 import OTCore
 import ParleyOTWorkloads
@@ -27,7 +27,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Reports lengths that do not meet; nothing else happens.
+/// Checks that operations whose lengths do not meet are rejected without effect.
 private func refuse(_ a: TextOperation, _ b: TextOperation, _ text: String) {
   guard a.baseLength != b.baseLength else { return }
   var document = Document(text)
@@ -43,7 +43,7 @@ private func refuse(_ a: TextOperation, _ b: TextOperation, _ text: String) {
   }
 }
 
-/// Numbers out of the input; zeros behind its end.
+/// Bytes from the input; zeros after its end.
 private struct Input {
   let bytes: UnsafeBufferPointer<UInt8>
   private var offset = 0
@@ -67,7 +67,8 @@ private struct Input {
     return String(text)
   }
 
-  /// Each byte is a component: two bits say which, the others how long. Zero ends the operation.
+  /// Returns an operation. Each byte is a component: two bits are its kind, six its length; 0 ends
+  /// the operation.
   mutating func operation(on length: Int) -> TextOperation {
     var operation = TextOperation()
     var left = length

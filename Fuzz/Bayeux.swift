@@ -1,5 +1,5 @@
-// Any bytes are messages or none; a session takes them in any order; and every name of a room has a
-// channel that is that room's.
+// Any bytes are valid messages or rejected; a session accepts messages in any order; and the
+// channel of each room name maps back to the same room.
 
 import ParleyBayeux
 import ParleyJSON

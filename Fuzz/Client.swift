@@ -1,7 +1,9 @@
-// A server may say anything, and a line may break anywhere: the client core takes it, and what was typed last is on
-// the screen unless the server has said in a whole message that there is another text.
+// A server may send anything, and a connection may break anywhere: the client core handles it. The
+// text shown contains what was typed last, unless a complete message of the server has replaced the
+// text.
 //
-// An input is lines: one that begins with `!` is an event of the line or of the person, any other is a message.
+// An input consists of lines: a line that begins with `!` is an event of the connection or the
+// user, any other line is a message.
 
 import OTCore
 import ParleyClientCore
@@ -17,7 +19,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// A client of a server that the input plays.
+/// A client whose server is played by the input.
 private struct Session {
   private var machine = ClientMachine(settings: ClientSettings(name: "Ann"), claim: nil, seed: 1)
   private var now: Int64 = 0

@@ -1,5 +1,5 @@
-// Any bytes are frames or a failure: the same ones wherever reads have cut them, within the limits,
-// and text is what the standard library takes for UTF-8.
+// Any bytes are frames or a failure, within the limits, and the same ones however reads cut them.
+// Text is valid UTF-8 as the standard library defines it.
 
 import ParleyWebSocketFrames
 
@@ -16,7 +16,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// The events read from a stream, as bytes that can be compared.
+/// The events read from a stream, as comparable bytes.
 private struct Log: Equatable {
   var bytes: [UInt8] = []
 
@@ -34,7 +34,7 @@ private struct Log: Equatable {
       random = random &* 1_664_525 &+ 1_013_904_223
       let wanted = seed == 0 ? Int.max : seed == 1 ? 1 : Int(random >> 24) % 40 + 1
       let end = stream.index(place, offsetBy: min(wanted, stream.endIndex - place))
-      // Memory of its own, so that the sanitizer sees a step beyond it.
+      // A separate allocation, so that the address sanitizer detects reads beyond it.
       let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: end - place, alignment: 1)
       memory.copyBytes(from: stream[place..<end])
       var input = memory

@@ -1,4 +1,5 @@
-// Any bytes are a file of each kind, which gives notes or problems; a note's text is UTF-8 with LF alone, its title one line.
+// Any bytes, read as a file of each kind, result in notes or problems. A note's text is UTF-8 with
+// LF only, its title one line.
 
 import ParleyImporting
 

@@ -1,5 +1,5 @@
-// Any bytes give a message or a typed error, in each of the four directions; and what was let in
-// can be written and read again, to the same bytes.
+// Any bytes result in a message or a typed error, in each of the four directions. An accepted
+// message can be written and read again, with the same bytes.
 
 import SocketMessages
 
@@ -28,7 +28,7 @@ private enum Direction: CaseIterable {
       }
       return
     }
-    // A second opinion: no message holds what is not UTF-8, not even in a field that is not read.
+    // A second check: no message contains invalid UTF-8, not even in an unread field.
     guard String(validating: bytes, as: UTF8.self) != nil else {
       fatalError("\(self): no UTF-8, and yet a message")
     }
@@ -59,7 +59,7 @@ private enum Direction: CaseIterable {
       let (id, message) = try WhalerServerMessage.decode(bytes)
       message.encode(senderID: "s", messageID: id, into: &buffer)
     }
-    // What is unknown cannot be written, and nothing was.
+    // Unknown messages cannot be written, so the buffer is empty.
     return buffer.isEmpty ? nil : buffer
   }
 }

@@ -1,5 +1,5 @@
-// Any object is a model or a typed error, and a model that was written is read as the same; and the
-// router takes whatever was read.
+// Any object is a model or a typed error. A model that is written and read again is equal, and the
+// router accepts every object that was read.
 
 import ParleyDialectModels
 import ParleyJSON
@@ -33,7 +33,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 @discardableResult
 private func check<Model: JSONModel>(_: Model.Type, _ fields: JSONFields) -> Model? {
   guard let model = try? Model(fields) else { return nil }
-  // Fields can change their places once, when those of the model go first.
+  // The first write may reorder fields, as the model's own fields come first.
   guard let again = try? Model(model.fields), let third = try? Model(again.fields), again == third
   else { fatalError("\(Model.self) differs when written") }
   return model

@@ -1,5 +1,5 @@
-// An operation's three ways over the wire agree: its JSON form by itself, within a `change`, and in
-// the two arrays of the Whaler family.
+// An operation's three wire formats agree: its JSON by itself, its JSON within a `change`, and the
+// two arrays of the Whaler family.
 
 import OTCore
 import SocketMessages
@@ -12,7 +12,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do throws(OperationError) {
     operation = try TextOperation(json: json)
   } catch {
-    // The same bytes within a message may well be one, by closing its braces themselves.
+    // Within a message the same bytes may be valid, because they can close braces themselves.
     _ = try? change(holding: json)
     return 0
   }
@@ -33,7 +33,7 @@ private let head = Array(
   #"{"messageId":"m","type":"change","data":{"documentId":"d","epoch":"e","revision":0,"sequence":1,"operation":"#
     .utf8)
 
-/// The operation of a message that has these bytes in its place.
+/// Returns the operation of a message that contains these bytes as its operation.
 private func change(
   holding json: UnsafeBufferPointer<UInt8>
 ) throws(MessageError) -> TextOperation? {
@@ -45,7 +45,7 @@ private func change(
   return nil
 }
 
-/// The operation after a way over the wire in two arrays.
+/// Returns the operation after encoding and decoding it as two arrays.
 private func asArrays(_ operation: TextOperation) throws(MessageError) -> TextOperation? {
   var frame: [UInt8] = []
   WhalerServerMessage.docChangeReturnOps(.init(resourceID: "r", operation: operation))
@@ -60,7 +60,7 @@ private func asArrays(_ operation: TextOperation) throws(MessageError) -> TextOp
 private func read<Message>(
   _ frame: [UInt8], _ decode: (UnsafeRawBufferPointer) throws(MessageError) -> Message
 ) throws(MessageError) -> Message {
-  // An allocation of exactly this size, so that the address sanitizer sees a read beyond it.
+  // An allocation of exactly this size, so that the address sanitizer detects reads beyond it.
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: frame.count, alignment: 1)
   defer { bytes.deallocate() }
   bytes.copyBytes(from: frame)

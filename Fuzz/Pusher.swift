@@ -1,5 +1,5 @@
-// Any bytes are a message, a query or events, or none; a connection takes messages in any order and ends once; and an
-// event for others is read again as it was.
+// Any bytes are a message, a query or events, or rejected. A connection accepts messages in any
+// order and ends at most once; and an event for other clients is decoded to the same event.
 
 import ParleyJSON
 import ParleyPusher
@@ -30,7 +30,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Plays the lines as messages.
+/// Feeds each line to a session as a message.
 private func converse(_ bytes: [UInt8]) {
   var settings = PusherSession.Settings()
   settings.channelsMax = 3

@@ -1,5 +1,5 @@
-// Any bytes are requests or an error, with an answer each: the same ones wherever reads have cut
-// them, within the limits; and no answer holds an injected line.
+// Any bytes are requests with one answer each, or an error, within the limits, and the same ones
+// however reads cut them. No answer contains an injected line.
 
 import ParleyHTTP1
 
@@ -24,12 +24,12 @@ private func checkProxyHeader(_ bytes: [UInt8]) {
   guard half == .incomplete || half == whole else { fatalError("a header changes as it grows") }
 }
 
-/// The longest body that is taken.
+/// Returns the maximum bytes of an accepted body.
 private func longestBody(_ limits: HTTPLimits) -> Int {
   limits.asksForLongerBodies ? 2 * limits.bodyBytesMax : limits.bodyBytesMax
 }
 
-/// The events and answers of a stream, as bytes that can be compared.
+/// The events and answers of a stream, as comparable bytes.
 private struct Log: Equatable {
   var events: [UInt8] = []
   var output: [UInt8] = []
@@ -133,7 +133,7 @@ private struct Log: Equatable {
     }
   }
 
-  /// Reads the answers: each has a status line, fields and as much body as it says.
+  /// Checks the answers: each has a status line, fields, and as much body as its length says.
   private func checkOutput() {
     var rest = output[...]
     while !rest.isEmpty {
@@ -143,7 +143,7 @@ private struct Log: Equatable {
       rest = rest[end.upperBound...]
       let length = lines.first { $0.starts(with: "content-length: ".utf8) }
         .map { String(decoding: $0.dropFirst(16).dropLast($0.last == 13 ? 1 : 0), as: UTF8.self) }
-      // The answer to HEAD has no body, and bodies here are of dots only.
+      // An answer to HEAD has no body, and bodies here consist of dots.
       let count = length.flatMap { Int($0) } ?? 0
       if rest.prefix(count).count == count, !rest.starts(with: "HTTP/1.1 ".utf8) {
         rest = rest.dropFirst(count)

@@ -1,5 +1,5 @@
-// Any bytes are a body, a packet or a session's input, or none; what was let in can be written and
-// read again, to the same; and a session never keeps more than it may.
+// Any bytes are a body, a packet or a session's input, or rejected. Accepted ones can be written
+// and read again, with the same result; and a session never stores more than its limit.
 
 import ParleyJSON
 import ParleySocketIO
@@ -31,7 +31,7 @@ private func check(_ bytes: [UInt8]) {
   else { fatalError("a place is no argument") }
 }
 
-/// Feeds a session with pieces of the input, each to where its first byte says.
+/// Feeds a session with pieces of the input. The first byte of each piece selects the function.
 private func run(_ bytes: [UInt8], _ generation: EngineGeneration, overWebSocket: Bool) {
   var settings = SocketSession.Settings()
   settings.queuedBytesMax = 1_000

@@ -1,5 +1,5 @@
-// Any bytes as a token are refused or accepted, never believed without their signature; any claims
-// behind a good signature give an identity or a typed error.
+// No bytes without a valid signature are accepted as a token. Any claims with a valid signature
+// result in an identity or a typed error.
 
 import ParleyCryptoOpenSSL
 import ParleyGatewayPorts
@@ -7,7 +7,7 @@ import ParleyGatewayPorts
 private let secret = [UInt8](repeating: 7, count: 32)
 private let now: Timestamp = 1_763_712_000_000
 
-/// Made once: what is asked of them does not depend on what came before.
+/// Created once: their results do not depend on earlier calls.
 private enum Parties {
   nonisolated(unsafe) static let authenticator = try! JWTAuthenticator(secret: secret)
   nonisolated(unsafe) static let own = try! SelfSignedTokens(secret: secret)
@@ -41,13 +41,13 @@ private func check(claims bytes: [UInt8]) {
     fatalError("a claim made more of its bearer than a user")
   }
   guard identity.expiresAt.map({ $0 > now }) ?? true else { fatalError("it has expired") }
-  // What it says can be said again.
+  // The identity's claims can be signed again.
   let again = Parties.signer.token(
     .init(
       user: identity.user, name: identity.name, tokenID: identity.tokenID,
       issuedAt: identity.issuedAt, grants: identity.grants))
   guard let second = try? Parties.authenticator.authenticate(again, now: now) else {
-    // Only its length may have grown over what is looked at.
+    // The new token may only exceed the maximum length that is read.
     guard again.utf8.count > 8192 else { fatalError("what was said cannot be said again") }
     return
   }

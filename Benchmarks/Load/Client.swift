@@ -3,11 +3,11 @@ import ParleyWebSocketFrames
 
 /// The work that a workload does with its connections.
 protocol Workload: AnyObject {
-  /// The handshake is done.
+  /// Called after the handshake.
   func opened(_ connection: Int, _ client: Client)
-  /// A whole message; the bytes are valid during the call only.
+  /// Called with a whole message, whose bytes are valid only during the call.
   func received(_ connection: Int, _ payload: UnsafeRawBufferPointer, _ client: Client)
-  /// The server has closed, which most workloads do not expect.
+  /// Called when the server has closed a connection, which most workloads do not expect.
   func closed(_ connection: Int, _ client: Client)
 }
 
@@ -17,32 +17,33 @@ extension Workload {
   }
 }
 
-/// Many WebSocket connections, dealt out in turn among the servers, on one thread.
+/// Many WebSocket connections on one thread, distributed evenly among the servers.
 ///
-/// It does as little as a client can, so that it is not the limit of what it measures: frames are
-/// masked once, a whole read is parsed in place, and only a cut-off message is kept.
+/// The client does as little as possible, so that it is not the bottleneck: frames are masked once,
+/// each read is parsed in place, and only incomplete messages are copied.
 final class Client {
   private struct Connection {
     enum Phase { case none, connecting, encrypting, shaking, open }
     var line = Line()
     var phase = Phase.none
     var request: [UInt8] = []
-    /// Bytes of a frame that has not come to its end.
+    /// The bytes of an incomplete frame.
     var rest: [UInt8] = []
-    /// Bytes that this frame has, as far as its head is there; 0 if not.
+    /// The length of the incomplete frame, head included; 0 if its head is incomplete.
     var awaited = 0
-    /// Fragments of a message of which more will come.
+    /// The fragments of an incomplete message.
     var fragments: [UInt8] = []
-    /// Bytes that the socket has not taken.
+    /// Bytes that the socket has not accepted.
     var unsent: [UInt8] = []
     var isWatchedForWriting = false
   }
 
-  // The key of RFC 6455, section 1.3: always the same, so that the answer is too.
+  // The key of RFC 6455, section 1.3. It is constant, so the server's answer is, too.
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
   static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
   private static let room = 1 << 25
-  /// The mask of all frames: they are encoded once, and nothing between the two needs protection.
+  /// The mask of all frames. It is constant, so each frame is encoded once; nothing here needs
+  /// masking.
   static let maskKey: UInt32 = 0x8ec3_175a
 
   private let ports: [Int]
@@ -51,9 +52,9 @@ final class Client {
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
   private var connections: [Connection] = []
   private(set) var openCount = 0
-  /// Handshakes that were done, those of connections that are gone included.
+  /// The number of completed handshakes, including those of closed connections.
   private(set) var handshakes = 0
-  /// Ended with a reset, lest the system keep their ports for a minute.
+  /// Whether connections end with a reset; otherwise the system reserves their ports for a minute.
   var resetsAtClose = false
 
   init(ports: [Int], tls: ClientTLS? = nil) {
@@ -73,7 +74,7 @@ final class Client {
 
   // MARK: Opening and closing
 
-  /// Begins to connect; the number names the connection from now on.
+  /// Begins to connect. Returns the connection's index.
   @discardableResult
   func connect(_ path: String, subprotocol: String? = nil) -> Int {
     connections.append(Connection())
@@ -158,7 +159,7 @@ final class Client {
 
   // MARK: Turning
 
-  /// Waits for events and hands out what has come.
+  /// Waits for events and passes on what the sockets have received.
   func turn(milliseconds: Int, _ workload: some Workload) {
     poller.wait(milliseconds: milliseconds) { index, isWritable in
       switch connections[index].phase {
@@ -182,7 +183,7 @@ final class Client {
     encrypt(index)
   }
 
-  /// Continues the handshake of TLS, if there is one, then begins that of WebSocket.
+  /// Continues the TLS handshake, if there is one, then begins the WebSocket handshake.
   private func encrypt(_ index: Int) {
     guard connections[index].line.shake() else { return }
     connections[index].phase = .shaking
@@ -194,7 +195,7 @@ final class Client {
   private func read(_ index: Int, _ workload: some Workload) {
     guard let base = buffer.baseAddress else { return }
     let kept = connections[index].rest.count
-    // A message larger than the buffer would need another reader; nothing here sends one.
+    // A larger message would need another reader; no server here sends one.
     guard kept < Self.room else { fail("a message is longer than \(Self.room) bytes") }
     let got = connections[index].line.receive(base + kept, Self.room - kept)
     if got <= 0 {
@@ -205,7 +206,7 @@ final class Client {
       return
     }
     if kept > 0 {
-      // A long frame is put together once, and not with every read.
+      // A long frame is assembled once, not at every read.
       guard kept + got >= connections[index].awaited else {
         return keep(UnsafeRawBufferPointer(start: base + kept, count: got), of: index)
       }
@@ -229,7 +230,7 @@ final class Client {
     if !bytes.isEmpty { connections[index].rest += bytes }
   }
 
-  /// The length of the answer to the handshake, or `nil` if it has not come yet.
+  /// Returns the length of the handshake's response; `nil` if it is incomplete.
   private func answerLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [13, 10, 13, 10]) })

@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-  /// Whether the two are the same bytes: one comparison of memory, since every message is compared.
+  /// Whether the bytes are equal. One `memcmp`, since every message is compared.
   func holds(_ bytes: [UInt8]) -> Bool {
     guard count == bytes.count else { return false }
     return bytes.withUnsafeBytes { other in

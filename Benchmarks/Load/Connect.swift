@@ -1,4 +1,4 @@
-/// Opens and closes connections as fast as the server lets it.
+/// Opens and closes connections as fast as the server accepts them.
 final class Connect: Workload {
   private let path: String
   private let subprotocol: String?

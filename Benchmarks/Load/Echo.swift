@@ -1,7 +1,7 @@
 import ParleyWebSocketFrames
 
-/// Each connection keeps a number of messages on their way to the server and back. Where a server has
-/// no echo, each subscribes to a topic of its own.
+/// Each connection has a fixed number of messages in flight to the server and back. If a server has
+/// no echo, each connection subscribes to its own topic.
 final class Echo: Workload {
   private let relay: Relay
   private let payload: [UInt8]
@@ -86,7 +86,7 @@ final class Echo: Workload {
   }
 }
 
-/// Opens many connections, a few at a time.
+/// Opens many connections, at most `atOnce` at a time.
 enum Opening {
   static func open(
     _ count: Int, _ client: Client, _ workload: some Workload, atOnce: Int = 64,

@@ -1,5 +1,5 @@
-/// A publisher and many subscribers: whatever is published comes to all, by the words of any `Relay`. Each
-/// message carries the time at which it was sent.
+/// A publisher and many subscribers, over any `Relay`. Each message contains the time at which it
+/// was sent.
 final class Fanout: Workload {
   private static let topic = "bench"
 
@@ -82,7 +82,7 @@ final class Fanout: Workload {
   }
 
   func opened(_ connection: Int, _ client: Client) {
-    // The publisher of a relay with topics has one of its own, so that it hears of no publication.
+    // The publisher subscribes to a topic of its own, so that it receives no publication.
     let topic = connection == subscribers ? "\(Self.topic)-publisher" : Self.topic
     for frame in relay.greeting(topic: topic, number: connection) {
       client.send(frame, on: connection)
@@ -109,7 +109,7 @@ final class Fanout: Workload {
 }
 
 extension Options {
-  /// The words of `--speaks`.
+  /// The protocol that `--speaks` names.
   var relay: Relay {
     let word = text("speaks", Relay.plain.rawValue)
     guard let relay = Relay(rawValue: word) else {

@@ -1,7 +1,7 @@
-/// Headers of WebSocket frames, read without a check: the null server and its clients are to do as
-/// little as can be done. `FrameReader` takes 370 instructions more for each message.
+/// Headers of WebSocket frames, read without checks, so that the null server and its clients do as
+/// little as possible. `FrameReader` takes 370 instructions more for each message.
 enum FrameCoding {
-  /// A frame's head, if it is all there.
+  /// A frame's head, if it is complete.
   struct Head {
     let opcode: UInt8
     let isFinal: Bool

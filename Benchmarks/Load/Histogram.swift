@@ -11,7 +11,8 @@ struct Histogram {
     buckets[Self.bucket(nanoseconds)] += 1
   }
 
-  /// The duration that this part of all do not exceed, in milliseconds.
+  /// Returns the duration in milliseconds that the fraction `part` of all durations does not
+  /// exceed.
   func milliseconds(_ part: Double) -> Double {
     guard count > 0 else { return 0 }
     let rank = max(1, Int((Double(count) * part).rounded(.up)))

@@ -1,8 +1,8 @@
 import SocketMessages
 
-/// Connections that are open and do nothing: what each costs in memory.
+/// Idle connections, to measure the memory of each.
 ///
-/// On `/ws` each says hello and follows the room `notes`; elsewhere it is open and no more.
+/// On `/ws` each sends hello and subscribes to the room `notes`; on other paths it only connects.
 final class Idle: Workload {
   private let isNative: Bool
   private let token: String?
@@ -23,7 +23,7 @@ final class Idle: Workload {
         client.connect(path, subprotocol: isNative ? Native.subprotocol : nil)
       }
     }
-    // The first ones pay for what all share.
+    // The first connections pay for shared memory.
     open(100)
     workload.turn(client, seconds: 1)
     let before = server.residentBytes()

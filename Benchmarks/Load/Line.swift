@@ -1,18 +1,18 @@
 import CParleyClientTLS
 import Glibc
 
-/// A connected socket of the load program, plain or encrypted, that never blocks.
+/// A connected non-blocking socket of the load program, plain or with TLS.
 struct Line {
   private(set) var file: Int32 = -1
   private var ssl: OpaquePointer?
 
-  /// The result of a read or a write that has moved no byte.
+  /// The result of a read or write that would block.
   static let blocked = -1
   static let failed = -2
 
   init() {}
 
-  /// Begins with a socket that does not block.
+  /// Creates a line on a non-blocking socket.
   init(file: Int32, tls: ClientTLS?) {
     self.file = file
     ssl = tls?.open(file)
@@ -20,7 +20,7 @@ struct Line {
 
   var isEncrypted: Bool { ssl != nil }
 
-  /// Continues the handshake of TLS. Returns whether it is done.
+  /// Continues the TLS handshake. Returns whether it is complete.
   func shake() -> Bool {
     guard let ssl else { return true }
     let result = parley_client_tls_shake(ssl)
@@ -43,7 +43,7 @@ struct Line {
     return Self.result(parley_client_tls_read(ssl, bytes, Int32(clamping: room)))
   }
 
-  /// Returns the number of bytes that were taken, or `blocked` or `failed`.
+  /// Returns the number of bytes that were accepted, or `blocked` or `failed`.
   @inline(__always)
   func send(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard let ssl else {
@@ -69,11 +69,11 @@ struct Line {
   }
 }
 
-/// The client's side of TLS, which trusts one certificate.
+/// The client side of TLS, which trusts one certificate.
 final class ClientTLS {
   private let context: OpaquePointer
 
-  /// - Parameter certificate: A file in PEM form, with the address 127.0.0.1 in it.
+  /// - Parameter certificate: A PEM file for the address 127.0.0.1.
   init(trusting certificate: String) {
     guard let context = parley_client_tls_create(certificate) else {
       fail("\(certificate) cannot be read as a certificate")

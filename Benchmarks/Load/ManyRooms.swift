@@ -1,8 +1,8 @@
 import ParleyJSON
 import SocketMessages
 
-/// Many rooms with a few subscribers each, every connection in some of them, and publications that go
-/// round the rooms at a rate.
+/// Many rooms with a few subscribers each. Every connection is in some of the rooms, and
+/// publications visit the rooms in turn at a fixed rate.
 final class ManyRooms: Workload {
   private let rooms: Int
   private let roomsEach: Int

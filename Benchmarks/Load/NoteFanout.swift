@@ -1,12 +1,11 @@
 import OTCore
 import SocketMessages
 
-/// A few authors and many followers of one note: every change goes through the document, and to
-/// the store, before it is delivered. Each author has one change under way at a time.
+/// A few authors and many followers of one note. Every change passes through the document and the
+/// store before it is delivered. Each author has one change in flight at a time.
 ///
-/// With several servers it also measures how long after a change's acknowledgement it reaches
-/// readers at other servers than its author's; a reader that gets it before the author's
-/// acknowledgement counts as 0.
+/// With several servers, the workload also measures the time from a change's acknowledgement to its
+/// delivery to followers at other servers; a delivery before the acknowledgement counts as 0.
 final class NoteFanout: Workload {
   private let document: String
   private let followers: Int
@@ -17,20 +16,20 @@ final class NoteFanout: Workload {
   private var histogram = Histogram()
   private var acknowledgements = Histogram()
   private var elsewhere = Histogram()
-  /// The edits of late, by the time that is their mark; kept with several servers alone.
+  /// Recent edits by their time marks; recorded only with several servers.
   private var edits: [UInt64: Edit] = [:]
   private var marks: [UInt64] = []
-  /// The marks of each author's change under way, and of what waits behind it.
+  /// The marks of each author's change in flight, and of the edits that wait behind it.
   private var underWay: [(sent: [UInt64], waiting: [UInt64])] = []
   private var sent: [UInt64] = []
-  /// Between two changes, if they come at a rate.
+  /// Nanoseconds between two changes; 0 if there is no fixed rate.
   private var interval: UInt64 = 0
 
-  /// An edit on its way to readers at other servers than its author's.
+  /// An edit that is being delivered to followers at other servers than its author's.
   private struct Edit {
     let server: Int
     var acknowledgedAt: UInt64?
-    /// Deliveries before its author knew.
+    /// The number of deliveries before the acknowledgement.
     var early = 0
   }
 
@@ -45,7 +44,7 @@ final class NoteFanout: Workload {
       document: Notes.create(port: options.numbers("port", 8080)[0]),
       followers: options.number("connections", 1_000), textSize: options.number("text", 60))
     let authors = options.number("window", 4)
-    // Authors come last, so that no client receives a change before having joined.
+    // Authors connect last, so that no client receives a change before it has joined.
     Opening.open(workload.followers + authors, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
@@ -112,7 +111,7 @@ final class NoteFanout: Workload {
     }
   }
 
-  /// A follower has an edit.
+  /// Records the delivery of an edit to a follower.
   private func arrived(_ mark: UInt64, _ connection: Int, _ now: UInt64, _ client: Client) {
     guard let edit = edits[mark], edit.server != client.server(of: connection) else { return }
     if let time = edit.acknowledgedAt {

@@ -1,27 +1,27 @@
 import OTCore
 import SocketMessages
 
-/// A note as its readers know it: one log for all of them, since they receive the same, and how
-/// many have reached each of its revisions.
+/// A note's log as its readers receive it. One log serves all readers, since they receive the same;
+/// the number of readers at each revision is counted.
 ///
-/// So a reader costs a few additions for each message that it gets. What a thousand clients do on a thousand
-/// machines is not this program's to do on one core, where it would be measured in place of the server.
+/// A reader thus costs a few additions for each message. Applying the changes for a thousand
+/// clients on one core would measure this program instead of the server.
 struct NoteLog {
   let document: String
   private(set) var epoch = ""
-  /// The revision at which all readers join.
+  /// The revision at which all readers have joined.
   private var first = 0
-  /// Scalars of the text at each revision, from the first one.
+  /// The scalars of the text at each revision from `first` on.
   private var lengths: [Int] = []
-  /// The change that made each revision; `nil` as long as only its author knows it.
+  /// The change of each revision; `nil` while only its author knows it.
   private var operations: [TextOperation?] = []
-  /// The times at which the edits of each change were typed; the first revision has none.
+  /// The times at which the edits of each change were typed; empty for the first revision.
   private var typed: [[UInt64]] = []
-  /// Readers whose latest revision is this one.
+  /// The number of readers whose latest revision is the one at this index.
   private var readers: [Int] = []
   /// The latest revision that all readers have.
   private var everywhere = 0
-  /// The authors by their numbers.
+  /// The authors' client ids by their numbers.
   private var authors: [Int: String] = [:]
 
   init(document: String) { self.document = document }
@@ -29,10 +29,10 @@ struct NoteLog {
   /// The latest known revision.
   var last: Int { first + lengths.count - 1 }
 
-  /// Changes that some readers have and others do not.
+  /// The number of changes that have not reached all readers.
   var undelivered: Int { last - everywhere }
 
-  /// Lets in a reader, which receives the text as it is; no one types before all have come.
+  /// Adds a reader, whose text is the current one. Typing begins after all have joined.
   mutating func join(_ joined: ServerMessage.Joined) -> Int {
     guard case .text(let text) = joined.content else { fail("a text was expected") }
     learn(joined.numbers?.authors ?? [])
@@ -50,7 +50,7 @@ struct NoteLog {
     for author in authors { self.authors[author.number] = author.clientID }
   }
 
-  /// Reads changes with numbers in place of ids.
+  /// Returns changes with client ids instead of numbers.
   mutating func changes(_ numbered: ServerMessage.NumberedChanges) -> ServerMessage.Changes {
     learn(numbered.authors)
     let changes = numbered.run.changes.map { change in
@@ -64,10 +64,10 @@ struct NoteLog {
 
   func length(at revision: Int) -> Int { lengths[revision - first] }
 
-  /// Adds the next revision, which a change under way has made.
+  /// Adds the next revision, which is the commit of a change in flight.
   ///
-  /// - Parameter operation: The change as others receive it; `nil` if its author was acknowledged
-  ///   first.
+  /// - Parameter operation: The change as other clients receive it; `nil` if its author was
+  ///   acknowledged first.
   mutating func append(_ change: ChangeUnderWay, as operation: TextOperation?) {
     let made = operation ?? rebased(change)
     lengths.append(lengths[lengths.count - 1] + made.targetLength - made.baseLength)
@@ -81,7 +81,7 @@ struct NoteLog {
     operations[revision - first] = operation
   }
 
-  /// A change over all that came in between. Its author has received that, so all of it is known.
+  /// Returns a change transformed over all changes since its base, which its author has received.
   private func rebased(_ change: ChangeUnderWay) -> TextOperation {
     guard change.deletes else { return change.operation }
     var operation = change.operation
@@ -96,10 +96,10 @@ struct NoteLog {
     return operation
   }
 
-  /// Moves a reader on.
+  /// Moves a reader to a newer revision.
   ///
-  /// - Parameter delivered: Called with the time at which each edit was typed that all readers have
-  ///   from now on.
+  /// - Parameter delivered: Called with the typing time of each edit that has now reached all
+  ///   readers.
   mutating func move(from old: Int, to new: Int, _ delivered: (UInt64) -> Void) {
     readers[old - first] -= 1
     readers[new - first] += 1
@@ -113,14 +113,14 @@ struct NoteLog {
 
 /// An author's change that the server has not acknowledged.
 struct ChangeUnderWay {
-  /// The time at which each of the edits in it was typed.
+  /// The times at which the change's edits were typed.
   var typed: [UInt64]
   let sent: UInt64
-  /// The revision that it was typed on.
+  /// The revision that the change is based on.
   let base: Int
   let operation: TextOperation
-  /// Whether it deletes anything, which another may have deleted at the same time.
+  /// Whether the change deletes text, which another change may delete at the same time.
   let deletes: Bool
-  /// The revision that it has made, once it is known.
+  /// The revision of the committed change; `nil` before it is known.
   var revision: Int?
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Makes a note over HTTP, and waits for it.
+/// Creates notes over HTTP, synchronously.
 enum Notes {
   static func create(port: Int, text: String = "", token: String? = nil) -> String {
     let answer = ask(
@@ -20,7 +20,7 @@ enum Notes {
     return id
   }
 
-  /// Sends one request on a connection of its own, and reads the answer to its end.
+  /// Sends one request on a new connection, and reads the whole response.
   private static func ask(
     port: Int, _ line: String, type: String, body: String, token: String?
   ) -> String {

@@ -1,10 +1,10 @@
 import CParleyLibwebsocketsShim
 import Glibc
 
-/// The least that a server can do: one thread, epoll, no checks. `/echo` answers each message with
-/// itself, and messages to `/pub` go to all clients at `/sub`. It knows this program's key alone,
-/// and gives up where a real server would have to think. With a certificate it speaks TLS, by the
-/// same calls as Parley.
+/// A server that does as little as possible: one thread, epoll, no checks. `/echo` returns each
+/// message, and messages to `/pub` are sent to all clients at `/sub`. It accepts only this
+/// program's handshake key, and fails where a real server would have to handle an error. With a
+/// certificate it uses TLS by the same calls as Parley.
 final class NullServer {
   private enum Role { case none, echo, subscriber, publisher }
 
@@ -183,7 +183,7 @@ final class NullServer {
 
   private func give(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) {
     let sent = send(file, bytes, count, 0)
-    // A client that has gone is noticed when its end is read.
+    // A client that has gone is noticed at the next read.
     if sent >= 0 ? sent < count : errno == EAGAIN { fail("a client does not keep up") }
   }
 }

@@ -1,4 +1,4 @@
-/// The words of the command line.
+/// The options of the command line.
 struct Options {
   private var values: [String: String] = [:]
   let mode: String
@@ -20,7 +20,7 @@ struct Options {
     return number
   }
 
-  /// Whole numbers with commas between.
+  /// Returns integers separated by commas.
   func numbers(_ name: String, _ standard: Int) -> [Int] {
     guard let text = values[name] else { return [standard] }
     return text.split(separator: ",").map { word in
@@ -39,6 +39,6 @@ struct Options {
 
   func text(_ name: String, _ standard: String) -> String { values[name] ?? standard }
 
-  /// A word that may be left out.
+  /// Returns an optional word.
   func word(_ name: String) -> String? { values[name] }
 }

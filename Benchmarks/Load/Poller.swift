@@ -32,7 +32,7 @@ struct Poller: ~Copyable {
     }
   }
 
-  /// Waits, then passes each descriptor that is ready.
+  /// Waits for events, then passes each ready descriptor's number to `body`.
   func wait(milliseconds: Int, _ body: (_ number: Int, _ isWritable: Bool) -> Void) {
     let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), Int32(milliseconds))
     guard count > 0 else { return }

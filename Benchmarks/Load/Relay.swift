@@ -1,17 +1,18 @@
 import ParleyWebSocketFrames
 
-/// The words in which a server is asked to relay messages: plain frames over paths of their own, or a
-/// protocol within WebSocket.
+/// The protocol in which a server relays messages: plain frames over separate paths, or a protocol
+/// within WebSocket.
 ///
-/// A message carries the time at which it was sent (`TimeMark`), which every protocol here leaves readable.
+/// A message contains the time at which it was sent (`TimeMark`), which is readable in each
+/// protocol.
 enum Relay: String {
-  /// A relay that sends what comes at one path to the other, as it is.
+  /// A relay that sends each message from one path to the other, unchanged.
   case plain
   /// NATS over WebSocket.
   case nats
-  /// MQTT 3.1.1 over WebSocket, at most once.
+  /// MQTT 3.1.1 over WebSocket, with at-most-once delivery.
   case mqtt
-  /// Yjs: updates of one document, under the protocol of y-websocket.
+  /// Yjs: updates of one document, in the protocol of y-websocket.
   case yjs
 
   /// The path of subscribers.
@@ -30,7 +31,7 @@ enum Relay: String {
 
   var subprotocol: String? { self == .mqtt ? "mqtt" : nil }
 
-  /// The first words of a client, by which it hears of a topic.
+  /// The first frames of a client, which subscribe to a topic.
   func greeting(topic: String, number: Int) -> [Frame] {
     switch self {
     case .plain: []
@@ -42,23 +43,23 @@ enum Relay: String {
           Self.packet(0x10, Self.text("MQTT") + [4, 2, 0, 0] + Self.text("parley-load-\(number)"))),
         binary(Self.packet(0x82, [0, 1] + Self.text(topic) + [0])),
       ]
-    // The server takes its part of the synchronisation up by itself.
+    // The server begins the synchronisation.
     case .yjs: []
     }
   }
 
-  /// Whether a message says that the greeting has been heard.
+  /// Whether a message confirms the greeting.
   func isReady(_ bytes: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .plain: true
     case .nats: bytes.count >= 4 && String(decoding: bytes, as: UTF8.self).contains("PONG")
     case .mqtt: bytes.contains(0x90)
-    // Its first step of synchronisation: from here on the connection hears of updates.
+    // The server's first synchronisation step: from now on the connection receives updates.
     case .yjs: bytes.starts(with: [0, 0])
     }
   }
 
-  /// The bytes of a message of some size, around the time now.
+  /// Returns a message of some size that begins with the current time.
   func content(size: Int) -> [UInt8] {
     var text: [UInt8] = []
     TimeMark.append(nanoseconds(), to: &text)
@@ -66,7 +67,7 @@ enum Relay: String {
     return text
   }
 
-  /// A message to a topic.
+  /// Returns a frame that publishes a message to a topic.
   func publication(_ content: [UInt8], topic: String) -> Frame {
     switch self {
     case .plain: Frame(maskKey: Client.maskKey, payload: content)
@@ -89,7 +90,7 @@ enum Relay: String {
     [first] + Self.variable(body.count) + body
   }
 
-  /// A number in groups of seven bits, the lowest first, as MQTT and Yjs both write it.
+  /// Returns a number in groups of seven bits, lowest first, as MQTT and Yjs encode it.
   fileprivate static func variable(_ number: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = number
@@ -101,26 +102,26 @@ enum Relay: String {
   }
 }
 
-/// An author of a Yjs text who types at its own end of it: one insertion behind the other.
+/// An author of a Yjs text who always types at the end of their own text.
 struct YjsAuthor {
   private let client: Int
   private var clock = 0
 
   init(client: Int) { self.client = client }
 
-  /// The update that inserts a text of ASCII, as a frame.
+  /// Returns a frame with the update that inserts ASCII text.
   mutating func insert(_ text: [UInt8]) -> Frame {
     let variable = Relay.variable
-    // One client with one item, which begins at the clock.
+    // One client with one item, whose clock is given.
     var update = variable(1) + variable(1) + variable(client) + variable(clock)
     if clock == 0 {
-      // Its parent by name, for it has nothing on its left.
+      // The first item names its parent, as it has no left neighbour.
       update += [4] + variable(1) + variable(4) + Array("text".utf8)
     } else {
       update += [0x84] + variable(client) + variable(clock - 1)
     }
     update += variable(text.count) + text
-    // Nothing is deleted.
+    // The set of deletions is empty.
     update += variable(0)
     clock += text.count
     return Frame(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One line of JSON with what was measured.
+/// The results as one line of JSON.
 struct Report {
   private var fields: [String] = []
 
@@ -8,7 +8,7 @@ struct Report {
 
   mutating func add(_ name: String, _ value: Int) { fields.append("\"\(name)\":\(value)") }
 
-  /// Rounded to three digits behind the point.
+  /// Adds a number, rounded to three decimal places.
   mutating func add(_ name: String, _ value: Double) {
     let thousandths = Int((value * 1_000).rounded())
     let digits = String(abs(thousandths) % 1_000)
@@ -17,7 +17,7 @@ struct Report {
       "\"\(name)\":\(thousandths < 0 ? "-" : "")\(abs(thousandths) / 1_000).\(fraction)")
   }
 
-  /// The percentiles of a histogram, in milliseconds.
+  /// Adds the percentiles of a histogram in milliseconds.
   mutating func add(_ name: String, _ histogram: Histogram) {
     for (label, part) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
       add("\(name)_\(label)_ms", histogram.milliseconds(part))
@@ -30,7 +30,7 @@ struct Report {
   }
 }
 
-/// A stretch of time over which rates and processor time are taken.
+/// A period for which rates and processor time are measured.
 struct Measurement {
   private let server: ServerProcess
   private let began = nanoseconds()
@@ -42,13 +42,13 @@ struct Measurement {
     serverBegan = server.processorSeconds()
   }
 
-  /// Seconds since it began.
+  /// Seconds since the period began.
   var seconds: Double { Double(nanoseconds() - began) / 1_000_000_000 }
 
-  /// Seconds of the server's processor time since it began.
+  /// Seconds of the server's processor time since the period began.
   var serverSeconds: Double { server.processorSeconds() - serverBegan }
 
-  /// Adds the rate of what was done, and what it cost the server and this program.
+  /// Adds the rate of an operation, and its processor time in the server and this program.
   func add(_ name: String, _ count: Int, to report: inout Report) {
     let seconds = seconds
     let served = serverSeconds

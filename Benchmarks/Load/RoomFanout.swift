@@ -2,19 +2,19 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// One publisher in a room and many subscribers, all of one dialect: what a delivery costs in each.
+/// One publisher in a room and many subscribers of one dialect: the cost of a delivery in each
+/// dialect.
 ///
-/// The publisher is a native client whatever the subscribers are, so that the runs differ by nothing
-/// else.
+/// The publisher is a native client in all dialects, so that runs differ only in the subscribers.
 final class RoomFanout: Workload {
   private static let room = "/companies/c/workspaces/w/channels?type=public"
-  /// The same room as a channel of Bayeux.
+  /// The same room as a Bayeux channel.
   private static let channel = "/companies/c/workspaces/w/channels!3Ftype!3Dpublic"
 
   private enum Dialect: String {
     case native
     case socketio
-    /// Socket.IO with offsets in the log, to resume from.
+    /// Socket.IO with connection state recovery, whose events contain offsets.
     case recovery
     case bayeux
   }

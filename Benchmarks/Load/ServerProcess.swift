@@ -1,17 +1,17 @@
 import Glibc
 
-/// The servers' processes as the system describes them: processor time and memory, summed.
+/// The processor time and memory of the servers' processes, summed.
 struct ServerProcess {
-  /// Empty unless the options name them.
+  /// The process ids; empty unless the options name them.
   let ids: [Int]
 
-  /// Seconds of processor time of all their threads so far.
+  /// Returns the processor time of all threads so far, in seconds.
   func processorSeconds() -> Double { ids.reduce(0) { $0 + Self.processorSeconds(of: $1) } }
 
-  /// Bytes of memory they have in use.
+  /// Returns the resident memory in bytes.
   func residentBytes() -> Int { ids.reduce(0) { $0 + Self.residentBytes(of: $1) } }
 
-  /// The largest number of bytes of memory that each had in use since it began.
+  /// Returns the sum of the peak resident memory of each process in bytes.
   func largestResidentBytes() -> Int { ids.reduce(0) { $0 + Self.largestResidentBytes(of: $1) } }
 
   private static func processorSeconds(of id: Int) -> Double {
@@ -55,7 +55,7 @@ struct ServerProcess {
   }
 }
 
-/// Seconds of processor time of this program.
+/// Returns this program's processor time in seconds.
 func ownProcessorSeconds() -> Double {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

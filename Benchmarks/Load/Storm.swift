@@ -1,9 +1,9 @@
 import Glibc
 import SocketMessages
 
-/// All clients reconnect at once, as after a restart: people who connect, say hello and join one
-/// note, all that the server lets in at a time. Measured are the time until the last has joined,
-/// until no client receives anything more, and the server's largest memory.
+/// All clients reconnect at once, as after a restart: they connect, say hello and join one note, as
+/// fast as the server accepts them. Measures the time until the last client has joined, the time
+/// until no client receives further messages, and the server's peak memory.
 final class Storm: Workload {
   private let document: String
   private let people: Int
@@ -38,7 +38,7 @@ final class Storm: Workload {
       }
     }
     let all = nanoseconds() - began
-    // Quiet is half a second without a message.
+    // Quiet means half a second without a message.
     while nanoseconds() - workload.heard < 500_000_000 { client.turn(milliseconds: 20, workload) }
     let quiet = workload.heard - began
     var report = Report("storm")
@@ -60,7 +60,7 @@ final class Storm: Workload {
     heard = nanoseconds()
     messages += 1
     bytes += payload.count
-    // The message's type is at its beginning; decoding all of them would measure this program.
+    // The type is near the start of a message; decoding all messages would measure this program.
     let head = String(decoding: payload.prefix(200), as: UTF8.self)
     if head.contains("\"type\":\"welcome\"") {
       client.send(Native.join(document), on: connection)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A time within a text: `@` and sixteen hexadecimal digits.
+/// A time within a text: `@` and sixteen hexadecimal digits, in nanoseconds.
 enum TimeMark {
   static func append(_ time: UInt64, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "@"))
@@ -23,7 +23,7 @@ enum TimeMark {
     return time(UnsafeRawBufferPointer(rebasing: bytes[(found - base)...]))
   }
 
-  /// Passes every mark.
+  /// Calls `body` with each mark.
   static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) {
     var bytes = bytes
     while let base = bytes.baseAddress,

@@ -2,15 +2,14 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// One client's half of operational transform, without the text: its length is all that is needed
-/// to type.
+/// One client's part of operational transform, without the text: typing needs only its length.
 struct Typist {
   var id = ""
   private var synchronizer = ClientSynchronizer(epoch: "", revision: 0)
-  /// Unicode scalars of the text, with what is not confirmed.
+  /// The scalars of the text, unconfirmed edits included.
   private(set) var length = 0
 
-  /// Edits of which it does not know that they are on disk.
+  /// The number of edits that are not confirmed to be on disk.
   var unconfirmedCount: Int { synchronizer.unconfirmedCount }
 
   mutating func join(_ joined: ServerMessage.Joined) {
@@ -24,7 +23,7 @@ struct Typist {
     return Self.must { () throws(SynchronizerError) in try synchronizer.edit(operation) }
   }
 
-  /// Takes a change by any author; an own one is its acknowledgement, and may let the next one go.
+  /// Receives a change by any author. An own change is acknowledged, and the next one is returned.
   mutating func take(
     _ change: ServerMessage.Change, revision: Int
   ) -> ClientSynchronizer.Change? {

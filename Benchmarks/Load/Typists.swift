@@ -2,21 +2,21 @@ import ParleyJSON
 import OTCore
 import SocketMessages
 
-/// People typing on notes together: how long an edit takes until all readers of its note have it,
-/// and until its author knows that it is on disk.
+/// People typing on notes together: the time until all readers of a note have an edit, and until
+/// its author knows that the edit is on disk.
 ///
-/// An edit counts from the moment it is typed: while a change is under way, what is typed on waits,
-/// and that waiting is in the figure.
+/// Time counts from the moment of typing: edits that wait behind a change in flight include this
+/// wait.
 final class Typists: Workload {
-  /// A person, with what a client keeps of its half of operational transform when it does not show
-  /// the text: edits that wait get their places when they are sent, on the text as it is then.
+  /// A person, with the state of a client that does not show the text. Waiting edits get random
+  /// positions when they are sent, in the text of that moment.
   private struct Typist {
     var revision = 0
     var sequence = 0
     var underWay: ChangeUnderWay?
-    /// The time at which each of the edits was typed that have not been sent.
+    /// The times at which the unsent edits were typed.
     var waiting: [UInt64] = []
-    /// The time of its next letter.
+    /// The time at which the next letter is due.
     var due = UInt64.max
 
     var unconfirmedCount: Int { waiting.count + (underWay?.typed.count ?? 0) }
@@ -24,7 +24,7 @@ final class Typists: Workload {
 
   private var notes: [NoteLog]
   private let interval: UInt64
-  /// Scalars around which a text stays; without it the text grows as long as people type.
+  /// The size in scalars around which a text stays; `nil` if the text grows without limit.
   private let size: Int?
   private var typists: [Typist]
   private var numbers: [String: Int] = [:]
@@ -36,9 +36,9 @@ final class Typists: Workload {
   private var acknowledgements = Histogram()
   private var random = RandomNumbers(seed: 1)
   private var pages = RecentPages()
-  /// Whether changes may come with numbers in place of ids, as clients of this server take them.
+  /// Whether changes may contain numbers instead of ids, as this server's clients accept.
   private let takesNumbers: Bool
-  /// The token of all typists; `nil` for a server that asks for none.
+  /// The token of all typists; `nil` for a server without tokens.
   private let token: String?
 
   private init(
@@ -122,7 +122,7 @@ final class Typists: Workload {
     }
   }
 
-  /// Waits until everything typed has reached all readers, and its author knows.
+  /// Waits until all edits have reached all readers and are confirmed to their authors.
   private func settle(_ client: Client, seconds: Double) {
     let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
     while nanoseconds() < end, undelivered > 0 || unconfirmed > 0 {
@@ -134,7 +134,7 @@ final class Typists: Workload {
 
   private var unconfirmed: Int { typists.reduce(0) { $0 + $1.unconfirmedCount } }
 
-  /// Sends what a person has typed, as one change, if none of theirs is under way.
+  /// Sends a person's waiting edits as one change, unless another change is in flight.
   private func send(_ index: Int, _ client: Client) {
     guard typists[index].underWay == nil, !typists[index].waiting.isEmpty else { return }
     let note = notes[index % notes.count]
@@ -154,7 +154,7 @@ final class Typists: Workload {
             sequence: typists[index].sequence, operation: operation))), on: index)
   }
 
-  /// Letters somewhere, now and then a letter less; mostly less where the text is long enough.
+  /// Returns random insertions and some deletions, which outnumber them in a text that is too long.
   private func edits(_ count: Int, on length: Int) -> TextOperation {
     var operation = TextOperation()
     var place = 0
@@ -204,7 +204,7 @@ final class Typists: Workload {
       learn(answer.revision, of: connection)
       read(answer.revision..<answer.revision + 1, connection, client)
     case .refused(let refusal): fail("a change was refused: \(refusal.code.rawValue)")
-    // Presence, which all clients receive as well.
+    // Presence, which all clients receive in the same way.
     default: pages.add(0..<0, bytes)
     }
   }
@@ -234,7 +234,7 @@ final class Typists: Workload {
     }
   }
 
-  /// A change under way has made a revision, which the first message about it names.
+  /// Records the revision of a change in flight, which the first message about it reports.
   private func learn(_ revision: Int, of author: Int, as operation: TextOperation? = nil) {
     let last = notes[author % notes.count].last
     guard var change = typists[author].underWay else { fail("a change was made twice") }
@@ -247,7 +247,7 @@ final class Typists: Workload {
     typists[author].underWay = change
   }
 
-  /// Notes that a reader has received some changes; an own one among them is acknowledged.
+  /// Records that a reader has received changes. An own change among them is acknowledged.
   private func read(_ page: Range<Int>, _ reader: Int, _ client: Client) {
     let old = typists[reader].revision
     guard page.lowerBound == old + 1 else { fail("a change is missing, or came once too often") }
@@ -286,13 +286,13 @@ struct RecentPages {
   }
 }
 
-/// Numbers from a seed.
+/// Pseudo-random numbers from a seed.
 struct RandomNumbers {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }
 
-  /// A number from 0 up to, not including, a bound; 0 for 0.
+  /// Returns a number from 0 up to, but not including, a bound; 0 if the bound is 0.
   mutating func below(_ bound: UInt64) -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state

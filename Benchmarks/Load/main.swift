@@ -36,7 +36,7 @@ let options = Options(Array(CommandLine.arguments.dropFirst()))
 let ports = options.numbers("port", 8080)
 let server = ServerProcess(ids: options.numbers("pid", 0).filter { $0 != 0 })
 
-/// A client of the servers; with TLS if a certificate to trust is named.
+/// Returns a client of the servers, with TLS if an option names a certificate to trust.
 func client() -> Client {
   Client(ports: ports, tls: options.word("trust").map(ClientTLS.init(trusting:)))
 }

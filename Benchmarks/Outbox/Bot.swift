@@ -2,7 +2,7 @@ import Foundation
 import ParleyClient
 import ParleyOffline
 
-/// Edits of a bot, and notes that rest, at a running server.
+/// A bot's edits, and idle notes, on a running server.
 enum Bot {
   static func run(_ address: String, count: Int) async throws {
     let service = ParleyService(
@@ -29,7 +29,7 @@ enum Bot {
     try await idle(address)
   }
 
-  /// The memory of open, idle notes, from the difference between few and many.
+  /// Prints the memory of an open, idle note, from the difference between few and many notes.
   private static func idle(_ address: String) async throws {
     let idle = ParleyService(address.replacing("http", with: "ws", maxReplacements: 1), as: "idle")
     let ids = try await makeNotes(1_100, named: "idle", at: address)
@@ -40,7 +40,7 @@ enum Bot {
     await idle.stop()
   }
 
-  /// Makes empty notes.
+  /// Creates empty notes.
   private static func makeNotes(
     _ count: Int, named name: String, at address: String
   ) async throws -> [String] {
@@ -54,7 +54,7 @@ enum Bot {
     return ids
   }
 
-  /// This process's resident bytes.
+  /// The resident memory of this process in bytes.
   private static var resident: Int {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -1,14 +1,15 @@
-// Throughput of an outbox on this machine's disk, with a server in the process that answers at once.
+// The throughput of an outbox on this machine's disk, with a server in the same process that
+// answers immediately.
 //
 //     parley-outbox-bench FOLDER [COUNT [http://127.0.0.1:8080]]
 //
-// Beside what a disk allows: the same bytes added to a file, each synced. With a running server's address also
-// a bot's edits there, and the memory of notes that rest.
+// Also prints the disk's limit: the same bytes appended to a file, each synced. With the address of
+// a running server, prints a bot's edits there, and the memory of idle notes.
 import Foundation
 import ParleyOffline
 import Synchronization
 
-/// Answers at once, or not at all while it is away.
+/// A server that answers immediately, or not at all while it is unavailable.
 final class NearServer: MutationSender, Sendable {
   private let isThere = Atomic(false)
   private let lastID = Atomic<Int64>(0)
@@ -22,7 +23,7 @@ final class NearServer: MutationSender, Sendable {
   }
 }
 
-/// Prints how fast something goes, and the processor time of each.
+/// Prints the rate of some work, and the processor time of each item.
 func measure(_ name: String, _ count: Int, _ work: () async throws -> Void) async rethrows {
   let start = ContinuousClock.now
   let used = clock()
@@ -32,7 +33,7 @@ func measure(_ name: String, _ count: Int, _ work: () async throws -> Void) asyn
   print("\(name): \(Int(Double(count) / seconds))/s, \(Int(micros)) µs of processor time each")
 }
 
-/// Adds bytes to a file, and has each on the disk before the next.
+/// Appends items to a file, and syncs each before the next.
 func writeSynced(_ count: Int, in folder: String) throws {
   let path = folder + "/floor"
   _ = FileManager.default.createFile(atPath: path, contents: nil)

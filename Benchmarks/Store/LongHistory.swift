@@ -4,14 +4,16 @@ import OTCore
 import ParleyOTWorkloads
 import ParleyServer
 
-/// A note whose history grows, by hundreds of authors at random places: what a change costs, and what it
-/// takes to read the newest text at most, at each of some lengths. Prints a line of JSON for each.
+/// A note whose history grows by changes of hundreds of authors at random positions. Prints a line
+/// of JSON at each milestone: the cost of a change, and the maximum cost of reading the newest
+/// text.
 struct LongHistory {
   private static let authors = 300
-  /// Changes that are timed at each length.
+  /// The number of timed changes at each milestone.
   private static let sample = 10_000
-  /// Reads of the newest text on the way to each length. The slowest counts: a read costs little after a
-  /// snapshot, and twice as much and more before the next, which is due when the text has doubled.
+  /// The number of reads of the newest text before each milestone, of which the slowest counts. A
+  /// read costs least after a snapshot, and more than twice as much before the next, which is due
+  /// when the text has doubled.
   private static let reads = 8
 
   let milestones: [Int]
@@ -58,7 +60,7 @@ struct LongHistory {
     }
   }
 
-  /// Processor time of this process, all threads.
+  /// Returns the processor time of all threads of this process in microseconds.
   private static func processorMicroseconds() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -66,7 +68,8 @@ struct LongHistory {
   }
 }
 
-/// A store that grows to a number of bytes, of notes with a hundred changes of ten kilobytes each.
+/// A store that grows to a size in megabytes, with notes of a hundred changes of ten kilobytes
+/// each.
 struct LargeStore {
   private static let changes = 100
   private static let changeBytes = 10_000
@@ -83,7 +86,7 @@ struct LargeStore {
     while StoreUnderTest.bytes(of: path) + StoreUnderTest.bytes(of: path + "-wal")
       < megabytes << 20
     {
-      // Another run may have made some.
+      // Another run may have used the same file.
       let id = "large-\(getpid())-\(note)"
       note += 1
       store.create(DocumentID(id))

@@ -2,16 +2,16 @@ import ParleyGatewayPorts
 import ParleyOTWorkloads
 import ParleyServer
 
-/// 200 authors, each with a letter under way, at random places of one note: changes a second when
-/// the note has some revisions, and when it has four times as many.
+/// 200 authors, each with one change in flight, at random positions of one note. Measures changes
+/// per second when the note has `revisions` revisions, and when it has four times as many.
 struct RandomPlaces {
   private static let authors = 200
-  /// Changes that are timed at each length.
+  /// The number of timed changes at each length.
   private static let sample = 20_000
 
   let revisions: Int
 
-  /// - Returns: whether the target was met.
+  /// - Returns: Whether the target was met.
   func run() throws -> Bool {
     let store = try StoreUnderTest()
     store.create("n")
@@ -35,7 +35,7 @@ struct RandomPlaces {
     to end: Int, _ length: inout Int, _ store: StoreUnderTest, _ random: inout SplitMix64
   ) {
     while length < end {
-      // What all authors have sent while the last commit was under way goes with the next.
+      // All changes sent during a commit share the next one.
       let entries = (0..<min(Self.authors, end - length)).map { index in
         let now = length + index
         return StoreUnderTest.letter(

@@ -6,12 +6,13 @@ import OTCore
 import ParleyServer
 import ParleyStoreSQLite
 
-/// The store's threads over a file: one in a folder that goes away with it, or one that stays.
+/// The store's threads over a file: in a temporary folder that is deleted with it, or a permanent
+/// file.
 final class StoreUnderTest {
   static let epoch = "bench"
 
   let thread: StoreThread
-  /// The folder that goes away; `nil` for a file that stays.
+  /// The temporary folder; `nil` for a permanent file.
   private let folder: String?
   private let woken = Monitor(false)
   private var nextTicket: UInt64 = 1
@@ -25,7 +26,7 @@ final class StoreUnderTest {
     try self.init(path: folder + "/notes.parley", in: folder)
   }
 
-  /// A file that stays.
+  /// Opens the store over a permanent file.
   convenience init(path: String) throws { try self.init(path: path, in: nil) }
 
   private init(path: String, in folder: String?) throws {
@@ -56,14 +57,14 @@ final class StoreUnderTest {
     return work.compactMap(\.ticket)
   }
 
-  /// Waits for completions, or until the time is over, and takes them.
+  /// Waits for completions, or until the time limit, and removes and returns them.
   func completions(atMostMilliseconds limit: Int = 60_000) -> [StoreThread.Completion] {
     woken.wait(atMostMilliseconds: limit) { $0 }
     woken.withLock { $0 = false }
     return thread.takeCompletions()
   }
 
-  /// Does requests and waits for all of them.
+  /// Performs requests and waits for all of them.
   func finish(_ requests: [StoreRequest]) {
     var open = Set(submit(requests))
     while !open.isEmpty {
@@ -76,7 +77,7 @@ final class StoreUnderTest {
     }
   }
 
-  /// The size of a file; 0 if it is not there.
+  /// Returns the size of a file; 0 if it does not exist.
   static func bytes(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
@@ -86,7 +87,7 @@ final class StoreUnderTest {
     finish([.create(id: id, epoch: Self.epoch, title: id.text, time: 1)])
   }
 
-  /// A letter at a place.
+  /// Returns an entry that inserts a letter at a position.
   static func letter(
     _ revision: Int, at place: Int, of length: Int, author: Int
   ) -> LogEntry {
@@ -100,14 +101,14 @@ final class StoreUnderTest {
   }
 }
 
-/// Microseconds from no certain beginning.
+/// Returns the microseconds of the monotonic clock.
 func microseconds() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1_000
 }
 
-/// The value that so many of a thousand do not exceed.
+/// Returns the value that `share` thousandths of the values do not exceed.
 func permille(_ share: Int, of values: [Int]) -> Int {
   let sorted = values.sorted()
   return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * share / 1_000)]

@@ -3,17 +3,17 @@ import ParleyGatewayPorts
 import ParleyOTWorkloads
 import ParleyServer
 
-/// Twenty typists on one note, alone and beside a reader of another note's past.
+/// Twenty typists on one note, alone and while a reader reads another note's history.
 struct TypingBesideReading {
   private static let typists = 20
   private static let seconds = 20
-  /// Between two letters of one typist.
+  /// The pause between two letters of one typist.
   private static let pauseMicroseconds = 200_000
   private static let readingMicroseconds = 200_000
 
   let revisions: Int
 
-  /// - Returns: whether the target was met.
+  /// - Returns: Whether the target was met.
   func run() throws -> Bool {
     let store = try StoreUnderTest()
     store.create("typed")
@@ -54,7 +54,7 @@ struct TypingBesideReading {
       + "p95 \(permille(950, of: waits)) µs, p99 \(permille(990, of: waits)) µs"
   }
 
-  /// Types for a while; how long each change waited for its commit, in microseconds.
+  /// Types for a while. Returns each change's wait for its commit in microseconds.
   private func type(
     into store: StoreUnderTest, _ length: inout Int, reading read: StoreRequest?
   ) -> [Int] {

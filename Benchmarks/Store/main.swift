@@ -4,10 +4,11 @@ import Glibc
 // parley-store-bench history REVISIONS…
 // parley-store-bench fill FILE MEGABYTES
 //
-// Measures the store's threads, without sockets: how long typists wait for their commits while a
-// reader reads another note's past, and how many changes a second 200 authors make at random places
-// of a long note. Ends with 1 if a target is missed. `history` prints what a change and a text cost
-// at each of some lengths; `fill` makes a large store, for the time that others take to read it.
+// Measures the store's threads, without sockets: how long typists wait for commits while a reader
+// reads another note's history, and the changes per second of 200 authors at random positions of a
+// long note. Exits with status 1 if a target is missed. `history` prints the cost of a change and
+// of a text at some lengths; `fill` makes a large store, for measuring how long other programs take
+// to read it.
 
 let words = Array(CommandLine.arguments.dropFirst())
 do {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Growth of building operations", .serialized)
 struct BuildingGrowthTests {
-  /// The components of an operation, as many as asked for, that never merge.
+  /// Returns an operation of `count` components that never merge.
   private static func alternating(_ count: Int) -> TextOperation {
     var operation = TextOperation()
     for index in 0..<count / 2 {
@@ -48,8 +48,8 @@ struct BuildingGrowthTests {
       var bytes: [UInt8] = []
       operation.appendJSON(to: &bytes)
     },
-    // A list is given back to the system each time when it is larger than memory kept at hand, and
-    // its pages are allocated again then: both sizes stay below that.
+    // Above a size threshold, a list's memory is returned to the system and its pages are mapped
+    // again each time. Both sizes stay below the threshold.
     GrowthLaw("list the components", size: 2_500, prepare: alternating) { operation in
       precondition(operation.components.count == operation.componentCount)
     },

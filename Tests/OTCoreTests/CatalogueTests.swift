@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The statements of the documentation catalogue, compared with the code.
+/// Checks the statements of the documentation catalogue.
 @Suite("The catalogue's examples")
 struct CatalogueTests {
   @Test func `the first example`() throws {

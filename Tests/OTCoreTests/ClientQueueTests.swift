@@ -3,10 +3,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Long runs of edits that wait: offline, or behind a change in flight.
+/// Long runs of waiting edits: offline, or behind a change in flight.
 @Suite("A client's queue of edits", .serialized)
 struct ClientQueueTests {
-  /// Edits one after the other, here and there in a text of so many scalars.
+  /// Returns successive edits at random positions of a text of `length` scalars.
   private static func edits(
     _ count: Int, length: Int, using random: inout SplitMix64
   ) -> [TextOperation] {
@@ -113,7 +113,7 @@ struct ClientQueueTests {
       #expect(change.sequence == trips)
       #expect(change.operation.componentCount <= limits.componentsMax)
       #expect(json(change.operation).utf8.count <= limits.jsonBytesMax)
-      // Others write between the parts, the author types on, and once the process ends.
+      // Other clients write between the parts, the author types on, and the process restarts once.
       if trips % 2 == 0 {
         let other = TextOperation.random(length: server.document.scalarCount, using: &random)
         _ = try server.submit(other, at: server.revision)
@@ -153,7 +153,7 @@ struct ClientQueueTests {
     },
   ]
 
-  /// Types so many letters, each at the given place.
+  /// Types `count` letters, each at the position that `place` returns.
   private static func type(_ count: Int, at place: (_ index: Int, _ length: Int) -> Int) {
     var client = offline()
     for index in 0..<count {

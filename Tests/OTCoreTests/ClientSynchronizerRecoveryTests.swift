@@ -9,7 +9,8 @@ struct ClientSynchronizerRecoveryTests {
     return operation
   }
 
-  /// On “hello”: “X” typed in front is in flight, “!” behind it waits.
+  /// Returns a client of “hello” with “X” inserted at the start in flight, and “!” at the end
+  /// waiting.
   private func busy() throws -> ClientSynchronizer {
     var client = ClientSynchronizer(epoch: "one", revision: 7)
     _ = try client.edit(
@@ -71,7 +72,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test(arguments: [
-    // The server's new text, how many of this client's changes it has, and what comes out.
+    // The server's new text, the number of this client's changes in it, and the expected text.
     ("hello", 0, "Xhello!"),
     ("Xhello", 1, "Xhello!"),
     ("well, hello", 0, "well, Xhello!"),
@@ -104,7 +105,7 @@ struct ClientSynchronizerRecoveryTests {
     #expect(client.changeInFlight?.sequence == 1)
     #expect(client.changeInFlight?.revision == 7)
     #expect(client.isOvertaken)
-    // As it was it would be sent with the new epoch, and with a revision of the old one.
+    // A retry would combine the new epoch with a revision of the old one.
     #expect(client.retry() == nil)
     #expect(try apply.applied(to: "Xhello!").utf8.elementsEqual("well, Xhello!".utf8))
     let following = try client.acknowledge(sequence: 1, revision: 41)

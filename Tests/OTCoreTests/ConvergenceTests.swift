@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Clients and a server, with everything between them as late as the seed likes.
+/// Clients and a server whose messages are delayed by random amounts.
 @Suite("Convergence")
 struct ConvergenceTests {
   private enum Message {
@@ -18,7 +18,7 @@ struct ConvergenceTests {
     var cursor = 0
   }
 
-  /// One history: all clients type, messages travel when they like, then all is delivered.
+  /// Runs one history: clients type, messages are delayed at random, and finally all are delivered.
   private func run(seed: UInt64, clients: Int, steps: Int) throws {
     var random = SplitMix64(seed: seed)
     let start = RandomTexts.text(scalars: random.below(8), using: &random)
@@ -84,7 +84,7 @@ struct ConvergenceTests {
     }
   }
 
-  /// Four thousand histories of three to eight clients.
+  /// 4,000 histories of three to eight clients.
   @Test(arguments: 0..<8)
   func `clients with delays end with one text`(block: UInt64) throws {
     for seed in (block * 500)..<(block * 500 + 500) {

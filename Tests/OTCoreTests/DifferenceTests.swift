@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The difference of two texts")
 struct DifferenceTests {
-  /// Words and lines from a seed, so few of them that many are alike.
+  /// Returns random words and lines, short enough that many are equal.
   private static func prose(_ words: Int, using random: inout SplitMix64) -> String {
     var text = ""
     for _ in 0..<words {
@@ -31,7 +31,7 @@ struct DifferenceTests {
       let difference = TextOperation(changing: Document(old), into: Document(new))
       #expect(scalars(try difference.applied(to: old)) == scalars(new))
       #expect(difference.baseLength == old.unicodeScalars.count)
-      // Never more than replacing all that lies between the common beginning and end.
+      // The difference never inserts more than replacing all between the common prefix and suffix.
       let whole = TextOperation(replacing: Document(old), by: Document(new))
       #expect(difference.insertedBytes <= whole.insertedBytes)
       if old == new { #expect(difference.isIdentity) }
@@ -95,7 +95,7 @@ struct DifferenceTests {
     var local = old
     let end = paragraphs[..<5].joined().unicodeScalars.count
     let start = end - paragraphs[4].unicodeScalars.count
-    // Words of one's own in the fifth, one word of it taken away, and the sixth's end too.
+    // New words in the fifth paragraph, one of its words replaced.
     for (range, text) in [
       (end - 2..<end - 2, ", and more"), (start..<start + 9, "Chapter"),
     ] {
@@ -126,7 +126,7 @@ struct DifferenceTests {
       var local = old
       var typed: [String] = []
       for index in 0..<random.between(1, 8) {
-        // A sign that occurs nowhere else, so that it can be found again.
+        // A letter that occurs nowhere else, so that it can be found.
         let mark = String(UnicodeScalar(UInt8(0x41 + index)))
         let place = random.between(0, local.scalarCount)
         let edit = try TextOperation(
@@ -143,13 +143,13 @@ struct DifferenceTests {
       let marks = local.text.unicodeScalars.filter { $0.value >= 0x41 && $0.value < 0x50 }
       #expect(marks.count == before + typed.count)
       for mark in typed { #expect(marks.contains { String($0) == mark }) }
-      // What is sent is all there is: the server's text becomes the local one.
+      // The change is complete: it turns the server's text into the local one.
       let sent = try #require(change)
       #expect(scalars(try sent.operation.applied(to: new.text)) == scalars(local.text))
     }
   }
 
-  /// Two texts of so many lines, all different.
+  /// Returns two texts of `lines` lines that are all different.
   private static func strangers(_ lines: Int) -> (Document, Document) {
     let old = (0..<lines).map { "old line \($0 &* 7919)\n" }.joined()
     let new = (0..<lines).map { "new line \($0 &* 104_729)\n" }.joined()

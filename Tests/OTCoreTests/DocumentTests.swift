@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A document")
 struct DocumentTests {
-  /// Node sizes: those of all documents, and small ones, where nodes split and join all the time.
+  /// Node sizes: the default (`nil`), and small ones, whose nodes often split and join.
   private static let sizes = [
     nil, RopeSizes(leafCapacity: 32, fanOut: 6), RopeSizes(leafCapacity: 32, fanOut: 32),
     RopeSizes(leafCapacity: 64, fanOut: 7), RopeSizes(leafCapacity: 200, fanOut: 8),
@@ -14,7 +14,7 @@ struct DocumentTests {
     if let sizes { Document(text, sizes: sizes) } else { Document(text) }
   }
 
-  /// Every edit is repeated on an array of scalars; copies made on the way must not move.
+  /// Each edit is repeated on an array of scalars. Copies made in between must not change.
   @Test(arguments: Seeds.smoke, sizes)
   func `stays equal to a plain text`(seed: UInt64, sizes: RopeSizes?) throws {
     var random = SplitMix64(seed: seed)

@@ -2,21 +2,21 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Every operation there is on a text of up to three letters out of two, and every pair of them.
+/// Every operation on a text of up to three scalars, inserting two letters, and every pair.
 ///
-/// An operation puts at most one letter at each place: before a letter, after it, and, when that one
-/// goes, on both its sides, so insert and delete come in both orders.
+/// An operation inserts at most one letter at each position. Around a deleted scalar it may insert
+/// on both sides, so insert and delete occur in both orders.
 @Suite("All small cases")
 struct ExhaustiveTests {
   private static let letters: [Unicode.Scalar] = ["a", "b"]
 
-  /// An operation, plainly and packed.
+  /// An operation, as a reference operation and as a packed one.
   private struct Case {
     var plain: ReferenceOperation
     var packed: TextOperation
   }
 
-  /// All operations on a text of this length.
+  /// Returns all operations on a text of this length.
   private static func operations(length: Int) -> [Case] {
     var lists: [[ReferenceOperation.Step]] = [[]]
     func withAdditions(_ lists: [[ReferenceOperation.Step]]) -> [[ReferenceOperation.Step]] {
@@ -32,7 +32,7 @@ struct ExhaustiveTests {
     }
   }
 
-  /// All texts of this length.
+  /// Returns all texts of this length.
   private static func texts(length: Int) -> [[Unicode.Scalar]] {
     var texts: [[Unicode.Scalar]] = [[]]
     for _ in 0..<length { texts = texts.flatMap { text in letters.map { text + [$0] } } }
@@ -42,7 +42,7 @@ struct ExhaustiveTests {
   private static let all = (0...3).map(operations(length:))
 
   @Test func `there are as many as there must be`() {
-    // Three choices at each place, two for each letter.
+    // Three choices at each position, two for each letter.
     #expect(Self.all.map(\.count) == [3, 18, 108, 648])
   }
 
@@ -81,7 +81,7 @@ struct ExhaustiveTests {
     }
   }
 
-  /// The longest texts have 419,904 pairs, so they are shared out.
+  /// The longest texts have 419,904 pairs, which are divided among several test cases.
   @Test(arguments: [(0, 0, 1), (1, 0, 1), (2, 0, 1), (3, 0, 4), (3, 1, 4), (3, 2, 4), (3, 3, 4)])
   func `all pairs transform as the reference does, and meet`(
     length: Int, part: Int, parts: Int
@@ -106,7 +106,7 @@ struct ExhaustiveTests {
     }
   }
 
-  /// Every first one that leaves at most three letters, with every second one.
+  /// Each first operation that leaves at most three letters, with each second operation.
   @Test(arguments: 0...3)
   func `all pairs compose as the reference does`(length: Int) throws {
     let text = scalars(String("xyz".prefix(length)))

@@ -2,10 +2,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The memory of long-lived values, compared with what they need.
+/// The memory of long-lived values, compared with the memory that they need.
 @Suite("Memory of kept operations")
 struct KeptMemoryTests {
-  /// Changes one letter in so many places.
+  /// Returns an operation that inserts a letter at `count` positions.
   private static func scattered(_ count: Int) -> TextOperation {
     var operation = TextOperation()
     for _ in 0..<count {
@@ -15,7 +15,7 @@ struct KeptMemoryTests {
     return operation
   }
 
-  /// The size of the words and the text, in whole steps of eight bytes.
+  /// Returns the bytes of the words and the text, rounded up to multiples of eight.
   private static func bytesNeeded(_ operation: TextOperation) -> Int {
     operation.componentCount * 8 + (operation.insertedBytes + 7) / 8 * 8
   }

@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The laws of all operations, tried with seeds and against the reference.
+/// The laws of all operations, checked with random operations and against the reference.
 @Suite("Laws of the algebra")
 struct LawTests {
   private static let rounds = 60

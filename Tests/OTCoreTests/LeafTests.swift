@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The leaf that a document holds itself while edits come near it.
+/// The leaf that a document caches outside its tree while edits stay close to it.
 @Suite("The leaf of the last edit")
 struct LeafTests {
   /// A copy of a document, and the text that it must have.
@@ -11,7 +11,7 @@ struct LeafTests {
     var text: [Unicode.Scalar]
     var caret: Int
 
-    /// Types, deletes to the left or to the right, or goes elsewhere, by short operations.
+    /// Makes a short edit: types, deletes to the left or to the right, or jumps elsewhere.
     mutating func edit(using random: inout SplitMix64, wide: Bool) throws {
       if random.chance(5) { caret = random.below(text.count + 1) }
       var inserted: [Unicode.Scalar] = []
@@ -37,7 +37,7 @@ struct LeafTests {
       caret += inserted.count
     }
 
-    /// Reads in all ways, while the leaf is out of the tree.
+    /// Reads the document in all ways, while the leaf is outside the tree.
     func check(using random: inout SplitMix64) {
       document.checkInvariants()
       let whole = string(text)
@@ -65,7 +65,7 @@ struct LeafTests {
     }
   }
 
-  /// Copies are taken in the middle of typing, and both sides type on.
+  /// Copies are taken during typing, and typing continues in both documents.
   @Test(
     "copies type apart from each other", arguments: Seeds.smoke,
     [

@@ -3,7 +3,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The parts of the module that other programs use, beside the algebra.
+/// The parts of the module that other programs use, except the algebra.
 @Suite("The module as a library")
 struct LibraryTests {
   @Test(arguments: Seeds.smoke)
@@ -88,7 +88,7 @@ struct LibraryTests {
     #expect(throws: OperationError.tooLong) { try operation.insert(utf8: "abc") }
     #expect(throws: OperationError.tooLong) { try operation.insert(utf8: Array("abc".utf8)) }
     #expect(operation == before)
-    // Two scalars fit, though they have four bytes.
+    // Two scalars fit, although they have four bytes.
     try operation.insert(utf8: "éé")
     #expect(operation.targetLength == TextOperation.lengthMax)
   }

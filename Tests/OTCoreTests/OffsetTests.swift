@@ -2,10 +2,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Offsets in all units against a plain walk over the scalars.
+/// Offsets in all units, compared with a plain walk over the scalars.
 @Suite("Offsets in all units")
 struct OffsetTests {
-  /// For each scalar, and for the end: the lengths of the text before it.
+  /// The lengths of the text before a scalar, or before the end.
   private struct Place {
     var utf16 = 0
     var utf8 = 0
@@ -32,7 +32,7 @@ struct OffsetTests {
     var scalarOfUTF8 = Array(repeating: 0, count: end.utf8 + 1)
     var wrong: [Int] = []
     for (scalar, place) in places.enumerated() {
-      // A place inside a scalar is the place before it.
+      // An offset inside a scalar maps to the start of the scalar.
       for offset in place.utf16..<min(place.utf16 + 2, scalarOfUTF16.count) {
         scalarOfUTF16[offset] = scalar
       }
@@ -70,7 +70,7 @@ struct OffsetTests {
         scalars: random.below(60), wide: round % 3 != 0, using: &random)
       var document = Document(text)
       check(document, text)
-      // An edit leaves a leaf's gap where it was, between any two scalars.
+      // An edit leaves the gap of its leaf at its position, between any two scalars.
       for _ in 0..<3 {
         let operation = TextOperation.random(
           length: document.scalarCount, edits: 1, wide: round % 3 != 0, using: &random)
@@ -85,7 +85,7 @@ struct OffsetTests {
     "every offset where leaves meet",
     arguments: ["a", "é", "\r\n", "e\u{301}", "中", "😀", "a😀\n", "ab中\r\n", "👨‍👩‍👧‍👦é"])
   func leaves(piece: String) {
-    // The pieces move against the borders of leaves, by one scalar each time.
+    // Shifts the pieces against the leaf boundaries, by one scalar at a time.
     for lead in 0..<2 {
       let text =
         String(repeating: "x", count: lead)

@@ -3,10 +3,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Every function of the algebra against a naive one, case by case.
+/// Compares every function of the algebra with a naive one, case by case.
 ///
-/// `make test` tries 40,000 cases, `make oracle` millions: ORACLE_CASES says how many, ORACLE_FIRST
-/// from which seed on. Each case asks for every function once.
+/// `make test` runs 40,000 cases, `make oracle` millions. ORACLE_CASES sets the number,
+/// ORACLE_FIRST the first seed. Each case calls every function once.
 @Suite("The oracle")
 struct OracleTests {
   private static let cases = number("ORACLE_CASES") ?? 40_000

@@ -3,10 +3,10 @@ import ParleyGrowthKit
 import OTCore
 import Testing
 
-/// The cost of every public operation of the main types when its input is eight times as large.
+/// The cost of each public operation of the main types when its input grows eightfold.
 @Suite("Growth of all public operations", .serialized)
 struct PublicGrowthTests {
-  /// Public declarations, and work that does nothing else of note.
+  /// Public declarations, and a law that measures little else.
   struct Row: Sendable, CustomTestStringConvertible {
     let names: [String]
     let law: GrowthLaw
@@ -21,7 +21,7 @@ struct PublicGrowthTests {
 
   // MARK: Inputs
 
-  /// So many components, half of them retains, on a text as long.
+  /// Returns an operation of `components` components, half of them retains, on a text as long.
   private static func operation(_ components: Int) -> TextOperation {
     var operation = TextOperation()
     for index in 0..<components / 4 {
@@ -33,7 +33,7 @@ struct PublicGrowthTests {
     return operation
   }
 
-  /// Letters of one to four bytes, and lines.
+  /// Returns a text of scalars of one to four bytes, with newlines.
   private static func text(_ scalars: Int) -> String {
     var text = String.UnicodeScalarView()
     let letters: [Unicode.Scalar] = ["a", "b", "é", "中", " ", "😀", "c", "\n"]
@@ -47,7 +47,7 @@ struct PublicGrowthTests {
     return bytes
   }
 
-  /// Single edits on a text of so many scalars, here and there.
+  /// Returns single edits at various positions of a text of `length` scalars.
   private static func history(_ count: Int, length: Int) -> [TextOperation] {
     var history: [TextOperation] = []
     var length = length
@@ -67,14 +67,14 @@ struct PublicGrowthTests {
     do { return try body() } catch { preconditionFailure("\(error)") }
   }
 
-  /// A law on an operation of so many components.
+  /// A law about an operation with as many components as the size.
   private static func onOperation(
     _ name: String, size: Int = 4_000, _ run: @escaping @Sendable (TextOperation) throws -> Void
   ) -> GrowthLaw {
     GrowthLaw(name, size: size, prepare: operation) { operation in done { try run(operation) } }
   }
 
-  /// A law on a document of so many scalars: as many questions as a few hundred scalars have.
+  /// A law about a document with as many scalars as the size, and one query per 64 scalars.
   private static func onDocument(
     _ name: String, size: Int = 8_000, _ run: @escaping @Sendable (Document, Int) -> Void
   ) -> GrowthLaw {
@@ -246,7 +246,7 @@ struct PublicGrowthTests {
       }),
   ]
 
-  /// A change in flight, and another that waits.
+  /// Returns a client with one change in flight and another waiting.
   private static func waiting(_ components: Int) -> ClientSynchronizer {
     var synchronizer = ClientSynchronizer(epoch: "e", revision: 0)
     let first = operation(components)
@@ -299,7 +299,8 @@ struct PublicGrowthTests {
     Row(
       "ClientSynchronizer.kept", "ClientSynchronizer.init(_:)",
       law: GrowthLaw("keep", size: 4_000, prepareEach: waiting) { synchronizer in
-        // Its parts are the synchroniser's own: all that grows is what is asked of them after.
+        // The state shares its parts with the synchroniser; only the later calls depend on the
+        // size.
         var restored = ClientSynchronizer(synchronizer.kept)
         precondition(restored.reconnect() != nil && restored.pending != nil)
       }),
@@ -379,7 +380,7 @@ struct PublicGrowthTests {
 
   private static let rows = placeRows + operationRows + documentRows + endRows
 
-  /// Declarations without a row, and why.
+  /// Declarations without a row, and the reasons.
   private static let exceptions: [String: [String]] = [
     "takes no input that could be large": [
       "TextOperation.init()", "TextOperation.identity(length:)", "TextOperation.lengthMax",
@@ -441,9 +442,10 @@ struct PublicGrowthTests {
       at: sources, includingPropertiesForKeys: nil) where file.pathExtension == "swift"
     {
       var code = try String(contentsOf: file, encoding: .utf8)
-      // Declarations within a condition are indented by it.
+      // Declarations within `#if` are indented by one level.
       code.replace(/(?s)\n#if .*?\n#endif/) { $0.output.replacing("\n  ", with: "\n") }
-      // An extension or a type begins a line; its members are indented once, those of others twice.
+      // An extension or type begins a line. Its members are indented once, members of nested types
+      // twice.
       for part in code.split(separator: /\n(?=(?:\w+ )*(?:extension|struct|enum|class) )/) {
         guard let type = part.firstMatch(of: /(?:extension|struct|enum|class) (\w+)/)?.1,
           types.contains(String(type))

@@ -3,14 +3,14 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// A change and a long history that it is rebased over.
+/// A change, and the long history that it is rebased over.
 private struct Lag {
   var change = TextOperation()
   var history: [TextOperation] = []
-  /// The length of the text before both.
+  /// The distance between edits, in scalars of the original text.
   private static let stride = 4
 
-  /// Inserts and deletes all over a text, as many components as asked for.
+  /// Returns an operation of `components` components, with edits all over a text.
   static func scattered(_ components: Int) -> TextOperation {
     var operation = TextOperation()
     for index in 0..<components / 4 {
@@ -22,13 +22,13 @@ private struct Lag {
     return operation
   }
 
-  /// - Parameter jumps: Whether the next edit lies far from the last one; else in its reach.
+  /// - Parameter jumps: Whether each edit is far from the previous one, instead of close to it.
   init(components: Int, revisions: Int, jumps: Bool) {
     change = Self.scattered(components)
     var length = change.baseLength
     let size = length
     for index in 0..<revisions {
-      // Now near the start, now near the end.
+      // Alternately near the start and near the end.
       let offset = index * 7 % (size / 2)
       let place = jumps && index % 2 == 0 ? length - offset - 4 : offset
       var edit = TextOperation()
@@ -44,7 +44,7 @@ private struct Lag {
 
 @Suite("Rebasing over a history")
 struct RebasingTests {
-  /// A history of operations of all kinds, and the length of the text before it.
+  /// Returns a history of random operations for a text of `length` scalars.
   private static func history(
     length: Int, revisions: Int, edits: Int, using random: inout SplitMix64
   ) -> [TextOperation] {
@@ -75,7 +75,7 @@ struct RebasingTests {
           for (index, operation) in history.enumerated() {
             try buffer.pass(operation)
             expected = try expected.transformed(over: operation, side: side)
-            // Looked at between, too: that must not disturb what follows.
+            // Intermediate results must not disturb later ones.
             if index % 4 == 0 { #expect(buffer.rebased() == expected) }
           }
           #expect(buffer.rebased() == expected, "blocks of \(blockWordsMax), \(side)")
@@ -89,7 +89,8 @@ struct RebasingTests {
     }
   }
 
-  /// Single edits near a few places, where people type and delete, now and then with a long insert.
+  /// Returns single edits near a few positions, as people type and delete, with rare long
+  /// insertions.
   static func typing(
     length: Int, revisions: Int, using random: inout SplitMix64
   ) -> [TextOperation] {

@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Clients restored from a kept state that is older than the server's knowledge of them.
+/// Clients restored from a stored state that is older than the server's state.
 @Suite("Restoring a kept state")
 struct RestoringTests {
   private struct Entry {
@@ -19,11 +19,11 @@ struct RestoringTests {
     return operation
   }
 
-  /// A client types and sends while another one does, is kept at some time, and ends at another.
-  /// The client restored from the kept state is typed into at once, and then receives the log, or
-  /// its text.
+  /// Runs a client that types beside another one, stores its state once, and later ends. The
+  /// restored client is edited at once, and then receives the log or the server's text.
   ///
-  /// - Returns: The server's text and the client's, and how often each contains each typed mark.
+  /// - Returns: The server's text, the client's text, and the number of occurrences of each typed
+  ///   mark.
   private func run(
     seed: UInt64, bySnapshot: Bool
   ) throws -> (server: String, local: String, marks: [Int]) {
@@ -35,7 +35,7 @@ struct RestoringTests {
     var known = Document("")
     var kept: (state: ClientSynchronizer.Kept, local: Document, known: Document)?
     var underWay: ClientSynchronizer.Change?
-    // Marks are single letters of an alphabet that no other text uses.
+    // Marks are letters that no other text contains.
     var nextMark: UInt32 = 0x4e00
     func mark() -> String {
       defer { nextMark += 1 }
@@ -62,7 +62,7 @@ struct RestoringTests {
         let stored = try server.submit(other, at: server.revision)
         log.append(Entry(isOwn: false, sequence: 0, operation: stored))
       default:
-        // It takes what it has missed.
+        // The client receives the revisions that it has missed.
         for entry in log[client.revision...] {
           if entry.isOwn {
             if let committed = client.unacknowledged { try known.apply(committed) }
@@ -79,7 +79,7 @@ struct RestoringTests {
     }
     if let change = underWay, random.below(2) == 0 { try serve(change) }
 
-    // The process ends; what it typed after it was kept, and had not sent, is gone with it.
+    // The process ends and loses the edits that were neither stored nor sent.
     guard let kept else { return ("", "", []) }
     var restored = ClientSynchronizer(kept.state)
     local = kept.local
@@ -127,7 +127,7 @@ struct RestoringTests {
     #expect(restored.unconfirmedCount == 0)
     let text = server.document.text.unicodeScalars
     let marks = (first..<nextMark).map { mark in text.count { $0.value == mark } }
-    // No earlier mark is there twice, either.
+    // Earlier marks occur at most once, too.
     for mark in 0x4e00..<first { #expect(text.count { $0.value == mark } <= 1) }
     return (server.document.text, local.text, marks)
   }

@@ -2,10 +2,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Clients with formatting and without it in one note.
+/// Clients with and without formatting in one note.
 @Suite("Synchronising formatted notes")
 struct RichSynchronisationTests {
-  /// A client that knows formats.
+  /// A client that supports formats.
   private struct RichClient {
     var synchronizer = RichSynchronizer(epoch: "e", revision: 0)
     var local: RichDocument
@@ -25,7 +25,7 @@ struct RichSynchronisationTests {
       if let change = try synchronizer.edit(operation) { sent.append(change) }
     }
 
-    /// Takes the next revision of the log.
+    /// Receives the next revision of the log.
     mutating func take(_ operation: RichOperation, isOwn: Bool) throws {
       seen += 1
       if isOwn {
@@ -40,7 +40,7 @@ struct RichSynchronisationTests {
     }
   }
 
-  /// A client that knows the text only.
+  /// A client that supports text only.
   private struct PlainClient {
     var synchronizer = ClientSynchronizer(epoch: "e", revision: 0)
     var local: Document
@@ -70,7 +70,7 @@ struct RichSynchronisationTests {
     var server: ServerSequencer
     var rich: [RichClient]
     var plain: PlainClient
-    /// All revisions, and the number of each one's author; 2 is the plain client.
+    /// All revisions, each with its author's number; 2 is the plain client.
     var log: [(operation: RichOperation, author: Int)] = []
     /// The document of each revision.
     var documents: [RichDocument]
@@ -141,7 +141,7 @@ struct RichSynchronisationTests {
         #expect(note.server.durableContent == note.documents[durable])
       }
       for index in note.rich.indices {
-        // Kept and restored, it continues as it was, but without a connection.
+        // A stored and restored client continues with the same state, but without a connection.
         let kept = note.rich[index].synchronizer.kept
         #expect(RichSynchronizer(kept).kept == kept)
       }
@@ -150,7 +150,7 @@ struct RichSynchronisationTests {
     note.server.content.checkInvariants()
     #expect(note.plain.local == note.server.document)
     for client in note.rich { #expect(client.local == note.server.content) }
-    // The operations since any revision, older ones read again, lead to the same document.
+    // The operations since any revision, with older ones read again, result in the same document.
     note.server.markDurable(through: note.server.revision)
     note.server.trim(keeping: note.log.count / 2)
     let oldest = note.server.oldestBase

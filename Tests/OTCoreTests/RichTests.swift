@@ -3,9 +3,9 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Rich operations: their laws against a naive model, and the rules by example.
+/// Rich operations: their laws, compared with a naive model, and the rules as examples.
 ///
-/// `make test` tries 4,000 cases, `make oracle` millions; see OracleTests.
+/// `make test` runs 4,000 cases, `make oracle` millions; see OracleTests.
 @Suite("Rich operations")
 struct RichTests {
   private static let cases = number("ORACLE_CASES") ?? 4_000
@@ -23,7 +23,7 @@ struct RichTests {
     }
   }
 
-  /// An operation of a text notation and the JSON of its format.
+  /// Returns an operation from a text notation and the JSON of its format.
   private static func rich(_ notation: String, _ format: String) throws -> RichOperation {
     try RichOperation(text: op(notation), formatJSON: Array(format.utf8))
   }
@@ -40,13 +40,13 @@ struct RichTests {
   @Test(
     "the rules of concurrent formatting",
     arguments: [
-      // Text within a range takes its formatting, also text without attributes.
+      // Text inserted within a range takes the range's formatting, even if it has no attributes.
       (
         ["=15", bold], ["=4 +brown =11", nothing],
         #"=4 +brown =11 {"sets":[{"bold":true}],"put":[5,1]}"#,
         #"=20 {"sets":[{"bold":true}],"kept":[0,19,1]}"#
       ),
-      // The committed value stays.
+      // The committed value wins.
       (
         ["=7", #"{"sets":[{"color":"red"}],"kept":[0,5,1]}"#],
         ["=7", #"{"sets":[{"color":"blue","bold":true}],"kept":[2,5,1]}"#],
@@ -58,24 +58,24 @@ struct RichTests {
         ["=6", #"{"sets":[{"block":"bullet"}],"kept":[5,1,1]}"#],
         "=6 ", #"=6 {"sets":[{"block":"h1"}],"kept":[5,1,1]}"#
       ),
-      // A removal grows, too, and leaves no empty runs.
+      // A removal extends over inserted text, too, and leaves no empty runs.
       (
         ["=8", #"{"sets":[{"link":null}],"kept":[0,8,1]}"#],
         ["=4 +right =4", #"{"sets":[{"link":"a"}],"put":[5,1]}"#],
         "=4 +right =4 ", #"=13 {"sets":[{"link":null}],"kept":[0,13,1]}"#
       ),
-      // Behind the end is not inside.
+      // Text inserted at the end of a range is outside of it.
       (
         ["=7", #"{"sets":[{"bold":true}],"kept":[0,7,1]}"#], ["=7 +ran", nothing],
         "=7 +ran ", #"=10 {"sets":[{"bold":true}],"kept":[0,7,1]}"#
       ),
-      // Judged where the group of insertions and deletions begins.
+      // The position of a group of insertions and deletions is its start.
       (
         ["=11", #"{"sets":[{"link":"a"}],"kept":[0,5,1]}"#], ["=2 -3 +y =6", nothing],
         #"=2 -3 +y =6 {"sets":[{"link":"a"}],"put":[1,1]}"#,
         #"=9 {"sets":[{"link":"a"}],"kept":[0,3,1]}"#
       ),
-      // Keys that the committed operation changes itself do not grow over its insertion.
+      // Keys that the committed operation sets itself do not extend over its insertion.
       (
         ["=1 +xy =1", #"{"sets":[{"bold":null}],"kept":[0,1,1]}"#],
         ["=2", #"{"sets":[{"bold":true,"font":"a"}],"kept":[0,2,1]}"#],
@@ -102,7 +102,7 @@ struct RichTests {
       let before = document
       try document.apply(packed)
       if step % 50 == 0 {
-        // A copy does not change, and an inverse leads back to it.
+        // A copy does not change, and the inverse restores it.
         #expect(ReferenceRich.units(of: before) == units)
         var back = document
         try back.apply(packed.inverted(on: before))
@@ -112,7 +112,7 @@ struct RichTests {
       document.checkInvariants()
     }
     #expect(ReferenceRich.units(of: document) == units)
-    // Unformatted, it has no runs.
+    // An unformatted document has no runs.
     var plain = RichOperationBuilder()
     plain.retain(
       units.count, setting: try AttributeSet(json: #"{"bold":null,"color":null,"link":null}"#))
@@ -141,7 +141,7 @@ struct RichTests {
   // MARK: JSON
 
   @Test(arguments: [
-    // Over deleted text, behind the end, out of range, incomplete.
+    // Ranges over deleted text, beyond the end, out of bounds, incomplete.
     ("=3 -2 +ab", #"{"sets":[{"bold":true}],"kept":[2,2,1]}"#),
     ("=3", #"{"sets":[{"bold":true}],"kept":[0,4,1]}"#),
     ("=3", #"{"sets":[{"bold":true}],"kept":[1073741823,1073741823,1]}"#),
@@ -149,7 +149,7 @@ struct RichTests {
     ("=3", #"{"sets":[{"bold":true}],"kept":[0,1]}"#),
     ("=3 +a", #"{"sets":[{"bold":true}],"put":[2,1]}"#),
     ("=3 +a", #"{"sets":[{"bold":true}],"put":[1]}"#),
-    // Sets that are not defined, and what is no set.
+    // Undefined sets, and invalid sets.
     ("=3", #"{"sets":[{"bold":true}],"kept":[0,1,2]}"#),
     ("=3", #"{"sets":[{"bold":true}],"kept":[0,1,0]}"#),
     ("=3 +a", #"{"sets":[{"bold":null}],"put":[1,1]}"#),
@@ -165,10 +165,10 @@ struct RichTests {
     ("=3", #"{"sets":[{"embed":{}}]}"#),
     ("=3", #"{"sets":[{"embed":{"image":"a","file":"b"}}]}"#),
     ("=3", #"{"sets":[{"embed":true}]}"#),
-    // An embed is one U+FFFC, put with its set.
+    // An embed is one U+FFFC, inserted together with its set.
     ("=3", #"{"sets":[{"embed":null}],"kept":[0,1,1]}"#),
     ("=3 +a", #"{"sets":[{"embed":{"rule":true}}],"put":[1,1]}"#),
-    // No JSON.
+    // Invalid JSON.
     ("=3", ""), ("=3", "{"), ("=3", "[]"), ("=3", "{}x"), ("=3", #"{"sets":[{}}"#),
     ("=3", #"{"kept":[-1,1,1]}"#), ("=3", #"{"x":[[[[[[[[[[1]]]]]]]]]]}"#),
   ])
@@ -177,7 +177,7 @@ struct RichTests {
   }
 
   @Test(arguments: [
-    // Fields that are not known, escapes, keys that occur twice, sets that are equal or not used.
+    // Unknown fields, escapes, repeated keys, equal and unused sets.
     (
       "=3 +a",
       #" { "kind" : "rich" , "sets" : [ {"x":"\u0061\/"} , {"x":1,"x":"a/"} , {"b":true} ], "kept":[0,1,1,0,1,2] , "put": [1,0] } "#,

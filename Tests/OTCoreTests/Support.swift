@@ -2,18 +2,18 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Seeds that every law is tried with.
+/// Seeds with which every law is checked.
 enum Seeds {
   static let smoke: [UInt64] = Array(1...40)
 }
 
-/// An operation from the notation `=3 +text -2`.
+/// Returns the operation of a notation such as `=3 +text -2`.
 func op(_ notation: String) -> TextOperation { TextOperation(notation: notation) }
 
-/// Text as its scalars, for `==` on strings takes é and e + accent for one.
+/// Returns the scalars of a text: `==` on strings treats é and e + accent as equal.
 func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
 
-/// The text that the reference makes of a text.
+/// Returns the string of scalars.
 func string(_ scalars: [Unicode.Scalar]) -> String {
   var text = String.UnicodeScalarView()
   text.append(contentsOf: scalars)

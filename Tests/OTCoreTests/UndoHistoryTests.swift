@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// One user's text and history, as an editor keeps them.
+/// One user's text and history, as an editor stores them.
 private struct Editor {
   var document: Document
   var history = UndoHistory()
@@ -242,7 +242,7 @@ struct UndoHistoryTests {
     }
   }
 
-  /// Two users with a server between them: undo is an edit like any other, and both end alike.
+  /// Two users with a server between them: an undo is an ordinary edit, and both texts end equal.
   @Test(arguments: Seeds.smoke)
   func `both users end with one text`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

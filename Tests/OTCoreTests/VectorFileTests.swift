@@ -3,10 +3,10 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// The files of Vectors, whose README says what is in them.
+/// The files in Vectors, which its README describes.
 @Suite("Vector files")
 struct VectorFileTests {
-  /// An operation as the files write it.
+  /// An operation in the notation of the files.
   private struct Written: Decodable {
     let operation: TextOperation
 
@@ -25,7 +25,7 @@ struct VectorFileTests {
     }
   }
 
-  /// All cases of a file.
+  /// Returns all cases of a file.
   private static func cases<Case: Decodable>(_ name: String, _: Case.Type) throws -> [Case] {
     let folder = String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex))
     let data = try Data(contentsOf: URL(filePath: "\(folder)/Vectors/\(name).jsonl"))
@@ -178,7 +178,7 @@ struct VectorFileTests {
         #expect(sent?.operation == step.send?.operation.operation, place)
         #expect(document == Document(step.text), place)
         #expect(client.unconfirmedCount == step.unconfirmed, place)
-        // Kept and restored, it continues as it was, but without a connection.
+        // A stored and restored client continues with the same state, but without a connection.
         let restored = ClientSynchronizer(client.kept)
         #expect(restored.kept == client.kept, place)
       }
@@ -219,7 +219,7 @@ struct VectorFileTests {
       #expect(document.scalarCount == vector.scalars)
       #expect(document.utf16Count == vector.utf16)
       #expect(document.utf8Count == vector.utf8)
-      // Every place in all three units, and back.
+      // Each position in all three units, converted in both directions.
       var utf8 = 0
       var utf16 = 0
       for (place, scalar) in vector.result.unicodeScalars.enumerated() {

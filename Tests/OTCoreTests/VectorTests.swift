@@ -2,7 +2,7 @@ import OTCore
 import ParleyOTWorkloads
 import Testing
 
-/// Cases known by heart, from this project and from those before it.
+/// Known results, from this project and its predecessors.
 @Suite("Golden vectors")
 struct VectorTests {
   @Test(arguments: [
@@ -59,7 +59,7 @@ struct VectorTests {
     #expect(Cursor.transformed(position, over: op(operation), own: own) == expected)
   }
 
-  /// Two clients type at one place of an empty text: the committed letter stays left.
+  /// Two clients insert at the same position of an empty text: the committed letter stays left.
   @Test func `the case that parted the old server's clients`() throws {
     var server = ServerSequencer(document: Document(), revision: 0)
     _ = try server.submit(op("+X"), at: 0)

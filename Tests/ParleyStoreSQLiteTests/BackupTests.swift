@@ -12,7 +12,7 @@ struct BackupTests {
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
-  /// Names one after the other.
+  /// Generates numbered names.
   private final class Counter: NameSource {
     private var count = 0
     func next() -> String {
@@ -93,7 +93,7 @@ struct BackupTests {
       store.error(.append(id: "a", epoch: epoch, entries: [next])) == .notNext(headRevision: 6))
     #expect(store.error(.append(id: "a", epoch: document.epoch, entries: [next])) == nil)
     #expect(store.check().problems.isEmpty)
-    // What was replaced is still there.
+    // The replaced file still exists.
     #expect(
       try SQLiteStore(reading: folder.file() + ".replaced").load("a").text == "before lost")
     #expect(try SQLiteStore(reading: folder.file("backup")).load("a").epoch == epoch)
@@ -129,7 +129,7 @@ struct BackupTests {
     let after = [try position(of: published, in: store), try position(of: quiet, in: store)]
     #expect(after.map(\.offset) == [1, 0])
     for (before, after) in zip(before, after) { #expect(before.epoch != after.epoch) }
-    // A client that has seen more than the backup holds is told that it is incomplete.
+    // A client with a position from before the restore cannot recover.
     let request = RoomRequest.recover(
       published, from: before[0], limit: 9, bytesMax: 99, memory: .standard, now: 5)
     #expect(

@@ -9,7 +9,7 @@ struct CheckTests {
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
-  /// Two notes, one of them compacted, with snapshots, versions, a deletion and two epochs.
+  /// Creates two notes, one of them compacted, with snapshots, versions, a deletion and two epochs.
   private func makeStore() throws -> SQLiteStore {
     let store = try SQLiteStore(path: folder.file())
     _ = try store.secret(named: "resume tokens")
@@ -94,7 +94,7 @@ struct CheckTests {
 
   @Test("a snapshot that only its own checksum vouches for is compared with the log")
   func wrongSnapshot() throws {
-    // Another note's history gives a text with a sound checksum of its own.
+    // The wrong snapshot has a valid checksum.
     let store = try makeStore()
     var findings = store.check()
     findings.problems = []

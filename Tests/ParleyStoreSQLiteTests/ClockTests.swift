@@ -14,7 +14,7 @@ struct ClockTests {
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
-  /// Appends a letter for each time, and returns the times.
+  /// Appends one letter at each time.
   private func append(_ times: [Timestamp], to store: SQLiteStore, after head: Int = 0) {
     for (offset, time) in times.enumerated() {
       let revision = head + offset + 1
@@ -58,7 +58,7 @@ struct ClockTests {
   func texts(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let times = try write(120, &random)
-    // A store that was opened again has to know all of it.
+    // A reopened store must still map times to revisions.
     let store = try SQLiteStore(path: folder.file())
     func check(from base: Int) {
       for _ in 0..<60 {
@@ -79,7 +79,7 @@ struct ClockTests {
     #expect(try other.integer("SELECT count(*) FROM meta WHERE name LIKE 'clock:%'") == 0)
   }
 
-  /// Writes entries while the clock jumps backwards and forwards by minutes to hours; their times.
+  /// Writes entries while the clock jumps back and forth by minutes to hours. Returns their times.
   private func write(_ count: Int, _ random: inout SplitMix64) throws -> [Timestamp] {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -123,9 +123,9 @@ struct ClockTests {
     #expect(try publish("r", open(), at: Self.start) == Self.start)
     #expect(try publish("r", open(), at: Self.start - 30_000) == Self.start, "set back by a little")
     #expect(try publish("r", open(), at: ahead, key: "k") == ahead)
-    // Nothing more is published in this one.
+    // This room gets no more publications.
     #expect(try publish("s", open(), at: ahead, key: "k") == ahead)
-    // A clock that is ahead for less than an hour has nothing removed.
+    // If the clock is ahead for less than an hour, nothing is removed.
     #expect(try publish("s", open(), at: ahead + 3_000_000) != nil)
     while try open().maintain() {}
     if isReopened {
@@ -137,7 +137,7 @@ struct ClockTests {
     while try open().maintain() {}
     let other = try SecondConnection(folder.file())
     #expect(try other.integer("SELECT count(*) FROM publications") == 6)
-    // A day after, and an hour or two, they are gone; what is published then is there.
+    // Publications more than a day later make all of them expire; only the new ones remain.
     for hours: Int64 in 1...3 {
       #expect(try publish("t", open(), at: back + Self.day + hours * 3_600_000) != nil)
     }
@@ -173,7 +173,7 @@ struct ClockTests {
     #expect(store.error(.once(.create(draft, epoch: epoch, restMax: Self.day))) == nil)
     #expect(store.error(.delete(id: "n", keeping: nil)) == nil)
     while store.maintain() {}
-    // A deletion says no time itself.
+    // A deletion has no time, so a publication supplies one.
     #expect(publish("r", store, at: Self.start) == Self.start)
     disk.fail(.syncs, count: 1)
     #expect(!store.maintain())
@@ -214,7 +214,7 @@ struct ClockTests {
     let like = GroupRequest.like(place, "ann", reaction: "+", likesMax: 9)
     #expect(store.error(.groups(like)) == nil)
     while store.maintain() {}
-    // What was published has expired by then, and is removed first.
+    // The publication has expired, and is removed first.
     for hours: Int64 in 1...3 {
       let page = RoomRequest.page(
         "r", .newest, limit: 1, bytesMax: 1, memory: Self.memory,
@@ -222,7 +222,7 @@ struct ClockTests {
       #expect(store.error(.room(page)) == nil)
     }
     let other = try SecondConnection(folder.file())
-    // First what was published, then the receipts, of which there are none.
+    // First the publication is removed, then its receipts, of which there are none.
     #expect(store.maintain())
     #expect(store.maintain())
     disk.fail(.syncs, count: 1)

@@ -10,7 +10,7 @@ struct DamageTests {
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
-  /// A store of one note of twenty entries by two clients, with a snapshot at 12.
+  /// Creates a store with one note of twenty entries by two clients, and a snapshot at 12.
   private func makeStore() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n", title: "Title")

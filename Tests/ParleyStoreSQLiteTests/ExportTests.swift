@@ -46,7 +46,7 @@ struct ExportTests {
     let (old, new) = try (store.load("n"), store.load("m"))
     let plain = WholeText.shown(Array(old.text.utf8))
     #expect(plain != Array(old.text.utf8))
-    // A whole text has LF; a log is committed as it was.
+    // A whole text is imported with LF; a log is imported unchanged.
     #expect(Array(new.text.utf8) == (format == .operations ? Array(old.text.utf8) : plain))
     #expect(new.epoch == "new")
     #expect(summary == new.summary)
@@ -73,7 +73,7 @@ struct ExportTests {
     let bytes = try export("n", store, as: format)
     #expect(try NoteImport(into: store).importNote(bytes, as: format, details).title == "a b")
     guard case .operations = format else { return }
-    // A carriage return and a line feed are one Character, and two scalars.
+    // A carriage return with a line feed is one Character but two scalars.
     #expect(store.versions("m").map(\.name) == ["🐦", "v  w"])
   }
 

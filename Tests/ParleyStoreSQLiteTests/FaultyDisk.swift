@@ -2,9 +2,9 @@ import CParleySQLite
 import CParleySQLiteFaults
 import Synchronization
 
-/// A layer between SQLite and the disk that records, and fails when told to.
+/// A layer between SQLite and the disk that records all calls and fails on request.
 final class FaultyDisk {
-  /// An access of SQLite to a file, or a note of the test.
+  /// An access of SQLite to a file, or a mark of the test.
   enum Event {
     case write(file: String, offset: Int, bytes: [UInt8])
     case truncate(file: String, size: Int)
@@ -12,7 +12,7 @@ final class FaultyDisk {
     case mark(Int)
   }
 
-  /// The kind of call that a fault hits.
+  /// The kinds of calls that a fault affects.
   struct Calls: OptionSet {
     let rawValue: Int32
     static let writes = Calls(rawValue: Int32(FAULTS_WRITE.rawValue))
@@ -20,14 +20,14 @@ final class FaultyDisk {
     static let syncs = Calls(rawValue: Int32(FAULTS_SYNC.rawValue))
   }
 
-  /// The name under which SQLite knows the layer.
+  /// The VFS name of the layer in SQLite.
   let name: String
   private let layer: OpaquePointer
 
   private static let count = Atomic(0)
 
   init() throws {
-    // SQLite has one list of layers for the whole process, and tests run side by side.
+    // SQLite has one list of VFS layers per process, and tests run concurrently.
     let number = Self.count.add(1, ordering: .relaxed).newValue
     name = "faults-\(number)"
     guard let layer = faults_create(name) else { throw SQLProblem(message: "no layer") }
@@ -36,10 +36,10 @@ final class FaultyDisk {
 
   deinit { faults_destroy(layer) }
 
-  /// Notes a number among the events.
+  /// Records a number among the events.
   func mark(_ number: Int) { faults_mark(layer, Int64(number)) }
 
-  /// Lets `after` of the calls through, then fails `count` of them.
+  /// Lets the next `after` calls succeed, then fails `count` calls.
   func fail(
     _ calls: Calls, after: Int = 0, count: Int = .max, code: Int32 = SQLITE_IOERR,
     tornBytes: Int = 0
@@ -50,7 +50,7 @@ final class FaultyDisk {
   /// Ends all faults.
   func heal() { fail([], count: 0) }
 
-  /// The number of calls that have failed as ordered.
+  /// The number of calls that have failed because of `fail`.
   var failedCount: Int { Int(faults_failed_count(layer)) }
 
   /// All events so far.
@@ -71,12 +71,12 @@ final class FaultyDisk {
   }
 }
 
-/// Files as a power cut leaves them: what was synced is there; of what was not, anything may be.
+/// The files after a power cut: synced writes are present, unsynced ones may be lost or torn.
 struct DiskImage {
   private var durable: [String: [UInt8]] = [:]
   private var pending: [String: [FaultyDisk.Event]] = [:]
 
-  /// Follows one event.
+  /// Records one event.
   mutating func follow(_ event: FaultyDisk.Event) {
     switch event {
     case .write(let file, _, _), .truncate(let file, _): pending[file, default: []].append(event)
@@ -86,10 +86,10 @@ struct DiskImage {
     }
   }
 
-  /// Whether all that was written to the file has been synced.
+  /// Whether all writes to the file have been synced.
   func isSynced(_ file: String) -> Bool { pending[file, default: []].isEmpty }
 
-  /// The files after a cut now, where each unsynced write is lost, torn or kept by chance.
+  /// Returns the files after a power cut. Each unsynced write is lost, torn or retained at random.
   func afterPowerCut(using random: inout some RandomNumberGenerator) -> [String: [UInt8]] {
     var files = durable
     for (_, events) in pending.sorted(by: { $0.key < $1.key }) {
@@ -105,7 +105,7 @@ struct DiskImage {
     return files
   }
 
-  /// The files after the process was killed: the system still has every write.
+  /// Returns the files after a kill of the process: the system still has every write.
   func afterKill() -> [String: [UInt8]] {
     var files = durable
     for event in pending.values.joined() { Self.apply(event, to: &files) }

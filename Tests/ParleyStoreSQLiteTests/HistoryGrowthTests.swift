@@ -18,7 +18,7 @@ struct HistoryGrowthTests {
         }
       }
     }
-    // Eight times the history, and no more work: twice leaves room for caches.
+    // Eight times the history must not cost more; a factor of two leaves room for cache effects.
     let ratio = min(law.check().ratio, law.check().ratio)
     #expect(ratio < 2)
   }
@@ -38,7 +38,7 @@ struct HistoryGrowthTests {
         else { preconditionFailure("no cut session came") }
       }
     }
-    // Eight times the history, and no more work: twice leaves room for caches.
+    // Eight times the history must not cost more; a factor of two leaves room for cache effects.
     let ratio = min(law.check().ratio, law.check().ratio)
     #expect(ratio < 2)
   }
@@ -68,7 +68,7 @@ struct HistoryGrowthTests {
         preconditionFailure("no difference came")
       }
     }
-    // Eight times the log, and no more work: twice leaves room for caches.
+    // Eight times the log must not cost more; a factor of two leaves room for cache effects.
     let ratio = min(law.check().ratio, law.check().ratio)
     #expect(ratio < 2)
   }

@@ -3,10 +3,10 @@ import ParleyStoreRecords
 import ParleyStoreSQLite
 import Testing
 
-/// Housekeeping that a disk or a damaged log has kept from being done.
+/// Housekeeping that first fails because of a disk error or a damaged log.
 @Suite("Housekeeping that has failed")
 struct HousekeepingRetryTests {
-  /// A piece of housekeeping, and what keeps it from being done.
+  /// A housekeeping task, and the trigger that makes it fail.
   enum Piece: CaseIterable {
     case snapshot, compaction, removal
 

@@ -108,7 +108,7 @@ struct RunningMarkTests {
     return store
   }
 
-  /// Copies files beside each other under another name, and returns its path.
+  /// Copies the store's files with these endings to another name. Returns the path of the copy.
   private func copy(_ endings: String...) throws -> String {
     for ending in endings {
       try writeFile(folder.file("copy" + ending), try readFile(folder.file() + ending))
@@ -125,13 +125,13 @@ struct RunningMarkTests {
     let store = try serve()
     store.create("n")
     let path = try copy("")
-    // Reading does not change what it finds.
+    // Checking does not change the result of the next check.
     for _ in 0..<2 {
       let problem = try #require(try problems(of: path).first)
       #expect(problem.contains("the log (-wal) that was beside it is missing"))
     }
     #expect(try SQLiteStore(path: path).openingRemark != nil)
-    // A server works with it all the same, and says so once.
+    // A server still opens the copy, and reports the missing log once.
     let taken = try SQLiteProvisioning(path: path).open()
     #expect(taken.openingRemark?.message == "store opened without its log")
     #expect(taken.settle() == nil)
@@ -154,7 +154,7 @@ struct RunningMarkTests {
     store.create("n")
     let path = try copy("", "-wal")
     for _ in 0..<2 { #expect(try problems(of: path) == []) }
-    // A command that writes merges the log.
+    // A command that writes merges the log into the database.
     do { try SQLiteStore(path: path).create("m") }
     #expect(!folder.names.contains("copy-wal"))
     #expect(try problems(of: path) == [])

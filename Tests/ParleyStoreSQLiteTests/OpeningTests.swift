@@ -16,7 +16,7 @@ struct OpeningTests {
     #expect(throws: StoreOpenError.inUse(path: folder.file(), process: process)) {
       try SQLiteStore(path: folder.file())
     }
-    // The refused attempt must not have weakened the first one's hold.
+    // The failed attempt must not have released the first owner's lock.
     store.create("n")
     #expect(throws: StoreOpenError.inUse(path: folder.file(), process: process)) {
       try SQLiteStore(path: folder.file())
@@ -55,7 +55,7 @@ struct OpeningTests {
     #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
   }
 
-  /// The open descriptors of a store's files.
+  /// Returns the open descriptors of a store's files.
   private func descriptors(of path: String) -> [Int32] {
     (0..<1_024).filter { descriptor in
       var buffer = [CChar](repeating: 0, count: 4_096)

@@ -44,7 +44,7 @@ struct PowerCutTests {
       case .sync("-wal"): logSyncs += 1
       case .mark(let reply):
         number = reply
-        // Taken apart, since a failure would print the whole disk.
+        // Evaluated outside `#expect`, whose failure would print the whole disk.
         let isSynced = image.isSynced("-wal")
         #expect(isSynced, "reply \(reply) came before the sync")
         if isWriting[reply] {
@@ -85,7 +85,8 @@ struct PowerCutTests {
       image.follow(event)
       for files in [image.afterKill(), image.afterPowerCut(using: &random)] {
         let path = folder.file("begun.parley")
-        // The file was made before SQLite wrote to it; its other files are made when written to.
+        // The file exists before SQLite writes to it; SQLite creates the others when it writes to
+        // them.
         for ending in ["", "-wal", "-shm", "-journal"] { removeFile(path + ending) }
         try writeFile(path, [])
         for (ending, bytes) in files { try writeFile(path + ending, bytes) }
@@ -96,9 +97,9 @@ struct PowerCutTests {
     }
   }
 
-  /// Ends a run at a sample of its moments, and compares what is found with what was replied.
+  /// Ends a run at random events, and compares the recovered content with the replies.
   ///
-  /// - Parameter remains: The files that the end leaves.
+  /// - Parameter remains: Returns the files that remain.
   private func endAnywhere(
     seed: UInt64, leaving remains: (DiskImage, inout SplitMix64) -> [String: [UInt8]]
   ) throws {
@@ -112,7 +113,7 @@ struct PowerCutTests {
       if case .mark(let number) = event { replied = number }
       guard let replied, Int.random(in: 0..<6, using: &random) == 0 else { continue }
       let found = try recover(remains(image, &random))
-      // What was replied is there; what was under way may be, or not.
+      // Replied batches are present; the batch in progress may be present or not.
       let isThisOrNext =
         found == states[replied] || (replied + 1 < states.count && found == states[replied + 1])
       #expect(isThisOrNext, "seed \(seed), event \(index), after reply \(replied)")
@@ -124,7 +125,7 @@ struct PowerCutTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let calls: FaultyDisk.Calls
     let code: Int32
-    /// The number of calls in a row that fail.
+    /// The number of consecutive calls that fail.
     let count: Int
     let tornBytes: Int
     let testDescription: String
@@ -178,15 +179,15 @@ struct PowerCutTests {
           writer = saved
         }
         if number % 6 == 0 { _ = store.maintain() }
-        // Reading everything takes ten times as long as a batch.
+        // Comparing everything takes ten times as long as a batch, so it is done rarely.
         if !failures.isEmpty || number % 6 == 0 {
           let isEqual = state(of: store) == state(of: model)
           #expect(isEqual, "after \(after) calls, batch \(number)")
         }
         if disk.failedCount > 0 && !failures.isEmpty {
-          // What SQLite has left in the files at this moment is what a kill would leave. A disk that
-          // takes neither writes nor syncs can keep a whole commit that it refused to sync: then the
-          // store says so, and answers no other way before it is wiped.
+          // A kill at this moment would leave the files as they are. A disk that fails both writes
+          // and syncs can retain a whole commit whose sync failed. The store then reports the
+          // commit as undecided, until it has been wiped.
           var image = DiskImage()
           for event in disk.events { image.follow(event) }
           let found = try recover(image.afterKill())
@@ -222,7 +223,7 @@ struct PowerCutTests {
 
   // MARK: Parts
 
-  /// Writes random batches, and returns what the store held before the first and after each.
+  /// Writes random batches. Returns the store's content before the first batch and after each.
   private func record(
     _ disk: FaultyDisk, batches: Int, _ random: inout SplitMix64
   ) throws -> [[DocumentID: Note]] {
@@ -245,7 +246,7 @@ struct PowerCutTests {
     return states
   }
 
-  /// The content that a store finds in such files.
+  /// Returns the content that a store recovers from files.
   private func recover(_ files: [String: [UInt8]]) throws -> [DocumentID: Note] {
     let path = folder.file("recovered.parley")
     for ending in ["", "-wal", "-shm"] { removeFile(path + ending) }
@@ -255,7 +256,7 @@ struct PowerCutTests {
     return state(of: store)
   }
 
-  /// A note as far as it matters here.
+  /// The compared parts of a note.
   private struct Note: Equatable {
     let summary: NoteSummary
     let text: [UInt8]
@@ -279,7 +280,7 @@ struct PowerCutTests {
   }
 }
 
-/// Makes batches of requests that all succeed.
+/// Generates batches of requests that all succeed.
 struct RandomWriter {
   private var lengths: [Int: (revision: Int, length: Int)] = [:]
 

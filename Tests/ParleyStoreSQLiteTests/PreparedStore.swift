@@ -2,13 +2,14 @@ import ParleyGatewayPorts
 import OTCore
 import ParleyStoreSQLite
 
-/// A store with one note, `n`, of so many entries: each inserts a letter at the end, or inserts or deletes the only one.
+/// A store with one note `n`. Its entries append letters, or alternately insert and delete one
+/// letter.
 final class PreparedStore {
   let store: SQLiteStore
   let entries: Int
   private let folder: TemporaryFolder
 
-  /// A log that came at once, as an import does: no housekeeping was done before its last entry.
+  /// Creates a log that was imported at once: housekeeping begins after the last entry.
   init(importing entries: Int) {
     self.entries = entries
     do {
@@ -32,7 +33,7 @@ final class PreparedStore {
     while store.maintain() {}
   }
 
-  /// - Parameter authors: How many take turns.
+  /// - Parameter authors: The number of authors, who take turns.
   init(entries: Int, authors: Int) {
     self.entries = entries
     do {

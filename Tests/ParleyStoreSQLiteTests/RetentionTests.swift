@@ -10,7 +10,7 @@ struct RetentionTests {
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
-  /// A note that was typed a hundred characters at a time, one entry each.
+  /// Creates a note whose entries insert one character each.
   private func makeStore(entries: Int) throws -> SQLiteStore {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -39,7 +39,7 @@ struct RetentionTests {
   func byAge() throws {
     let store = try makeStore(entries: 300)
     let rule = Retention(entriesMin: 10, ageMin: 100)
-    // The entry of revision r is of time 1,000 + r.
+    // The entry of revision r has the time 1,000 + r.
     #expect(try store.compact(keeping: rule, now: 1_200) == 1)
     #expect(
       store.error(.entries(id: "n", after: 0, through: 1)) == .compacted(oldestRevision: 101))
@@ -76,7 +76,7 @@ struct RetentionTests {
   func loading() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
-    // A short text with a long history: one character changes all the time.
+    // A short text with a long history: one character is replaced repeatedly.
     store.type(String(repeating: "x", count: 50), in: "n", after: 0)
     var revision = 50
     for round in 0..<30 {
@@ -95,7 +95,7 @@ struct RetentionTests {
     let other = try SecondConnection(folder.file())
     let newest = try other.integer("SELECT max(revision) FROM snapshots")
     #expect(revision - newest < 1_500)
-    // All snapshots together are no larger than the log.
+    // All snapshots together must not be larger than the log.
     #expect(
       try other.integer("SELECT sum(length(text) + length(authors)) FROM snapshots")
         <= other.integer("SELECT sum(length(operation) + 64) FROM log"))

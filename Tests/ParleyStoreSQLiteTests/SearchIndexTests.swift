@@ -45,7 +45,7 @@ struct SearchIndexTests {
       try index.put(Self.note("n", "a duck"))
       #expect(try index.find(SearchQuery("duck"), skipping: 0, limit: 9) == ["n"])
     }
-    // The version is in the header's bytes 60 to 63.
+    // Bytes 60 to 63 of the header contain the version.
     var bytes = try readFile(path)
     bytes[63] = 99
     removeFile(path + "-wal")

@@ -1,6 +1,6 @@
 import CParleySQLite
 
-/// Another program's look into a store's file, and its hands in it.
+/// Another program's connection to a store's file, for reading and writing.
 final class SecondConnection {
   private let handle: OpaquePointer
 

@@ -4,7 +4,7 @@ import Testing
 
 let epoch = "epoch-1"
 
-/// The operation that turns a text of `length` scalars into itself with more at its end.
+/// Returns an operation that appends text to a text of `length` scalars.
 func appending(_ text: String, to length: Int) -> TextOperation {
   var operation = TextOperation()
   operation.retain(length)
@@ -12,20 +12,20 @@ func appending(_ text: String, to length: Int) -> TextOperation {
   return operation
 }
 
-/// An entry of the client `ann`, whose sequence is the revision.
+/// Returns an entry of a client, whose sequence number is the revision.
 func entry(_ revision: Int, _ operation: TextOperation, client: String = "ann") -> LogEntry {
   LogEntry(
     revision: revision, client: client, sequence: revision, digest: UInt64(revision) &* 77,
     operation: operation, author: "Ann", time: Timestamp(1_000 + revision))
 }
 
-/// A name for a revision.
+/// Returns a named version of a revision.
 func version(_ revision: Int, _ name: String) -> NamedVersion {
   NamedVersion(revision: revision, name: name, author: "Ann", time: 5_000)
 }
 
 extension DocumentStore {
-  /// Does one request.
+  /// Performs one request.
   func one(_ request: StoreRequest) -> StoreReply { perform([request])[0] }
 
   func create(_ id: DocumentID, title: String = "Note") {

@@ -5,10 +5,10 @@ import OTCore
 import ParleyStoreSQLite
 import Testing
 
-/// Every request of the store's ports, with what it works on at a size and at eight times that size.
+/// Each request of the store's ports, at one store size and at eight times this size.
 @Suite("What each request of a store costs", .serialized)
 struct StoreGrowthTests {
-  /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
+  /// The kinds of requests. A new request makes `kind(of:)` incomplete, and then needs a row below.
   enum Kind: String, CaseIterable, Sendable {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
     case sessions, difference, versions, saveVersion, deleteVersion, renewEpoch, compact, tell,
@@ -54,7 +54,7 @@ struct StoreGrowthTests {
       case .compact: self = .compact
       case .tell: self = .tell
       case .probe: self = .probe
-      // Of a store that nodes share; one with one owner refuses them, as it answers this one, at once.
+      // Only stores shared by nodes perform these; a store with one owner rejects them immediately.
       case .wipeFailedCommits, .news, .heads, .fence: self = .wipe
       case .room(.publish): self = .publish
       case .room(.page): self = .page
@@ -119,7 +119,7 @@ struct StoreGrowthTests {
       case .folders(.list): self = .listFolders
       case .folders(.of): self = .foldersOf
       case .folders(.moveAll): self = .moveFolder
-      // It adds a look at one row.
+      // It adds one row to the work.
       case .within(_, let work): self.init(work)
       }
     }
@@ -133,7 +133,7 @@ struct StoreGrowthTests {
     }
   }
 
-  /// A store of some size, with names that are used once.
+  /// A store of some size, which generates unique names.
   final class Stage {
     let store: SQLiteStore
     let size: Int
@@ -159,7 +159,7 @@ struct StoreGrowthTests {
       return "name \(names)"
     }
 
-    /// Does requests, none of which may fail.
+    /// Performs requests; a failure traps.
     func perform(_ requests: [StoreRequest]) {
       for reply in store.perform(requests) {
         if let error = reply.failure { preconditionFailure("a request failed: \(error)") }
@@ -167,24 +167,24 @@ struct StoreGrowthTests {
       }
     }
 
-    /// A small file.
+    /// Returns a small file.
     static func file(_ content: String) -> FileDraft {
       FileDraft(name: "f", bytes: Array(content.utf8), time: 1)
     }
 
-    /// A note with as many files as the size says.
+    /// Creates a note with `size` files.
     func makeFiles() {
       perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
       perform((0..<size).map { .files(.put(id: "n", Self.file("file \($0)"), .unbounded)) })
     }
 
-    /// A note with a long log and a file that no revision names.
+    /// Creates a note with a long log, and a file that no revision refers to.
     func makeNoteWithFile() {
       makeNote()
       perform([.files(.put(id: "n", Self.file("one"), .unbounded))])
     }
 
-    /// A comment on the first letter of the note `n`.
+    /// Returns a request to comment on the first letter of the note `n`.
     func comment(_ id: CommentID) -> StoreRequest {
       let range = CommentAnchor(revision: 1, start: 0, end: 1)
       let origin = Comment.Origin(epoch: epoch, anchor: range, quote: "x")
@@ -193,7 +193,7 @@ struct StoreGrowthTests {
       return .comments(CommentRequest(note: "n", .add(comment, countMax: .max)))
     }
 
-    /// A note with as many comments as the size says.
+    /// Creates a note with `size` comments.
     func makeComments() {
       perform([
         .create(id: "n", epoch: epoch, title: "", time: 1),
@@ -204,7 +204,7 @@ struct StoreGrowthTests {
 
     private static let rule = SessionRule(idleMilliseconds: 1 << 40)
 
-    /// A session of a user.
+    /// Returns a request to begin a session of a user.
     static func begin(_ id: String, of user: String) -> StoreRequest {
       let device = Session.Device(browser: "", system: "")
       let session = Session(
@@ -212,18 +212,19 @@ struct StoreGrowthTests {
       return .logins(.begin(session, countMax: Session.countMax))
     }
 
-    /// Sessions of as many users as the size says, and one of `ada`.
+    /// Creates sessions of `size` users, and one of `ada`.
     func makeSessions() {
       perform((0..<size).map { Self.begin("s.\($0)", of: "user \($0)") })
       perform([Self.begin("s.ada", of: "ada")])
     }
 
-    /// An exchange of the token of ada's session.
+    /// A request to renew the session of `ada`.
     static var renewal: StoreRequest {
       .logins(.renew(id: "s.ada", user: "ada", turn: 1 << 20, now: 2, rule))
     }
 
-    /// A link to a note, which has ended when the next is made.
+    /// Returns a request to create a link to a note. By default it has expired when the next is
+    /// made.
     static func link(_ id: String, to note: DocumentID = "n", endsAt: Timestamp = 1) -> StoreRequest
     {
       let link = NoteLink(
@@ -231,14 +232,14 @@ struct StoreGrowthTests {
       return .links(.make(link, key: id, countMax: .max))
     }
 
-    /// Notes with a link each, as many as the size says.
+    /// Creates `size` notes with one link each.
     func makeLinks() {
       makeNotes()
       perform((0..<size).map { Self.link("l.\($0)", to: "n\($0)", endsAt: 9) })
       perform([Self.link("l.n", endsAt: 9)])
     }
 
-    /// A publication of a note, by a user of many or of few.
+    /// Returns a request to publish a note under a name.
     static func publication(
       _ name: String, of note: DocumentID = "n", overall: Int = .max
     ) -> StoreRequest {
@@ -258,14 +259,14 @@ struct StoreGrowthTests {
 
     func freshReadableName() -> String { freshName().replacing(" ", with: "-") }
 
-    /// Published notes, as many as the size says.
+    /// Creates and publishes `size` notes.
     func publishNotes() {
       makeNotes()
       perform((0..<size).map { Self.publication("note-\($0)", of: "n\($0)") })
       perform([Self.publication("own")])
     }
 
-    /// The hash of the file that was put into the note `n` last.
+    /// The hash of the newest file of the note `n`.
     var newestFile: FileHash { newest ?? Self.noHash }
     private var newest: FileHash?
     private static let noHash = {
@@ -275,7 +276,7 @@ struct StoreGrowthTests {
       return hash
     }()
 
-    /// Letters at the end of the note `n`, by three authors in turn.
+    /// Returns entries that append letters to the note `n`, by three clients in turn.
     func entries(_ count: Int) -> [LogEntry] {
       defer { head += count }
       return (head + 1...head + count).map {
@@ -296,7 +297,7 @@ struct StoreGrowthTests {
       perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
     }
 
-    /// Notes in a folder, as many as the size says.
+    /// Creates `size` notes in a folder.
     func makeFolder(_ folder: String) {
       perform(
         (0..<size).map {
@@ -305,7 +306,7 @@ struct StoreGrowthTests {
         })
     }
 
-    /// Deleted notes, of a time that others are not older than.
+    /// Deletes `size` notes, at times later than those of other deleted notes.
     func makeDeletedNotes() {
       for number in 0..<size { _ = makeDeletedNote("gone \(number)", at: Timestamp(10 + number)) }
     }
@@ -344,7 +345,7 @@ struct StoreGrowthTests {
         holdMilliseconds: hold)
     }
 
-    /// Events that wait to be sent.
+    /// Queues `size` events.
     func tell(hold: Timestamp = 0) {
       perform((0..<size).map { .tell([Self.draft($0, hold: hold)]) })
     }
@@ -362,14 +363,14 @@ struct StoreGrowthTests {
   struct Row: Sendable, CustomStringConvertible {
     let kind: Kind
     let law: GrowthLaw
-    /// Instructions of SQLite that the first such request takes at a size.
+    /// Returns the instructions of SQLite's virtual machine for the first request at a size.
     let instructions: @Sendable (_ size: Int) -> Int
 
     var description: String { law.name }
 
     static let size = 250
 
-    /// A request that may be made again and again.
+    /// Creates a row for a request that is repeatable.
     init(
       _ kind: Kind, _ name: String? = nil, prepare: @escaping @Sendable (Stage) -> Void,
       run: @escaping @Sendable (Stage) -> StoreRequest
@@ -399,7 +400,7 @@ struct StoreGrowthTests {
       }
     }
 
-    /// A request that can be made once.
+    /// Creates a row for a request that can be made only once.
     init(
       once kind: Kind, _ name: String? = nil, prepare: @escaping @Sendable (Stage) -> Void,
       run: @escaping @Sendable (Stage) -> StoreRequest
@@ -417,7 +418,7 @@ struct StoreGrowthTests {
       instructions = Self.instructions(prepare, run)
     }
 
-    /// A request about events for outside services.
+    /// Creates a row for a request to the outbox.
     init(
       outbox kind: Kind, _ name: String? = nil,
       prepare: @escaping @Sendable (Stage) -> Void = { $0.tell() },
@@ -751,16 +752,16 @@ extension StoreGrowthTests.Stage {
 
   func groups(_ make: (Int) -> GroupRequest) { perform((0..<size).map { .groups(make($0)) }) }
 
-  /// A group of so many members.
+  /// Creates a group with `size` members.
   func makeGroup() {
     perform([.groups(.put("r", .named("R"), by: .ann, time: 1))])
     groups { .putMember("r", "p\($0)", nickname: nil, by: .ann, time: 1, membersMax: .max) }
   }
 
-  /// So many groups of one person.
+  /// Creates `size` groups of one person.
   func makeGroups() { groups { .put("g\($0)", .named("G"), by: .ann, time: 1) } }
 
-  /// So many likes of one publication.
+  /// Creates `size` likes of one publication.
   func makeLikes() {
     publish(1)
     groups {
@@ -769,7 +770,7 @@ extension StoreGrowthTests.Stage {
     }
   }
 
-  /// So many likes of a publication that others have taken the place of, and one of the newest.
+  /// Creates `size` likes of a publication that newer ones have displaced, and one of the newest.
   func makeGoneLikes() {
     makeLikes()
     publish(size + 1)
@@ -786,14 +787,14 @@ extension StoreGrowthTests.Stage {
     people { .block(PersonBlock(person: "a", blocked: "p\($0)"), isBlocked: true) }
   }
 
-  /// As many as there are, so that none is forgotten for another.
+  /// A limit that is never reached, so that no answer is deleted.
   var answers: AnswerMemory { AnswerMemory(countMax: 1 << 20, ageMax: 1 << 40) }
 
   func keyed(_ key: String) -> KeyedRequest {
     KeyedRequest(owner: "ann", key: key, variant: "", body: Array("{}".utf8), time: 1)
   }
 
-  /// Work whose answer is kept under a key.
+  /// Returns a request whose answer is stored under a key.
   func keeping(key: String) -> StoreRequest {
     .once(
       .perform(

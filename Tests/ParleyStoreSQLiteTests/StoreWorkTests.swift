@@ -3,18 +3,18 @@ import ParleyJSON
 import ParleyStoreSQLite
 import Testing
 
-/// Work counted in instructions of SQLite's virtual machine, which are the same in every run: what a request reads
-/// beyond its answer shows in them at once.
+/// Work counted in instructions of SQLite's virtual machine. The counts are the same in every run,
+/// and show immediately if a request reads more than its answer needs.
 @Suite("What SQLite does for requests and for housekeeping")
 struct StoreWorkTests {
-  /// The rows that do more in a larger store.
+  /// The rows whose work grows with the store.
   private static let growing: Set<String> = [
-    // What they answer or change is as large.
+    // Their answers or changes grow in the same way.
     "list", "append of many entries", "versions", "compact", "quote", "receipts", "members",
     "blocks", "deleteGroup", "likes", "listFiles", "searchFiles", "listComments", "listNames",
-    // They count up to a limit.
+    // They count rows up to a limit.
     "like", "read", "putFile", "addComment", "keepAnswer",
-    // Sorted are the flags of one publication; files are looked through every ten minutes.
+    // One sorts the flags of one publication; the other scans the files every ten minutes.
     "flags", "unsettledFiles",
   ]
 
@@ -43,14 +43,14 @@ struct StoreWorkTests {
       publish(at: 1)
       let other = try SecondConnection(folder.file())
       for table in ["receipts", "likes"] {
-        // Half of them of a publication that is gone.
+        // Half of the rows belong to a publication that no longer exists.
         try other.run(
           """
           WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < \(count))
           INSERT INTO \(table) SELECT 1, n % 2, 'person ' || n, 1 FROM n
           """)
       }
-      // A time is believed when another an hour later has come.
+      // The store trusts a time after it has seen another one that is an hour later.
       publish(at: 4_000_000)
       publish(at: 8_000_000)
       publish(at: 12_000_000)
@@ -108,7 +108,7 @@ struct StoreWorkTests {
 }
 
 extension SQLiteStore {
-  /// Counts the instructions that some work takes.
+  /// Returns the number of instructions that some work takes.
   func instructions(of work: () -> Void) -> Int {
     let before = instructionCount
     work()

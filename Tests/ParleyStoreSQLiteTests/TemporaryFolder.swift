@@ -1,11 +1,11 @@
 import Glibc
 
-/// A folder of its own for a test, removed with its contents when the test releases it.
+/// A test's temporary folder, which is removed with its contents when the test releases it.
 final class TemporaryFolder {
   let path: String
 
-  /// - Parameter isInMemory: Whether syncs may cost nothing, where the test sees by other means
-  ///   what reaches the disk.
+  /// - Parameter isInMemory: Whether the folder may be in memory, where syncs cost nothing, because
+  ///   the test observes the disk by other means.
   init(isInMemory: Bool = false) throws {
     let parent = isInMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var template = Array((parent + "/parley-store-XXXXXX").utf8CString)
@@ -18,7 +18,7 @@ final class TemporaryFolder {
     rmdir(path)
   }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the folder.
   func file(_ name: String = "notes.parley") -> String { path + "/" + name }
 
   /// The names of all files in the folder.
@@ -36,7 +36,7 @@ final class TemporaryFolder {
   }
 }
 
-/// A file that could not be made, read or written.
+/// A file that could not be created, read or written.
 struct FileProblem: Error {
   let code: Int32
 }
@@ -56,7 +56,7 @@ func readFile(_ path: String) throws -> [UInt8] {
   }
 }
 
-/// Makes a file of the bytes.
+/// Writes a file, replacing an existing one.
 func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
   guard descriptor >= 0 else { throw FileProblem(code: errno) }
@@ -69,5 +69,5 @@ func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   }
 }
 
-/// Removes a file if it is there.
+/// Removes a file if it exists.
 func removeFile(_ path: String) { unlink(path) }
