@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Type-checks on Linux what is for Apple's systems alone: ParleyUI's views, examples, and the Swift of the
-# tutorials. SwiftUI, UIKit and AppKit are replaced by Tests/AppleStubs, declarations written by hand.
+# Type-checks on Linux the code for Apple's systems: ParleyUI's views, the examples, and the Swift of the tutorials.
+# SwiftUI, UIKit and AppKit are replaced by hand-written declarations in Tests/AppleStubs.
 #
 #     Scripts/apple-check.sh MODULES     the folder of the built modules, such as .build/debug/Modules
 #
-# Found are misspelt names, wrong arguments and types, and isolation that Swift 6 refuses. Not found is
-# where the stand-ins differ from Apple's declarations, and nothing of how the views look or behave.
+# This finds misspelt names, wrong arguments and types, and isolation errors of Swift 6. It does not find differences
+# between the stand-ins and Apple's declarations, or errors of appearance and behaviour.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
@@ -31,7 +31,7 @@ for kit in UIKit AppKit; do
   done
   swiftc -emit-module -module-name ParleyUI "${flags[@]}" "${strict[@]}" -I "$stubs" \
     -o "$stubs/ParleyUI.swiftmodule" Sources/ParleyUI/*.swift Sources/ParleyUI/Apple/*.swift
-  # The stand-in's ParleyUI comes before the one that was built for Linux.
+  # The ParleyUI of the stand-ins precedes the module that was built for Linux.
   for app in Examples/TwoWindows/*.swift Sources/*/*.docc/Code/*.swift \
     Tests/ParleyClientTests/AppExample.swift Tests/ParleyUITests/AppExample.swift; do
     swiftc -typecheck -module-name app -parse-as-library -I "$stubs" "${flags[@]}" "$app"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs OTCore's tests with the address sanitizer: it looks at every byte that is read or written.
+# Runs OTCore's tests with the address sanitizer, which checks every read and write.
 #
-# In a package of its own, of links to the same sources, so that nothing else is built again.
+# A separate package links to the same sources, so that nothing else is rebuilt.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 package=$root/.build/asan-core

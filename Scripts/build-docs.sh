@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the documentation of OTCore, ParleyClient and ParleyOffline to .build/docs, for any web server.
-# Every warning but one fails: links that lead nowhere, symbols that are not there, files that tutorials lack.
+# Every warning but one is an error: broken links, unknown symbols, missing files of tutorials.
 #
 #     Scripts/build-docs.sh MODULES      the folder of the built modules, such as .build/debug/Modules
 set -euo pipefail
@@ -17,12 +17,12 @@ for module in OTCore ParleyClient ParleyOffline; do
   swift symbolgraph-extract -module-name "$module" -target "$target" -I "$modules" \
     -I Sources/SystemLibraries/CParleyClientSQLite/include -I Sources/SystemLibraries/CParleyClientTLS/include \
     -minimum-access-level public -skip-inherited-docs -output-dir "$graphs"
-  # What it adds to other modules, such as conformances of String, is another module's page.
+  # Extensions of other modules, such as conformances of String, belong to the other modules' pages.
   rm -f "$graphs/$module@"*.json
   log=$("$docc" convert "Sources/$module/$module.docc" --fallback-display-name "$module" \
     --fallback-bundle-identifier "parley.$module" --additional-symbol-graph-dir "$graphs" \
     --transform-for-static-hosting --output-path ".build/docs/$module" 2>&1) || { echo "$log"; exit 1; }
-  # Comments name the parameters that need words, not all of them.
+  # Comments describe only the parameters that need a description.
   if grep -E "^(warning|error): " <<<"$log" | grep -v "^warning: Parameter '.*' is missing documentation"
   then
     echo "$log"

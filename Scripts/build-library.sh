@@ -1,14 +1,14 @@
 #!/bin/sh
-# Compiles the client core behind its door as a shared library for this machine's architecture, as Embedded Swift, to
-# .build/library/libparleyclient.so; Clients/c/parley_client.h says what is in it.
+# Compiles the client core and its C interface, as Embedded Swift, into a shared library for this machine's
+# architecture: .build/library/libparleyclient.so. Clients/c/parley_client.h describes the interface.
 #
-# It is linked to no library: the few functions of C that it needs are those of the process, whichever library
-# has them. Nothing is done when no source has changed since.
+# The library is linked with no other library: it takes the few C functions that it needs from the process, whichever C
+# library that has. Nothing is built if no source has changed.
 set -eu
 
 cd "$(dirname -- "$0")/.."
 swiftc=$(command -v swiftc)
-# The toolchain's own clang and linker. A resolved path, for swiftc may be a link into the toolchain.
+# The toolchain's own clang and linker. The path is resolved, as swiftc may be a link into the toolchain.
 tools=$(dirname -- "$(readlink -f -- "$swiftc")")
 [ -x "$tools/ld.lld" ] || tools=$(dirname -- "$swiftc")
 
@@ -26,7 +26,7 @@ stamp=$(
 )
 if [ -f "$target" ] && [ "$(cat "$target.stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 
-# A section for each function: what nothing needs is left out.
+# One section per function, so that the linker drops unused functions.
 swiftc -swift-version 6 -enable-experimental-feature Embedded -wmo -parse-as-library \
   -module-name ParleyPage -package-name parley -Osize -Xfrontend -function-sections \
   -c "$work/sources"/*.swift -o "$work/client.o"
@@ -35,7 +35,7 @@ swiftc -swift-version 6 -enable-experimental-feature Embedded -wmo -parse-as-lib
   --version-script Clients/c/exports.map -soname libparleyclient.so \
   "$work/client.o" "$work/shim.o" -o "$work/libparleyclient.so"
 
-# Whatever else it needed would tie it to one C library.
+# Any other dependency would tie the library to one C library.
 needed=$(nm --dynamic --undefined-only "$work/libparleyclient.so" | awk '{ print $2 }' |
   grep -vxE '__stack_chk_fail|free|memcmp|memcpy|memmove|memset|posix_memalign' || true)
 if [ -n "$needed" ]; then

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""Builds the page as it is served: Web/built, from the modules in Web, with few requests and few bytes.
+"""Builds the page as it is served into Web/built, from the modules in Web, with few requests and few bytes.
 
-    Scripts/build-page.py            (nothing is done when no source has changed since)
+    Scripts/build-page.py            (does nothing if no source has changed)
 
-Modules become a few files, minified by esbuild: `app` is what the page starts with; what it imports
-dynamically is a part of its own that is fetched when it is needed. A module that several parts import is in
-`app`, whose parts take it from there, so each exists once. CodeMirror is a file by itself, without what
-nothing here uses.
+esbuild minifies the modules into a few files. `app` contains what the page starts with; each dynamic import is a
+separate part that is fetched when it is needed. A module that several parts import is in `app`, and the parts import
+it from there, so each module exists once. CodeMirror is a separate file, without its unused code.
 
-Texts are in `Web/js/languages`, a file for each language. The pages are built with the English ones; of the
-others, each is a part of its own, and a browser fetches the one that it needs. English texts that only a later part
-names are in that part.
+Texts are in `Web/js/languages`, one file per language. The pages are built with the English texts; each other
+language is a separate part, and a browser fetches the one that it needs. English texts that only a later part names
+are in that part.
 
-Every file but the pages has a hash of its content in its name and lies in `immutable`, so a browser asks for
-it once. Beside each file are its forms in gzip and Brotli.
+Every file except the pages has a hash of its content in its name and is in `immutable`, so a browser requests it once.
+Each file has its gzip and Brotli forms beside it.
 """
 
 import base64
@@ -41,11 +40,11 @@ STATIC = re.compile(r'^(?:import|export)\b[^;]*? from "(\.[^"]+)";$', re.M)
 IMPORTED = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
 EFFECTS = re.compile(r'^import "(\.[^"]+)";$', re.M)
 DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)"\)')
-# Types are written as comments, and import as well.
+# Types in comments use `import`, too.
 COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
-# A text without forms, as in a file of texts.
+# A text without plural forms, as a file of texts contains it.
 TEXT = re.compile(r'^  ("[^"]+"): ("(?:[^"\\]|\\.)*"),$', re.M)
-# The beginning of a text's name that is composed with a value.
+# The prefix of a text's name that is combined with a value.
 COMPOSED = re.compile(r"`([\w.]+\.)\$\{")
 CODEMIRROR = WEB / "vendor" / "codemirror"
 
@@ -55,7 +54,7 @@ def fail(text):
 
 
 def esbuild(*arguments, source=None):
-    """Runs esbuild; its output."""
+    """Runs esbuild and returns its output."""
     try:
         done = subprocess.run(
             [ESBUILD, *map(str, arguments), "--log-level=warning"],
@@ -87,7 +86,7 @@ def hash_of(*contents):
 
 
 class Modules:
-    """The page's modules, and which imports which."""
+    """The page's modules and their imports."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -98,17 +97,17 @@ class Modules:
         self.imports = {name: self.paths(name, STATIC) | self.paths(name, EFFECTS) for name in self.sources}
 
     def paths(self, name, pattern):
-        """What a module imports, as names of modules; without the vendored ones."""
+        """Returns the names of the modules that a module imports, without vendored ones."""
         here = pathlib.PurePosixPath(name).parent
         found = {os.path.normpath(here / path) for path in pattern.findall(self.sources[name])}
         return {path for path in found if path in self.sources}
 
     def part(self, name, path):
-        """The part that a module imports dynamically by a path, such as `history/historyview`."""
+        """Returns the part that a module imports dynamically by a path, such as `history/historyview`."""
         return os.path.normpath(pathlib.PurePosixPath(name).parent / path).removesuffix(".js")
 
     def reached(self, name):
-        """A module with all that it needs."""
+        """Returns a module with all its direct and indirect imports."""
         done, waiting = set(), [name]
         while waiting:
             name = waiting.pop()
@@ -118,7 +117,7 @@ class Modules:
         return done
 
     def names(self, importers, module):
-        """What the importers take from a module."""
+        """Returns the names that the importers import from a module."""
         taken = set()
         for importer in importers:
             here = pathlib.PurePosixPath(importer).parent
@@ -132,10 +131,10 @@ class Modules:
 
 
 def without_effects(text):
-    """Marks the statements at the top of a bundle as free of effects, so that esbuild leaves out what is unused.
+    """Marks a bundle's top-level statements as free of side effects, so that esbuild removes unused ones.
 
-    The vendored bundle has lost its own marks. In esbuild's layout every statement at the top begins at the
-    left margin; what defines a facet, a theme or a table there has no other effect than its value.
+    The vendored bundle contains no such marks. In esbuild's layout each top-level statement begins at the left margin;
+    the definitions of facets, themes and tables have no effect except their value.
     """
     statements = []
     for statement in re.split(r"\n(?=[^\s})\]])", text.replace("/* @__PURE__ */ ", "")):
@@ -146,16 +145,16 @@ def without_effects(text):
     return "\n".join(statements)
 
 
-# Parts of CodeMirror by themselves, which few notes need: the page's module, and what it has of the vendored ones.
+# Separate parts of CodeMirror, which few notes need: the page's module, and its vendored module.
 LANGUAGES = {"html": "html.js", "code": "languages.js"}
 
 
 def codemirror(work, modules):
-    """CodeMirror, with what the page and its languages use of it; and the parts of these."""
+    """Builds CodeMirror with what the page and its languages use, and the separate parts of the languages."""
     core = re.search(r'from"\./(index-[^"]+)"', (CODEMIRROR / "index.js").read_text())[1]
     used = set().union(*(modules.names([name], "codemirror.js") for name in modules.sources))
     own = {"markdown", "markdownLanguage"}
-    # What the languages take of the core, under names that nothing else has.
+    # The names that the languages import from the core, made unique.
     taken, done, waiting = set(), set(), list(LANGUAGES.values())
     while waiting:
         name = waiting.pop()
@@ -191,13 +190,13 @@ def codemirror(work, modules):
 
 
 def texts(name):
-    """The texts of a language, those with several forms aside."""
+    """Returns the texts of a language, except texts with plural forms."""
     source = (WEB / "js" / "languages" / f"{name}.js").read_text()
     return {json.loads(key): json.loads(text) for key, text in TEXT.findall(source)}
 
 
 def later_texts(modules, first, parts):
-    """English texts that no first module names, and no page, for each part that does: they are fetched with the part."""
+    """Returns, for each part, the English texts that only later parts name; they are fetched with the part."""
     pages_text = "".join((WEB / page).read_text() for page in ("index.html", "admin.html"))
     composed = tuple({prefix for source in modules.sources.values() for prefix in COMPOSED.findall(source)})
     named = pages_text + "".join(modules.sources[name] for name in sorted(first - {"languages/en.js"}))
@@ -213,7 +212,7 @@ def later_texts(modules, first, parts):
 
 
 def with_later_texts(modules, folder, first, parts):
-    """Moves English texts from the page's start to the parts that name them."""
+    """Moves English texts from the page's first files to the parts that name them."""
     later = later_texts(modules, first, parts)
     moved = set().union(*later.values())
     english = folder / "languages" / "en.js"
@@ -227,12 +226,12 @@ def with_later_texts(modules, folder, first, parts):
                 f'import {{ english }} from "@app";\nObject.assign(english, {json.dumps(own, ensure_ascii=False)});\n'
             )
             module = folder / part
-            # First, for what the part does at its start may name a text.
+            # The import comes first, as the part may use a text when it starts.
             module.write_text(f'import "{added}";\n{module.read_text()}')
 
 
 def in_english(html):
-    """A page's HTML with the English texts that it names, as language.js would put them there."""
+    """Returns a page's HTML with its English texts inserted, as language.js inserts texts."""
     english = texts("en")
 
     def filled(match):
@@ -255,7 +254,7 @@ def in_english(html):
 
 
 def parts(work, modules):
-    """The page's files by name, each naming the others as `@name`."""
+    """Returns the page's files by name. They refer to each other as `@name`."""
     app = modules.reached("app.js")
     dynamic = {
         f"{modules.part(name, path)}.js"
@@ -276,7 +275,7 @@ def parts(work, modules):
     exports = {module: modules.names(importers, module) for module in sorted(shared)}
     exports = {module: sorted(names) for module, names in exports.items() if names}
 
-    # Short names, for each part repeats those that it imports.
+    # Short names, as each part repeats the names that it imports.
     short = {pair: f"_{n}" for n, pair in enumerate((module, name) for module in exports for name in exports[module])}
 
     folder = work / "js"
@@ -284,11 +283,11 @@ def parts(work, modules):
         (folder / name).write_text(
             DYNAMIC.sub(lambda found, name=name: f'import("@{modules.part(name, found[1])}")', source)
         )
-    # What a first visit fetches, and the operator's page, which is one file.
+    # The modules of a first visit, and those of the operator's page, which is one file.
     first = shared | modules.reached("main.js") | modules.reached("admin/main.js") | modules.reached("editing/text.js")
     later = {part: members - first for part, members in reached.items() if not part.startswith("languages/")}
     with_later_texts(modules, folder, first, later)
-    # No part but CodeMirror's own contains it.
+    # Only CodeMirror's own part contains it.
     (folder / "codemirror.js").write_text(
         "".join(
             f'export {{ {name} }} from "@codemirror";\n'
@@ -322,8 +321,8 @@ def parts(work, modules):
 
 
 def pages(read, names):
-    """The pages' HTML, naming the files."""
-    # The icons are in the page: one request less.
+    """Yields the pages' HTML, with the names of the files."""
+    # The icons are inlined, which saves a request.
     icons = re.sub(r">\s+<", "><", read("icons.svg").strip()).replace('<symbol id="', '<symbol id="icon-')
     icons = icons.replace("<svg ", '<svg aria-hidden="true" hidden ', 1)
     icon = "data:image/svg+xml," + quote(re.sub(r">\s+<", "><", read("icon.svg").strip()), safe=" =:/'")
@@ -361,17 +360,17 @@ def pages(read, names):
         html = html.replace('<meta charset="utf-8" />', f'<meta charset="utf-8" />\n{build}')
         yield page, html
         if page == "index.html":
-            # Below /n/ links begin one folder higher.
+            # Below /n/, relative links begin one folder higher.
             yield "index.below.html", html.replace('="assets/', '="../assets/').replace('="./"', '="../"')
 
 
 def languages(names):
-    """The files of the languages, by their names."""
+    """Returns the files of the languages by their names."""
     return {name.split("/")[1]: names[name] for name in sorted(names) if name.startswith("languages/")}
 
 
 def worker(read, names, html):
-    """The service worker, which keeps the files that a first visit fetches."""
+    """Returns the service worker, which caches the files that a first visit fetches."""
     build = re.search(r'<meta name="build" content="([^"]+)"', html)[1]
     kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["editing/text"], names["codemirror"]})
     source = read("worker/worker.js").replace('"@build"', json.dumps(build)).replace('["@files"]', json.dumps(kept))
@@ -382,7 +381,7 @@ def worker(read, names, html):
 
 
 def drawing(target, names, read, write):
-    """Writes what draws formulas: no part of the page imports it, so nothing of it is fetched before there are any."""
+    """Writes the worker that draws formulas. No part of the page imports it, so it is fetched only if needed."""
     line = 'importScripts("../vendor/katex/katex.js");'
     source = read("worker/formulas.js")
     if source.count(line) != 1:
@@ -404,7 +403,7 @@ def build(target):
     names = {}
 
     def write(name, content):
-        """Writes a file under a name with its hash, by which the pages find it."""
+        """Writes a file under a name with its hash, and records the name for the pages."""
         content = content if isinstance(content, bytes) else content.encode()
         stem, ending = name.split(".")
         names[name.removesuffix(".js")] = f"immutable/{stem}-{hash_of(content)}.{ending}"
@@ -455,7 +454,7 @@ def build(target):
         json.dumps({name: path.split("/")[1] for name, path in languages(names).items()}),
     )
     write("first.js", "\n".join([theme, minified(chooser, "js"), minified(read("js/starting.js"), "js"), ""]))
-    # These name each other, so they share a hash.
+    # These files refer to each other, so they share a hash.
     group = [name for name in files if name not in ("main", "admin")]
     common = hash_of(*(files[name] for name in group), *names.values())
     for name in group:
@@ -483,7 +482,7 @@ def build(target):
 
 
 def compress(target):
-    """Writes the compressed forms that are smaller than their files, and not there yet."""
+    """Writes the compressed forms that are smaller than their files and do not exist yet."""
 
     def one(path):
         content = path.read_bytes()
@@ -493,7 +492,7 @@ def compress(target):
             ).stdout
         except FileNotFoundError:
             fail("brotli is missing: Scripts/install-packages.sh serve installs it")
-        # Without name and time inside, the same file gives the same bytes.
+        # Without a name and a time in the header, equal files have equal compressed forms.
         for ending, form in (("br", brotli), ("gz", gzip.compress(content, 9, mtime=0))):
             if len(form) < len(content):
                 path.with_name(f"{path.name}.{ending}").write_bytes(form)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the Python package parley as two wheels: one for this kind of machine, with the client core as a library, and
-# one for any other, with WebAssembly alone: Scripts/build-python.sh [FOLDER [OPTION OF PIP...]]
+# Builds the Python package parley as two wheels: one for this kind of machine, with the client core as a library, and
+# one for all others, with WebAssembly only: Scripts/build-python.sh [FOLDER [OPTION OF PIP...]]
 #
-# They are put into .build/python where no folder is named.
-# make page and Scripts/build-library.sh have compiled the cores.
+# Without a folder they are written to .build/python. `make page` and Scripts/build-library.sh must have compiled the
+# cores.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -26,8 +26,8 @@ wheel() {
     --wheel-dir "$target" "$work"
 }
 wheel "$@"
-# build-library.sh has seen to it that it asks for no version of any C library: glibc and musl alike. 2.17 and 1.1
-# are the oldest that installers know by names of their own.
+# build-library.sh has checked that the library depends on no version of any C library, so glibc and musl both work.
+# 2.17 and 1.1 are the oldest versions that installers can name.
 machine=$(uname -m)
 echo "manylinux_2_17_$machine.musllinux_1_1_$machine" >"$work/platform-tag"
 cp "$library" "$library.sha256" "$work/parley/"

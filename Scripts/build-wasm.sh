@@ -1,15 +1,16 @@
 #!/bin/sh
-# Compiles two modules for the page, as Embedded Swift without imports: the client core behind its door (Web/core) to
-# Web/generated/client.wasm, and the rules of imports (Sources/ParleyImporting, Web/core/import) to Web/generated/import.wasm.
+# Compiles two modules for the page, as Embedded Swift without imports: the client core with its interface (Web/core) to
+# Web/generated/client.wasm, and the import rules (Sources/ParleyImporting, Web/core/import) to
+# Web/generated/import.wasm.
 #
-# A module is compiled when one of its sources has changed since.
+# A module is compiled only if one of its sources has changed.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 swiftc=$(command -v swiftc)
-# The toolchain's own clang and linker; the system's may not know WebAssembly. A resolved path, for
-# swiftc may be a link into the toolchain.
+# The toolchain's own clang and linker, as the system's may not support WebAssembly. The path is resolved, as swiftc may
+# be a link into the toolchain.
 tools=$(dirname -- "$(readlink -f -- "$swiftc")")
 [ -x "$tools/wasm-ld" ] || tools=$(dirname -- "$swiftc")
 
@@ -17,20 +18,20 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 mkdir -p Web/generated
 
-# Of former versions.
+# Files of earlier versions.
 rm -f Web/generated/otcore.wasm Web/generated/otcore.wasm.stamp
 
-# Passes that copy code to make it faster make it larger: without these three it is 4 kB less to load.
+# These three passes copy code to make it faster; without them the module is 4 kB smaller.
 smaller='-Xfrontend -mergeable-traps'
 for pass in closure-specialize jump-threading-simplify-cfg loop-rotate; do
   smaller="$smaller -Xllvm -sil-disable-pass=$pass"
 done
 
-# compile NAME OPTIONS [LIBRARY]: the sources in $work/NAME as Web/generated/NAME.wasm, optimised with these options and linked
-# with a library of the toolchain.
+# compile NAME OPTIONS [LIBRARY]: compiles the sources in $work/NAME to Web/generated/NAME.wasm, optimised with the
+# options and linked with a library of the toolchain.
 compile() {
   target=Web/generated/$1.wasm
-  # What the module is known by.
+  # Identifies the module's sources and compiler.
   stamp=$(
     cat "$work/$1"/*.swift Web/core/shim.c Scripts/build-wasm.sh | cksum
     swiftc --version 2>/dev/null | head -n 1
@@ -48,8 +49,8 @@ compile() {
     -nostdlib -Wall -Wextra -Werror -c Web/core/shim.c -o "$work/shim.o"
   "$tools/wasm-ld" --no-entry --export-memory --gc-sections --stack-first -z stack-size=262144 \
     --strip-all "$work/$1.o" "$work/shim.o" ${3:+"$3"} -o "$work/linked.wasm"
-  # No address below 1,024 is used, where the last bytes of the stack are. Functions with one caller stay by themselves:
-  # inlined, they make what is alike different, and Brotli's form is 4 kB more.
+  # Addresses below 1,024 are not used: the end of the stack is there. Functions with one caller are not inlined,
+  # because inlining makes similar code different, and the Brotli form 4 kB larger.
   # shellcheck disable=SC2086
   wasm-opt --enable-bulk-memory --enable-sign-ext --enable-mutable-globals --enable-nontrapping-float-to-int \
     $2 --low-memory-unused \
@@ -61,16 +62,16 @@ compile() {
 }
 
 Scripts/core-sources.sh "$work/client" Web/core/*.swift
-# Swift checks indices itself, and traps where a check fails: that stays. A load or a division by itself is taken never to
-# trap.
+# Swift checks indices itself and traps when a check fails, which is unaffected. The option assumes that loads and
+# divisions themselves never trap.
 compile client --ignore-implicit-traps
 
-# Of the shared vocabulary, what Importing uses: without the rest, no module of the client is needed.
+# The part of the shared vocabulary that ParleyImporting uses; without the rest, it needs no module of the client.
 mkdir -p "$work/import"
 for file in Sources/ParleyImporting/*.swift Sources/ParleyModel/WholeText.swift Sources/ParleyModel/CharacterRules.swift \
   Web/core/Fields.swift Web/core/import/*.swift; do
   sed '/^import ParleyModel$/d' "$file" >"$work/import/$(basename "$file")"
 done
-# Titles and names of folders need the tables of Unicode's properties, which are most of this module. Their code relies on
-# loads that are not moved before their checks.
+# Titles and folder names need the tables of Unicode properties, which are most of this module. Their code requires that
+# loads are not moved before their checks.
 compile import '' "$tools/../lib/swift/embedded/wasm32-unknown-none-wasm/libswiftUnicodeDataTables.a"

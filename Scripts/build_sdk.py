@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Builds the SDK for web pages, as the gateway serves it below /sdk/1: Scripts/build_sdk.py FOLDER
+"""Builds the SDK for web pages, which the gateway serves below /sdk/1: Scripts/build_sdk.py FOLDER
 
-    parley.js            the module, which finds the core beside it
+    parley.js            the module, which loads the core from the same folder
     client.wasm          the client core
-    types/sdk/*.d.ts     its types, and those of the modules that they name
+    types/sdk/*.d.ts     its types, and the types of the modules that they name
     parley-client.tgz    all of it as a package that npm installs from its address
 
-The number is that of the interface: what works with /sdk/1 works with each gateway that serves it.
+The number is the version of the interface: code that works with /sdk/1 works with each gateway that serves it.
 """
 
 import gzip
@@ -26,13 +26,13 @@ ESBUILD = os.environ.get("ESBUILD", "esbuild")
 
 
 def version():
-    """The program's version."""
+    """Returns the program's version."""
     source = (ROOT / "Sources" / "ParleyServer" / "Values" / "Version.swift").read_text()
     return re.search(r'"(\d+\.\d+\.\d+[^"]*)"', source)[1]
 
 
 def run(*command):
-    """Runs a tool that has to be there and to succeed."""
+    """Runs a tool, and ends the script if the tool is missing or fails."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     except FileNotFoundError:
@@ -42,7 +42,7 @@ def run(*command):
 
 
 def build(target):
-    """Writes the SDK to a folder that is there."""
+    """Writes the SDK to an existing folder."""
     run(
         ESBUILD, WEB / "sdk" / "parley.js", "--bundle", "--minify", "--format=esm", "--target=es2022",
         "--legal-comments=none", "--log-level=warning", f"--outfile={target / 'parley.js'}",
@@ -54,7 +54,7 @@ def build(target):
 
 
 def types(target):
-    """Writes its types, where there is a compiler that knows them: `make test` and packages have one."""
+    """Writes the types, if a TypeScript compiler is installed: `make test` and packages have one."""
     run(
         "tsc", "--allowJs", "--declaration", "--emitDeclarationOnly", "--target", "es2022",
         "--module", "esnext", "--moduleResolution", "node", "--lib", "es2022,es2022.intl,dom,dom.iterable",
@@ -64,7 +64,7 @@ def types(target):
 
 
 def package(target):
-    """Writes what npm installs."""
+    """Writes the package for npm."""
     described = {
         "name": "parley-client",
         "version": version(),
@@ -84,7 +84,7 @@ def package(target):
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for name, content in files.items():
-            # npm expects everything in a folder of this name. No time inside: same files, same bytes.
+            # npm expects this folder name. No times are included, so equal files have equal archives.
             entry = tarfile.TarInfo(f"package/{name}")
             entry.size = len(content)
             entry.mode = 0o644

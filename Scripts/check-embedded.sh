@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles OTCore, ParleyJSON, ParleyModel, SocketMessages (without its models), ParleyClientCore, ParleyImporting and ParleyWebSocketFrames as
-# Embedded Swift for WebAssembly: what the page and clients in a browser need of them must hold.
+# Compiles OTCore, ParleyJSON, ParleyModel, SocketMessages (without its models), ParleyClientCore, ParleyImporting and
+# ParleyWebSocketFrames as Embedded Swift for WebAssembly, which the page and the clients in browsers need.
 set -eu
 cd "$(dirname -- "$0")/.."
 work=$(mktemp -d)

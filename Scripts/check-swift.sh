@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says what to do when there is no Swift, or one that is too old for Package.swift.
+# Prints instructions if Swift is missing or too old for Package.swift.
 set -euo pipefail
 
 wanted=6.3
@@ -8,11 +8,11 @@ if ! command -v swift >/dev/null; then
   echo "Install it from https://www.swift.org/install and run make again." >&2
   exit 1
 fi
-# Asking swift takes a third of a second; a stamp per program file remembers the answer.
+# `swift --version` takes a third of a second; a stamp remembers its result until the program file changes.
 program=$(readlink -f "$(command -v swift)")
 stamp=.build/swift-checked
 [ "$stamp" -nt "$program" ] && exit 0
-# Swift unpacked on a bare Debian starts only with the libraries that its installation page names.
+# On a bare Debian, Swift starts only with the libraries that its installation page lists.
 swift --version >/dev/null 2>&1 || "$(dirname "$0")/install-packages.sh" swift
 if ! complaint=$(swift --version 2>&1 >/dev/null); then
   echo "Swift does not start: $complaint" >&2

@@ -3,10 +3,10 @@
 
     Scripts/check_change.py [--since COMMIT] [--only-say]
 
-The change is what differs from the commit (`HEAD` unless named) and what git does not know yet. A file of a module
-reaches the tests of the modules that depend on it, by the table in Package.swift, and what runs the program, the
-WebAssembly client or the library where those contain it. A test file reaches itself. Another file reaches the test files
-that name it. What belongs to the build, or is not known, reaches all tests.
+The change is the difference from the commit (`HEAD` by default), untracked files included. A file of a module reaches
+the tests of the modules that depend on it, by the table in Package.swift, and the tests that run the program, the
+WebAssembly client or the library if those contain it. A test file reaches itself. Another file reaches the test files
+that name it. Files of the build, and unknown files, reach all tests.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from run_tests import BROWSER_FOLDERS, CLIENT_FOLDERS
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALL = {"growth", "swift", "fuzz", "web", "clients", "browser"}
 FOLDERS = {"clients": CLIENT_FOLDERS, "browser": BROWSER_FOLDERS}
-# Whose change may change the build, or how tests are run.
+# Files that may change the build, or how tests are run.
 BUILD = re.compile(r"Package\.swift$|Makefile$|\.ci/|Scripts/(run_tests|install-packages|python-environment|check_change)|Tests/(pytest|requirements)")
 
 
 class Reach:
-    """What a change reaches: parts of the tests, each as a whole or with what is selected of it."""
+    """The tests that a change reaches: whole parts, or a selection of a part."""
 
     def __init__(self):
         self.whole = set()
@@ -40,7 +40,7 @@ class Reach:
         self.selected[part].add(name)
 
     def arguments(self):
-        """For run_tests.py, in its order."""
+        """Yields the arguments for run_tests.py, in its order."""
         if self.selected["swift"] and "swift" not in self.whole:
             self.selected["growth"] = self.selected["swift"]
         for part in ("growth", "swift", "fuzz", "web", "clients", "browser"):
@@ -51,13 +51,13 @@ class Reach:
 
 
 def package():
-    """Each target's folder, and the targets that depend on it, itself included."""
+    """Returns each target's folder, and the targets that depend on it, itself included."""
     described = json.loads(
         subprocess.run(["swift", "package", "describe", "--type", "json"], cwd=ROOT, check=True, capture_output=True).stdout
     )
     targets = {target["name"]: target for target in described["targets"]}
     dependents = {name: {name} for name in targets}
-    # Each target names all that is behind it, so that one step is enough.
+    # Each target lists its direct and indirect dependencies, so one step is enough.
     for name, target in targets.items():
         for dependency in target.get("target_dependencies", []):
             dependents[dependency].add(name)
@@ -65,20 +65,20 @@ def package():
 
 
 def words(path, name):
-    """The words that a shell variable or loop of a script lists after `name`."""
+    """Returns the words that a shell variable or loop of a script lists after `name`."""
     text = (ROOT / path).read_text().replace("\\\n", " ")
     return set(re.search(rf"{name}[ ='\"]+([\w/ ]+)", text).group(1).split())
 
 
 def reach_of_module(module, dependents, reach):
-    """A module of the package has changed."""
+    """Adds the tests that a changed module of the package reaches."""
     reached = dependents[module]
     for target in reached:
         if target.endswith("Tests"):
             reach.select("swift", target)
     if "parley" in reached:
         reach.whole |= {"clients", "browser"}
-    # Those that are compiled as WebAssembly and as a library, too.
+    # The modules that are also compiled as WebAssembly and as a library.
     if module in words("Scripts/core-sources.sh", "modules=") | {"ParleyImporting"}:
         reach.whole |= {"web", "clients", "browser"}
     if module in {pathlib.PurePath(one).name for one in words("Scripts/fuzz.sh", "for folder in")}:
@@ -86,7 +86,7 @@ def reach_of_module(module, dependents, reach):
 
 
 def naming(name):
-    """The test files in which a file's name stands, by part."""
+    """Yields the test files that contain a file's name, with their parts."""
     for part, folders in FOLDERS.items():
         for path in sorted(path for folder in folders for path in (ROOT / folder).glob("test_*.py")):
             if name in path.read_text():
@@ -94,9 +94,9 @@ def naming(name):
 
 
 def reach_of(paths, folders, dependents):
-    """What a change of these files reaches."""
+    """Returns the tests that a change of these files reaches."""
     reach = Reach()
-    # Layout and habits of all that is written.
+    # These tests check the layout and style of all files.
     reach.select("swift", "ParleyArchitectureTests")
     for path in paths:
         module = next((name for name, folder in folders.items() if path.startswith(folder + "/")), None)
@@ -128,7 +128,7 @@ def reach_of(paths, folders, dependents):
 
 
 def changed(since):
-    """The files that differ from a commit, and those that are new."""
+    """Returns the files that differ from a commit, and untracked files."""
 
     def lines(*command):
         return subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()

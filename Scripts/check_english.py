@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Counts odd words in comments, names of tests, error texts and pages, and holds each module to a bound.
+"""Counts odd words in comments, names of tests, error texts and pages, and limits their number in each module.
 
     Scripts/check_english.py                       check, as `make lint` does
     Scripts/check_english.py --table               print the counts of every module
-    Scripts/check_english.py --list [MODULE …]     print where the odd words are
+    Scripts/check_english.py --list [MODULE …]     print the locations of the odd words
     Scripts/check_english.py --tighten             lower the bounds to today's counts
 
-`Scripts/english/odd-words.txt` lists the words. A module may have five of them in 10,000 words, and one if it is
-smaller than 2,000 words. `Scripts/english/at-most.txt` allows more to modules that were written before this rule; its
-numbers only go down. Code, quoted text and data do not count: in a source file only comments and docstrings do. Names
-of tests and error texts are two modules of their own, each over the whole tree.
+`Scripts/english/odd-words.txt` lists the words. A module may have five odd words in 10,000, and one if it has fewer
+than 2,000 words. `Scripts/english/at-most.txt` allows more in modules that are older than this rule; its numbers only
+go down. Code, quoted text and data do not count: of a source file only comments and docstrings do. Names of tests and
+error texts are two modules of the whole tree.
 """
 
 import argparse
@@ -30,10 +30,10 @@ TEST_NAMES = "names of tests"
 
 # Folders whose folders are modules.
 FOLDERS_OF_MODULES = ("Sources/Adapters", "Sources/Kits", "Sources", "Tests", "Web/js", "Clients")
-# Folders that are one module, although they lie in one of the above or have folders themselves.
+# Folders that are one module, although they are in one of these folders or contain folders.
 WHOLE_FOLDERS = ("Sources/SystemLibraries", "Documentation/Decisions")
 
-# Takes the place of everything that is not prose: no word contains it, and no phrase reaches across it.
+# Replaces everything that is not prose: no word contains it, and no phrase crosses it.
 CODE = "\0"
 
 WORD = re.compile(r"[a-z][a-z’'-]*")
@@ -76,7 +76,7 @@ SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|WHERE|VALU
 
 
 class Prose:
-    """The prose of one file: its text, of which everything else is masked. All positions stay."""
+    """The prose of one file: its text with everything else masked. Positions do not change."""
 
     def __init__(self, text):
         self.text = text
@@ -89,12 +89,12 @@ class Prose:
         self.mask[start:end] = re.sub(r"[^\n]", CODE, self.text[start:end])
 
     def replace(self, pattern, by):
-        """Puts `by`, one letter, in the place of each letter that a pattern finds in the prose."""
+        """Replaces each character that a pattern matches in the prose with the character `by`."""
         for match in re.finditer(pattern, "".join(self.mask), re.MULTILINE):
             self.mask[match.start() : match.end()] = by * (match.end() - match.start())
 
     def finished(self):
-        """The masked text, without quotations."""
+        """Returns the masked text, without quotations."""
         text = "".join(self.mask)
         for match in NOT_PROSE.finditer(text):
             self.hide(match.start(), match.end())
@@ -102,7 +102,7 @@ class Prose:
 
 
 def comments_between(tokens, text, markers):
-    """What the comments of a file say, without their markers."""
+    """Returns the comments of a file, without their markers."""
     prose = Prose(text)
     for match in tokens.finditer(text):
         if match.lastgroup == "comment" or match.groupdict().get("comment"):
@@ -112,7 +112,7 @@ def comments_between(tokens, text, markers):
 
 
 def python_prose(text):
-    """Comments and docstrings."""
+    """Returns comments and docstrings."""
     prose = Prose(text)
     last = ":"
     end = 0
@@ -132,7 +132,7 @@ def python_prose(text):
 
 
 def sentences_in_literals(tokens, text):
-    """Literals that are read by people: three words in a row, and no statement for a database."""
+    """Returns literals for people: with three words in a row, and not SQL."""
     prose = Prose(text)
     for match in tokens.finditer(text):
         literal = match.groupdict().get("string")
@@ -166,7 +166,7 @@ def markdown_prose(text):
 
 
 def mutation_prose(text):
-    """What a patch says above its first difference."""
+    """Returns the text of a patch before its first difference."""
     prose = Prose(text)
     prose.show(0, text.find("\n--- ") + 1)
     return prose.finished()
@@ -176,7 +176,7 @@ SLASHES = r"^[ \t]*(///?|/\*\*?|\*/?)|//+|\*/"
 
 
 def kinds(path):
-    """How to read a file: (prose, literals, names of tests), each a function or None."""
+    """Returns how to read a file: (prose, literals, names of tests), each a function or None."""
     name = path.name
     ending = path.suffix
     folder = path.parts[0]
@@ -214,7 +214,7 @@ def kinds(path):
 
 
 def module(path):
-    """The module of a file, named by its folder; the files of the root are one."""
+    """Returns the module of a file, named after its folder; the files of the root are one module."""
     for folder in WHOLE_FOLDERS:
         if path.is_relative_to(folder):
             return folder
@@ -225,9 +225,9 @@ def module(path):
 
 
 def odd_pattern(lines):
-    """A pattern that finds the words of the list, a phrase also where its line is broken.
+    """Returns a pattern that finds the words of the list, and phrases also across line breaks.
 
-    A match that has a group is an exception.
+    A match with a group is an exception.
     """
     forms = {}
     for line in lines:
@@ -238,9 +238,9 @@ def odd_pattern(lines):
         for form in line.removeprefix("except:").split("|")[0].split(","):
             phrase = r"\s+".join(re.escape(word) for word in form.split())
             forms[form.strip()] = f"(?:{phrase})()" if is_plain else phrase
-    # The longest first, so that a phrase within a longer one is not counted again.
+    # Longest first, so that a phrase within a longer one is not counted again.
     phrases = [forms[form] for form in sorted(forms, key=lambda form: (-len(form), form))]
-    # Exceptions may overlap with what they except, so they are tried first.
+    # Exceptions may overlap with the phrases that they exclude, so they are tried first.
     phrases.sort(key=lambda phrase: not phrase.endswith("()"))
     return re.compile(r"(?<![\w’'-])(?:" + "|".join(phrases) + r")(?![\w-])")
 
@@ -252,7 +252,7 @@ class Count:
         self.odd = []
 
     def add(self, path, prose, pattern):
-        # What is left out is most of a file, and of no use but to part phrases.
+        # The mask is most of a file; one character of it is enough to separate phrases.
         prose = re.sub(rf"{CODE}[{CODE} \t]*", CODE, prose).lower()
         self.words += sum(1 for _ in WORD.finditer(prose))
         starts = [match.start() for match in re.finditer("\n", prose)]
@@ -272,7 +272,7 @@ class Count:
 
 
 def measure(paths, read, pattern):
-    """Counts by module."""
+    """Returns the counts of each module."""
     counts = collections.defaultdict(Count)
     for path in paths:
         whole, literals, names = kinds(pathlib.PurePath(path))
@@ -288,7 +288,7 @@ def measure(paths, read, pattern):
 
 
 def bounds(lines):
-    """`Sources/Gateway 12`: at most this many odd words."""
+    """Reads lines such as `Sources/Gateway 12`: the maximum number of odd words."""
     found = {}
     for line in lines:
         line = line.strip()
@@ -299,7 +299,7 @@ def bounds(lines):
 
 
 def too_many(counts, allowed):
-    """A line for each module above its bound."""
+    """Returns a line for each module above its limit."""
     lines = []
     for name, count in sorted(counts.items()):
         most = max(count.goal, allowed.get(name, 0))
@@ -309,7 +309,7 @@ def too_many(counts, allowed):
 
 
 def tightened(counts, allowed):
-    """The bounds that today's counts allow: none is higher than before, none is there without need."""
+    """Returns the limits lowered to today's counts, without limits that are no longer needed."""
     return {
         name: min(number, len(counts[name].odd))
         for name, number in allowed.items()

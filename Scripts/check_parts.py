@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that each part of the gateway compiles without the parts that it may not use.
+"""Checks that each part of the gateway compiles without the parts that it must not use.
 
     Scripts/check_parts.py [--scratch-path FOLDER] [PART …]
 
-Tests/ParleyArchitectureTests/GatewayPartTests.swift has the table of parts, and sees which types each of them
-names. It does not see methods that one part adds to types of another. So here the compiler checks the files of
-each part together with those of the parts below it, and with no others. A debug build has to be there: make try
-leaves one in .build/try.
+Tests/ParleyArchitectureTests/GatewayPartTests.swift contains the table of parts, and checks which types each part
+names. It cannot see methods that one part adds to types of another. Here the compiler checks the files of each part
+with the files of the parts below it only. A debug build must exist: make try leaves one in .build/try.
 """
 
 import argparse
@@ -21,14 +20,14 @@ TABLE = ROOT / "Tests" / "ParleyArchitectureTests" / "GatewayPartTests.swift"
 
 
 def allowed() -> dict[str, set[str]]:
-    """The parts that each part may name."""
+    """Returns the parts that each part may name."""
     table = re.search(r"let allowed: [^\n]*= \[\n(.*?)\n  \]\n", TABLE.read_text(), re.DOTALL)
     rows = re.findall(r'"([^"]+)":\s*\[([^\]]*)\]', table[1])
     return {part: set(re.findall(r'"([^"]+)"', names)) for part, names in rows}
 
 
 def below(part: str, table: dict[str, set[str]]) -> set[str]:
-    """A part, and all that it may name, directly or not."""
+    """Returns a part, and all parts that it may name directly or indirectly."""
     found = {part}
     rest = [part]
     while rest:
@@ -46,7 +45,7 @@ def main() -> int:
     binaries = subprocess.run(
         ["swift", "build", "--scratch-path", options.scratch_path, "--show-bin-path"],
         cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
-    # SwiftPM names the package by its folder.
+    # SwiftPM derives the package's name from its folder.
     package = re.sub(r"\W", "_", ROOT.name.lower())
     table = allowed()
     failed = False

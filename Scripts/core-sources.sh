@@ -1,15 +1,15 @@
 #!/bin/sh
-# Writes the client core's modules and the files named as the sources of one module, ParleyPage:
+# Writes the client core's modules and the given files as the sources of one module, ParleyPage:
 # Scripts/core-sources.sh FOLDER FILE...
 #
-# Compiled as one they take half the time, and more of what nothing needs is left out.
+# One module compiles in half the time, and more unused code is removed.
 set -eu
 
 target=${1:?"a folder"}
 shift
 modules='OTCore ParleyJSON ParleyModel SocketMessages ParleyClientCore'
 mkdir -p "$target"
-# They import each other no longer, and what one of them names by its module is in the one.
+# The modules no longer import each other, and names qualified by a module refer to the one module.
 names=$(echo "$modules" | tr ' ' '|')
 as_one="s/^(@_exported )?([a-z]+ )?import ($names)\$//; s/\b($names)\.([A-Z])/ParleyPage.\2/g"
 for module in $modules; do

@@ -3,15 +3,15 @@
 #
 #   Scripts/fuzz.sh Messages 60     for 60 seconds
 #   Scripts/fuzz.sh                 lists the targets
-#   MERGE=1 Scripts/fuzz.sh Messages    keeps what was learned in Fuzz/Corpora, for `make test`
-#   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets, on the
+#   MERGE=1 Scripts/fuzz.sh Messages    stores what was learned in Fuzz/Corpora, for `make test`
+#   Scripts/fuzz.sh replay          runs the stored inputs of all targets, and the same few more each time, with the
 #                                   modules that `swift build -c release --build-tests` has compiled
 #
-# What it learns stays in .build/fuzz/corpus and the next run begins with it. An input that breaks
-# something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test, or a
-# line of Fuzz/Corpora/TARGET.base64: `make test` replays those.
+# The learned inputs stay in .build/fuzz/corpus, where the next run begins. An input that finds a bug is stored in
+# artifacts/fuzz, and the script fails. Before you fix the bug, make the input a test, or a line of
+# Fuzz/Corpora/TARGET.base64, which `make test` replays.
 #
-# A package cannot link a fuzzer, which brings its own main; hence the compiler is called directly.
+# A package cannot link a fuzzer, which has its own main, so the compiler is called directly.
 set -euo pipefail
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -32,13 +32,14 @@ sanitizers=fuzzer,address
 package=parley
 findings=artifacts/fuzz
 if [ "$target" = replay ]; then
-  # The modules would take ten times as long to compile once more as all runs take. Without the search's marks in them
-  # it learns nothing, but changes what is kept; and Swift itself traps on most of what the address sanitizer finds.
+  # Compiling the modules again would take ten times as long as all runs. Without coverage instrumentation the fuzzer
+  # learns nothing, but still mutates the stored inputs; and Swift itself traps on most errors that the address
+  # sanitizer finds.
   build=.build/fuzz/plain
   imported=.build/release/Modules
   optimisation=-Onone
   sanitizers=fuzzer
-  # As SwiftPM names a package, by its folder.
+  # SwiftPM derives the package's name from its folder.
   package=$(basename "$root" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9_]/_/g')
 elif [ ! -f "Fuzz/$target.swift" ]; then
   echo "No target is called '$target'. There are: $(paste -sd ' ' <<<"$all")" >&2
@@ -52,14 +53,14 @@ flags=(
   -warnings-as-errors -I "$imported" -Xcc -fmodule-map-file=Sources/SystemLibraries/CParleyOpenSSL/module.modulemap
 )
 objects=()
-# What decides how a thing compiles: the compiler, this script, and sources; of a module, those of the modules before
-# it as well.
+# The inputs of a compilation: the compiler, this script and the sources; for a module, also the sources of the modules
+# before it.
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
 
-# Whether a thing has been compiled from what the stamp says.
+# Whether a module or target has been compiled from the inputs in the stamp.
 is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 
-# Compiles the modules that a target may import, each after those that it imports itself, where something has changed.
+# Compiles the modules that a target may import, in the order of their dependencies, if something has changed.
 compile_modules() {
   local folder module sources
   for folder in OTCore ParleyJSON ParleyModel SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyWebSocketFrames \
@@ -91,7 +92,7 @@ compile_target() {
   echo "$own" >"$build/Fuzz$1.stamp"
 }
 
-# Puts the inputs that a target's search begins with into a folder.
+# Writes the initial inputs of a target to a folder.
 fill_corpus() {
   local folder=$2 kept=Fuzz/Corpora/$1.base64 number=0 line
   mkdir -p "$folder"
@@ -102,7 +103,7 @@ fill_corpus() {
       /^```/     { file = ""; next }
       file != "" { print >>file }' Documentation/Protocol.md
   fi
-  # And what was worth keeping.
+  # The stored inputs.
   [ -f "$kept" ] || return 0
   while read -r line; do
     number=$((number + 1))
@@ -110,14 +111,14 @@ fill_corpus() {
   done <"$kept"
 }
 
-# Words of a target's own language, or of JSON.
+# Prints the dictionary of a target; by default the one of JSON.
 dictionary() { if [ -f "Fuzz/$1.dict" ]; then echo "Fuzz/$1.dict"; else echo Fuzz/json.dict; fi; }
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 
-# Tries what is kept of a target, and says how it went.
+# Runs the stored inputs of a target, and reports the result.
 replay() {
-  # In it is what is committed, nothing else.
+  # The folder contains only committed inputs.
   local corpus=$build/replay/$1 log=$build/$1.log
   rm -rf "$corpus"
   fill_corpus "$1" "$corpus"
@@ -142,7 +143,7 @@ compile_target "$target"
 corpus=$build/corpus/$target
 fill_corpus "$target" "$corpus"
 
-# Few inputs that reach as much code as all that were found, the shortest first.
+# Selects few inputs that reach as much code as all found inputs, the shortest first.
 if [ "${MERGE:-}" = 1 ]; then
   merged=$build/merged
   rm -rf "$merged"

@@ -1,60 +1,60 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of the sets named (swift, serve, test, webkit, dist) that are missing.
+# Installs the missing Debian packages of the sets named (swift, serve, test, webkit, dist).
 #
-# Nothing is asked of the network when nothing is missing.
+# The network is not used if nothing is missing.
 set -euo pipefail
 
 packages=()
 for set in "$@"; do
   case $set in
     swift)
-      # What swift.org names for Debian 12 (Installation, from a package).
+      # The packages that swift.org lists for Debian 12 (Installation, from a package).
       packages+=(binutils gnupg2 libc6-dev libcurl4-openssl-dev libedit2 libgcc-12-dev libncurses-dev
         libpython3-dev libsqlite3-0 libstdc++-12-dev libxml2-dev libz3-dev pkg-config tzdata
         zlib1g-dev)
       ;;
     serve)
-      # The seven C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
+      # The seven C libraries, pkg-config, Python for fetching CodeMirror, and tools that make the page smaller.
       packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev libnats-dev
         libcurl4-openssl-dev zlib1g-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
         esbuild binaryen brotli)
       ;;
     test)
-      # A real browser, Chromium without its windows, with fonts for emoji and CJK so that screenshots show them.
+      # A real browser, headless Chromium, with fonts for emoji and CJK so that screenshots show them.
       packages+=(chromium-headless-shell fonts-noto-color-emoji fonts-wqy-zenhei)
-      # Another, of 81 MB: 17 s more where nothing is installed yet.
+      # Another browser, of 81 MB, which takes 17 s more to install.
       packages+=(firefox-esr)
-      # A database for the store's tests, which start it themselves.
+      # A database for the store's tests, which start it.
       packages+=(postgresql)
       # A pooler, which the store refuses to work through.
       packages+=(pgbouncer)
-      # A broker of hints between gateways, which they start, too.
+      # A broker of hints between gateways, which the tests also start.
       packages+=(nats-server)
-      # A client of Bayeux.
+      # A Bayeux client.
       packages+=(ruby-faye)
-      # The proxies that there are examples for.
+      # The proxies for which there are examples.
       packages+=(nginx haproxy caddy)
-      # A library that has system calls go wrong; programs in C on the client core, with either C library.
+      # A library that makes system calls fail; C programs on the client core, with either C library.
       packages+=(gcc musl-tools)
-      # Shells that complete the program's flags, and what shows its manual page.
+      # Shells that complete the program's flags, and a viewer for its manual page.
       packages+=(fish man-db zsh)
-      # Certificates to test with, and what the operations guide asks a server by.
+      # Test certificates, and the commands that the operations guide uses.
       packages+=(openssl curl)
-      # GitHub's reading of Markdown, which the page view is compared with.
+      # GitHub's Markdown renderer, with which the page view is compared.
       packages+=(cmark-gfm)
-      # Any Node will do; Debian's is taken where there is none.
+      # Any Node works; Debian's is installed if there is none.
       command -v node >/dev/null || packages+=(nodejs)
-      # The page's types are checked with it.
+      # The TypeScript compiler, which checks the page's types.
       command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
     webkit)
-      # Safari's engine, what drives it, and a screen in memory.
+      # Safari's engine, its driver, and a virtual screen.
       packages+=(webkit2gtk-driver xvfb)
       ;;
     dist)
-      # Libraries beside the program, an image without a registry, bare roots to try them in.
+      # Tools to bundle libraries, to build an image without a registry, and to make bare roots for tests.
       packages+=(binutils patchelf buildah mmdebstrap)
-      # The types of the client for web pages.
+      # The TypeScript compiler, for the types of the SDK for web pages.
       command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
     *)
@@ -87,7 +87,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "Installing Debian packages: ${missing[*]}"
-# Another apt may hold the lock, on a machine that has just started: wait for it.
+# Another apt may hold the lock on a machine that has just started: wait for it.
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

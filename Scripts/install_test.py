@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Installs what `make dist`, `make deb` and `make image` have made, as a stranger would.
+"""Tests the installation of what `make dist`, `make deb` and `make image` have made.
 
     Scripts/install_test.py [tarball] [deb] [image]
 
-Each is installed in a root of its own where no compiler is and nothing else of Parley: the tarball and
-the package in a bare Debian 12, the image in what it brings itself. There it is started, a note is
-written, it is upgraded while clients are away, the note is read, and it is removed; the notes stay. The
-time from the bare root to a served note is said. To be run as root, for roots are entered with chroot.
+Each is installed in a separate root without a compiler and without anything else of Parley: the tarball and the
+package in a bare Debian 12, the image with only its own files. The test starts the program, writes a note, upgrades
+the program while no client is connected, reads the note, and removes the program; the notes must remain. It prints the
+time from the bare root to a served note. It must run as root, since it uses chroot.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ TEXT = "Written before the upgrade: naïve 🙂"
 
 
 def newest(pattern):
-    """The file of the build folder that was made last."""
+    """Returns the newest file of the build folder that matches a pattern."""
     files = sorted(BUILD.glob(pattern), key=lambda path: path.stat().st_mtime)
     if not files:
         sys.exit(f"nothing matches {BUILD}/{pattern}; run make dist deb image first")
@@ -40,14 +40,14 @@ def newest(pattern):
 
 
 def free_port():
-    """A port without a listener."""
+    """Returns a port without a listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
 
 
 def request(port, method, path, body=None, headers=()):
-    """The status and body of an answer."""
+    """Makes a request and returns the status and body of the response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     with contextlib.closing(connection):
         connection.request(method, path, body=body, headers=dict(headers))
@@ -57,7 +57,7 @@ def request(port, method, path, body=None, headers=()):
 
 @contextlib.contextmanager
 def mounted(target, *options):
-    """Something mounted while the block lasts."""
+    """Mounts something while the block runs."""
     subprocess.run(["mount", *map(str, options), str(target)], check=True)
     try:
         yield
@@ -67,7 +67,7 @@ def mounted(target, *options):
 
 @contextlib.contextmanager
 def remounted_for_reading(target):
-    """A mounted folder that cannot be written from here on."""
+    """Makes a mounted folder read-only."""
     subprocess.run(["mount", "-o", "remount,ro,bind", str(target)], check=True)
     yield
 
@@ -81,12 +81,12 @@ class Root:
         self.user = user
 
     def command(self, *words):
-        """The words with which a command runs in this root, its processes ending with it."""
+        """Returns the command that runs these words in this root, and ends with its processes."""
         user = ["--userspec", self.user] if self.user else []
         return [shutil.which("chroot"), *user, str(self.folder), *map(str, words)]
 
     def run(self, *words, **options):
-        """Runs a command, which has to succeed; returns what it printed."""
+        """Runs a command, which must succeed, and returns its output."""
         ended = subprocess.run(
             self.command(*words), env=self.environment, capture_output=True, text=True, **options
         )
@@ -95,7 +95,7 @@ class Root:
 
     @contextlib.contextmanager
     def serving(self, *words, environment=()):
-        """A server, started by these words, while the block lasts; gives its port."""
+        """Starts a server with these words while the block runs, and yields its port."""
         process = subprocess.Popen(
             self.command(*words), env=self.environment | dict(environment),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -121,18 +121,18 @@ class Root:
 
 @contextlib.contextmanager
 def bare_debian(folder):
-    """A bare Debian 12, with the mirror of this machine, while the block lasts."""
+    """Yields a bare Debian 12 from this machine's mirror while the block runs."""
     subprocess.run(
         ["mmdebstrap", "--quiet", "--variant=minbase", "bookworm", str(folder)], check=True
     )
     assert not (folder / "usr/bin/swift").exists()
-    # The loader finds libraries beside a program by what the kernel says of it.
+    # The loader finds the libraries beside a program through /proc.
     with mounted(folder / "proc", "-t", "proc", "proc"):
         yield Root(folder)
 
 
 def write(port):
-    """Looks at the page, makes a note and writes into it; returns the address of its text."""
+    """Checks the page, creates a note and writes into it. Returns the path of its text."""
     status, page = request(port, "GET", "/", headers={"accept": "text/html"})
     assert status == 200 and b"<html" in page, "the page is not served"
     status, answer = request(
@@ -149,19 +149,19 @@ def write(port):
 
 
 def read(port, note):
-    """Compares the note with what was written."""
+    """Checks that the note contains what was written."""
     status, answer = request(port, "GET", note)
     assert status == 200 and json.loads(answer)["text"] == TEXT, (status, answer)
 
 
 def try_tarball(work):
-    """Unpacks the tarball below /opt and runs it by its place."""
+    """Unpacks the tarball below /opt and runs the program by its path."""
     with bare_debian(work / "root") as root:
         return use_tarball(root)
 
 
 def look_at_pages(share):
-    """The manual page and the completions are where shells look."""
+    """Checks that the manual page and the completions are where shells expect them."""
     for path in (
         "man/man1/parley.1.gz", "bash-completion/completions/parley", "zsh/vendor-completions/_parley",
         "fish/vendor_completions.d/parley.fish",
@@ -185,7 +185,7 @@ def use_tarball(root):
         note = write(port)
         took = time.monotonic() - began
         root.run(program, "health", "--port", port)
-    # By a link on the path, as people install it.
+    # A link on the PATH, as users install it.
     root.run("ln", "-s", program, "/usr/local/bin/parley")
     root.environment["PATH"] += ":/usr/local/bin"
     shutil.rmtree(root.folder / "opt" / name)
@@ -207,7 +207,7 @@ def use_deb(root, work):
     package = newest("parley_*_*.deb")
     began = time.monotonic()
     shutil.copy(package, root.folder / "parley.deb")
-    # Packages that start services ask a policy whether they may; a root is not a machine.
+    # Packages that start services ask a policy for permission, which a chroot does not have.
     root.environment["DEBIAN_FRONTEND"] = "noninteractive"
     install = ["apt-get", "-qq", "install", "--no-install-recommends", "-y", "/parley.deb"]
     root.run("apt-get", "-qq", "update")
@@ -219,7 +219,7 @@ def use_deb(root, work):
         took = time.monotonic() - began
         root.run("parley", "health", "--port", port)
     (root.folder / "etc/parley/parley.conf").open("a").write("# A line of the operator's.\n")
-    # The same package under a later version.
+    # The same package with a later version.
     tree = work / "package"
     subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
     look_at_pages(tree / "usr" / "share")
@@ -256,7 +256,7 @@ def unpack_image(archive, folder):
 
 
 def try_image(work):
-    """Runs the image's command as its user, in its own files alone, which may not be written."""
+    """Runs the image's command as its user, with only the image's own files, which are read-only."""
     archive = newest("parley-*-image-*.tar")
     began = time.monotonic()
 
@@ -268,14 +268,14 @@ def try_image(work):
         assert list(settings["Volumes"]) == ["/data"]
         environment = dict(pair.split("=", 1) for pair in settings["Env"])
         if not volume.exists():
-            # A new volume is filled with what the image has at its place.
+            # A new volume is filled with the image's files at its path.
             shutil.copytree(folder / "data", volume)
             status = (folder / "data").stat()
             os.chown(volume, status.st_uid, status.st_gid)
             volume.chmod(status.st_mode)
         with (
             mounted(folder, "--bind", folder),
-            # Its own files may not be written.
+            # The image's own files are read-only.
             remounted_for_reading(folder),
             mounted(folder / "data", "--bind", volume),
             mounted(folder / "proc", "-t", "proc", "proc"),
@@ -293,7 +293,7 @@ def try_image(work):
             assert check[0] == "CMD", check
             root.environment |= chosen
             root.run(*check[1:])
-        # Without a word on who may come in, it does not open itself to the network.
+        # Without a setting that grants access, the program does not listen on the network.
         refused = subprocess.run(
             root.command(*command), capture_output=True, text=True,
             env=dict(root.environment, PARLEY_ALLOW_OPEN_NETWORK="false"),
@@ -301,7 +301,7 @@ def try_image(work):
         assert refused.returncode == 2, refused
     with container(2) as (root, settings), root.serving(*command, environment=chosen):
         read(int(port), note)
-    # The settings of the compose file, with a user as its head says.
+    # The settings of the compose file, with a user as its first comment describes.
     composed = re.findall(r"^ +(PARLEY_\w+): (\S+)$", COMPOSE.read_text(), re.MULTILINE)
     chosen = {"PARLEY_PORT": port} | dict(composed)
     with container(3) as (root, settings):
@@ -314,7 +314,7 @@ def try_image(work):
             status, answer = request(int(port), "POST", "/api/user/login", login)
             assert status == 200, (status, answer)
             assert request(int(port), "GET", note)[0] == 401
-    # As a user without an entry in the image; engines give such a user the group 0.
+    # A user without an entry in the image; container engines give such a user the group 0.
     chosen = {"PARLEY_PORT": port, "PARLEY_ALLOW_OPEN_NETWORK": "true"}
     with container(4, work / "other", "12345:0") as (root, settings):
         with root.serving(*command, environment=chosen):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a Debian package of the program with its page: .build/parley_VERSION_ARCHITECTURE.deb
+# Makes a Debian package of the program and its page: .build/parley_VERSION_ARCHITECTURE.deb
 #
-# Swift's library is linked into the program, so the package needs Debian's packages alone.
+# Swift's library is linked statically, so the package depends only on Debian's packages.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,8 +20,8 @@ mkdir "$tree/DEBIAN"
 install -m 755 Packaging/debian/{postinst,prerm,postrm} "$tree/DEBIAN/"
 install -m 644 Packaging/debian/conffiles "$tree/DEBIAN/"
 
-# What the packages of the libraries say that a program linked to them depends on. Those that a
-# library brings along itself are among them, which does no harm.
+# The dependencies that the libraries' packages declare for programs linked with them. Indirect dependencies are
+# included, which is harmless.
 depends=
 while read -r library; do
   package=$(dpkg-query --search "*/$(basename "$(realpath "$library")")" | head -n 1 | cut -d : -f 1)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes a container image from the tarball's files, without a registry and without a base image:
-# .build/parley-VERSION-image-ARCHITECTURE.tar, which `docker load` and `podman load` take.
+# .build/parley-VERSION-image-ARCHITECTURE.tar, for `docker load` and `podman load`.
 #
-# In it are the program, the libraries it uses, certificates to check others by, and two users; no shell. It runs as
-# any user: one without an entry in /etc/passwd has the group 0, which may write to the data folder.
+# The image contains the program, its libraries, CA certificates, and two users, but no shell. It runs as any user: a
+# user without an entry in /etc/passwd has the group 0, which may write to the data folder.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -12,8 +12,7 @@ tarball=$(ls -t .build/parley-*-linux-"$(uname -m)".tar.gz | head -n 1)
 version=$(basename "$tarball" | cut -d - -f 2)
 
 work=$(mktemp -d)
-# Storage of its own, so that nothing is left on the machine.
-# The health check is a part of this form of an image alone.
+# Separate storage, so that nothing remains on the machine. Only the docker format supports a health check.
 export BUILDAH_FORMAT=docker
 buildah=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run")
 trap '"${buildah[@]}" rm --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
@@ -21,7 +20,7 @@ trap '"${buildah[@]}" rm --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 root=$work/root
 mkdir -p "$root"/{data,dev,etc/ssl/certs,proc,sys,tmp,usr}
 tar --extract --gzip --strip-components=1 --directory "$root/usr" --file "$tarball"
-# The C library that the tarball leaves to the system, where the loader looks for it.
+# The C library, which the tarball leaves to the system, at the path that the loader expects.
 loader=$(ldd /bin/true | awk '/ld-linux/ { print $1 }')
 install -D -m 755 "$(realpath "$loader")" "$root$loader"
 for library in libc libm libdl libpthread librt libresolv; do
@@ -38,7 +37,7 @@ chmod 770 "$root/data"
 chown 10001:0 "$root/data"
 
 container=$("${buildah[@]}" from scratch)
-# An archive keeps the owners of its files.
+# An archive preserves the owners of its files.
 tar --create --sort=name --numeric-owner --directory "$root" --file "$work/root.tar" .
 "${buildah[@]}" add --quiet "$container" "$work/root.tar" / >/dev/null
 "${buildah[@]}" config \

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the manual page and the completions for bash, zsh and fish, from what the program says of itself.
+"""Writes the manual page and the completions for bash, zsh and fish, from the program's help.
 
     Scripts/make_command_pages.py PROGRAM PREFIX
 
-They are put where an installation under PREFIX has them, below PREFIX/share.
+They are written to PREFIX/share, where an installation under PREFIX has them.
 """
 
 import pathlib
@@ -16,25 +16,25 @@ FILES = ("FILE", "FOLDER", "PEM", "PATH")
 
 
 def help_of(program, *command):
-    """All that a command says of itself."""
+    """Returns the complete help of a command."""
     command = [program, *command, "--help-all" if command == ("serve",) else "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def read_commands(text):
-    """Name and summary of each command."""
+    """Returns the name and summary of each command."""
     listed = text.partition("Commands:\n")[2].partition("\n\n")[0]
     return dict(re.findall(r"^  ([a-z]+) +(.*)$", listed, re.M))
 
 
 def usages(name, text):
-    """The text behind the command's name in each of its lines of usage."""
+    """Returns the text after the command's name in each of its usage lines."""
     usage = re.sub(r"\n(?! +parley ) +", " ", text.partition("\n\n")[0])
     return re.findall(rf"parley {name}\b(.*)", usage)
 
 
 def read_verbs(name, text):
-    """The words that may follow a command."""
+    """Returns the words that may follow a command."""
     found = set()
     for usage in usages(name, text):
         found.update(re.match(r"(?: [a-z]+(?= |$))*", usage)[0].split()[:1])
@@ -42,7 +42,7 @@ def read_verbs(name, text):
 
 
 def read_flags(name, text):
-    """Each flag with the name of its value, "" where it takes none, and the first words about it."""
+    """Returns each flag with the name of its value, "" without a value, and the first line of its description."""
     flags = {}
     lines = text.splitlines()
     for number, line in enumerate(lines):
@@ -64,7 +64,7 @@ def read_flags(name, text):
 
 
 class Program:
-    """What the program says of itself."""
+    """The program's help, parsed."""
 
     def __init__(self, path):
         self.path = path
@@ -80,11 +80,11 @@ class Program:
                 self.flags[name] = {**of_serve, **self.flags[name]}
 
     def files(self, name):
-        """The flags of a command that take something on disk."""
+        """Returns the flags of a command whose value is a path."""
         return [flag for flag, (value, _) in self.flags[name].items() if value.startswith(FILES)]
 
     def values(self, name):
-        """The flags of a command that take anything else."""
+        """Returns the flags of a command with any other value."""
         return [flag for flag, (value, _) in self.flags[name].items() if value and flag not in self.files(name)]
 
 
@@ -128,7 +128,7 @@ complete -o filenames -F _parley parley
 
 
 def quoted(text, marks):
-    """Text for a shell's single quotes, without what the shell's completion takes for a sign."""
+    """Returns text for a shell's single quotes, without characters that have a meaning for its completion."""
     return "".join(" " if mark in marks else mark for mark in text).replace("'", "’")
 
 
@@ -171,7 +171,7 @@ def fish(program):
 
 
 def roff(text):
-    """Text in the form of a manual page, line by line."""
+    """Returns text in the format of a manual page, line by line."""
     escaped = text.rstrip().replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("…", "...")
     return re.sub(r"^\.", r"\\&.", escaped, flags=re.M)
 
@@ -186,7 +186,7 @@ def manual(program):
     ]  # fmt: skip
     for name, summary in program.commands.items():
         pages += [".TP", f".B {name}", roff(summary)]
-    # Some commands are explained together.
+    # Some commands share one explanation.
     for text in dict.fromkeys(program.texts.values()):
         names = [name for name in program.commands if program.texts[name] == text]
         pages += [f".SH PARLEY {', '.join(names).upper()}", ".nf", roff(text), ".fi"]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the fixtures of a version: files that every later version has to open.
+"""Makes the fixtures of a version: files that every later version must open.
 
     make page python && .venv/bin/python Scripts/make_fixtures.py Tests/Fixtures/0.1.0
 
-Run it once for each version that changes a format, with the version's program and tests built. Fixtures of a released
-version are never made again: the tests would then compare the new format with itself.
+Run it once for each version that changes a format, with the version's program and tests built. Never repeat it for a
+released version: the tests would then compare the new format with itself.
 
 `store.parley.gz` is a store of SQLite, `store.sql.gz` the same in a PostgreSQL database, `plan.*` are exports of one of
 its notes, and the other files are what clients keep on a device: the Python client (whose edits belong to that note),
@@ -42,7 +42,7 @@ def parley(*arguments):
 
 
 class Requests:
-    """Requests of one user, each of which has to succeed."""
+    """Requests of one user, each of which must succeed."""
 
     def __init__(self, server, token):
         self.server = server
@@ -56,7 +56,7 @@ class Requests:
 
 
 def fill(server):
-    """Uses everything that is stored, as a signed-in user."""
+    """Uses all features that store something, as a signed-in user."""
     ask = Requests(server, tokens(server)["accessToken"])
     note = f"/api/notes/{NOTE}"
     ask("PUT", note, {"title": "Plan é", "folder": "team/minutes"}, Idempotency_Key="make")
@@ -81,7 +81,7 @@ def fill(server):
 
 
 def write(server):
-    """Edits a note as a client of `parley.v1`, which leaves the mark of its last change."""
+    """Edits a note as a `parley.v1` client, which leaves the mark of its last change."""
     editor = Editor("Ada", NOTE).attach(server)
     editor.edit(["> ", len(editor.text)])
     editor.settle()
@@ -89,7 +89,7 @@ def write(server):
 
 
 async def keep(server, folder):
-    """Edits a note with the Python client while the server is not there; the edits remain in the folder."""
+    """Edits a note with the Python client while the server is stopped; the edits remain in the folder."""
     import parley as package
 
     async with package.connect(server.origin, name="Bot", keep=folder) as client:
@@ -103,7 +103,7 @@ async def keep(server, folder):
 
 
 def pack(path, contents):
-    """Compresses so that the same contents are the same file."""
+    """Compresses so that equal contents result in equal files."""
     path.write_bytes(gzip.compress(contents, mtime=0))
 
 
@@ -116,7 +116,7 @@ def main(target):
         server = ParleyServer(folder, "--users-file", folder / "users", "--public-names", "on", *flags).start()
         fill(server)
         assert server.stop() == 0
-        # Without users: anyone may do anything, and a client keeps no token.
+        # Without users every client may do everything, and clients store no token.
         server.flags = flags
         server.start()
         write(server)

@@ -3,7 +3,7 @@
 
     .venv/bin/python Scripts/make_icons.py
 
-Run it when the drawing has changed: its results are checked in, for the page is built without a browser.
+Run it when the drawing has changed. The results are committed, because the page is built without a browser.
 """
 
 import os
@@ -14,8 +14,8 @@ from playwright.sync_api import sync_playwright
 
 WEB = pathlib.Path(__file__).resolve().parent.parent / "Web"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
-# Name, pixels, the share of them that the drawing takes, and what is behind it. Systems cut maskable icons into
-# shapes of their own, so that only the middle is sure to be seen.
+# Name, size in pixels, the fraction that the drawing occupies, and the background. Systems crop maskable icons, so that
+# only the middle is certainly visible.
 ICONS = (
     ("icon-192.png", 192, 1.0, "transparent"),
     ("icon-512.png", 512, 1.0, "transparent"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes Tests/OTCoreTests/Vectors/*.jsonl; the README beside them says what is in which.
+"""Writes Tests/OTCoreTests/Vectors/*.jsonl; the README beside them describes each file.
 
-It holds the algebra once more, one scalar at a time, in another language than OTCore: so the files are
-the opinion of two implementations. The random cases have fixed seeds. `--check` only compares.
+It implements the algebra again, one scalar at a time and in another language than OTCore, so the files are the result
+of two implementations. The random cases have fixed seeds. `--check` only compares.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Tests" / "OTCoreTests" / "Vectors"
 
-# --- An operation as a list of steps: "=" keeps a scalar, "-" removes one, ("+", s) adds one.
+# --- An operation as a list of steps: "=" retains a scalar, "-" deletes one, ("+", s) inserts one.
 
 
 def steps(op):
@@ -84,7 +84,7 @@ def compose(op1, op2):
 
 
 def transform(a, b):
-    """Both past each other, what a adds first."""
+    """Returns both operations transformed over each other; insertions of a come first."""
     left, right, a_after, b_after = steps(a), steps(b), [], []
     while left or right:
         if is_added(left):
@@ -138,7 +138,7 @@ def moved(op, cursor, own):
     return result
 
 
-# --- What the files hold.
+# --- The contents of the files.
 
 
 def tie_break():
@@ -296,11 +296,11 @@ def random_composes():
         yield {"op1": first, "op2": second, "result": compose(first, second)}
 
 
-# --- A server and clients, as plainly.
+# --- A server and clients, implemented just as simply.
 
 
 class Server:
-    """Committed operations stay left: one that arrives is transformed over each since its base."""
+    """Committed operations stay left: a submitted operation is transformed over each since its base."""
 
     def __init__(self, text, revision=0):
         self.text, self.log, self.first = text, [], revision
@@ -318,7 +318,7 @@ class Server:
 
 
 class Client:
-    """One change in flight, the others composed behind it."""
+    """A client with one change in flight, and its later edits composed into one."""
 
     def __init__(self, text, revision=0, sequence=1):
         self.text, self.revision, self.next = text, revision, sequence
@@ -527,7 +527,7 @@ def server_case(about, text, submissions):
 
 
 def unicode_sessions():
-    """Three people on one text, each hearing of the others late."""
+    """Yields sessions of three clients on one text, each of which receives the others' changes late."""
     scripts = [
         ("CJK", ["中", "文", "字", "漢", "日本", "語。", "한", "국어", "、"]),
         ("emoji with joiners", ["👨‍👩‍👧‍👦", "\u200d", "👩🏽‍🚀", "🏳️‍🌈", "👍🏽", "🏽", "🇩🇪", "🇩", "❤️"]),

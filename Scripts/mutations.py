@@ -3,17 +3,17 @@
 
     Scripts/mutations.py [--jobs N] [NAME …]
 
-Each patch in Tests/Mutations puts one bug into a copy of the sources, under artifacts/mutations. The
-copy is built, and what has to find the bug is run. The patch names it, before its first line of
-difference, with what the bug breaks:
+Each patch in Tests/Mutations adds one bug to a copy of the sources, under artifacts/mutations. The copy is built,
+and the test that must find the bug is run. The patch names the test before its first line of difference, together
+with what the bug breaks:
 
-    Killed by: seeds                                   the seeds that `make test` goes through (default)
+    Killed by: seeds                                   the seeds that `make test` runs (default)
     Killed by: seeds --nodes 0                         as many, with these arguments of `simulate`
     Killed by: swift BayeuxTests/channelNames          a suite and its test
     Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
 
-A bug that is not found, and a patch that does not apply or build, is a failure. So is whatever fails,
-or runs no test, without any bug.
+An undetected bug is a failure, as is a patch that does not apply or build. So is a test that fails or does not run
+without any bug.
 """
 
 import os
@@ -28,17 +28,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "Tests" / "Mutations"
 COPY = ROOT / "artifacts" / "mutations"
 PYTHON = os.environ.get("PYTHON", ".venv/bin/python")
-# Seeds run several times faster optimised; tests wait more for the compiler, which is faster without.
+# Seeds run several times faster optimised; tests mostly wait for the compiler, which is faster without.
 CONFIGURATION = {"seeds": "release", "swift": "debug", "pytest": "debug"}
 if "CONFIGURATION" in os.environ:
     CONFIGURATION = dict.fromkeys(CONFIGURATION, os.environ["CONFIGURATION"])
-# What the manifest names has to be there; only what a patch needs is built.
+# Everything that the manifest names must exist; only what a patch needs is built.
 COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks", "Examples"]
 SECONDS_MAX = 1800
 
 
 def sources():
-    """The files of the working tree that belong to the package, changed and new ones included."""
+    """Returns the files of the working tree that belong to the package, changed and new ones included."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *COPIED],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -47,7 +47,7 @@ def sources():
 
 
 def refresh():
-    """Makes the copy equal to the sources, and touches only what differs: the rest stays built."""
+    """Makes the copy equal to the sources. Only files that differ are touched, so the rest need not be rebuilt."""
     wanted = sources()
     for folder in COPIED:
         for path in (COPY / folder).rglob("*") if (COPY / folder).is_dir() else []:
@@ -58,13 +58,13 @@ def refresh():
         if not target.is_file() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-    # Tests that start the program need the page, which it serves.
+    # Tests that start the program need the page that it serves.
     if not (COPY / "Web").exists():
         (COPY / "Web").symlink_to(ROOT / "Web")
 
 
 def killer(patch):
-    """What has to find a patch's bug: its kind, and what it is given."""
+    """Returns what must find a patch's bug: the kind, and its argument."""
     preamble = patch.read_text(encoding="utf-8").split("\n--- ", 1)[0]
     found = re.findall(r"^Killed by: (seeds|swift|pytest)\b *(.*)$", preamble, re.MULTILINE)
     if len(found) > 1 or ("Killed by" in preamble and not found):
@@ -76,12 +76,12 @@ def killer(patch):
 
 
 def spoilt(patch):
-    """The folder of the first file that a patch changes."""
+    """Returns the folder of the first file that a patch changes."""
     found = re.search(r"^\+\+\+ (?:b/)?(\S+)/", patch.read_text(encoding="utf-8"), re.MULTILINE)
     return found.group(1) if found else ""
 
 
-# What each kind wants to have been built.
+# What must be built for each kind.
 BUILT = {
     "seeds": ["--product", "parley-simulate"],
     "swift": ["--build-tests"],
@@ -90,7 +90,7 @@ BUILT = {
 
 
 def build(kind):
-    """Builds what a kind needs; returns what the compiler said if it failed."""
+    """Builds what a kind needs. Returns the compiler's error; None if the build succeeded."""
     command = ["swift", "build", "-c", CONFIGURATION[kind], *BUILT[kind]]
     done = subprocess.run(
         command, cwd=COPY, stdin=subprocess.DEVNULL, capture_output=True, text=True
@@ -101,12 +101,12 @@ def build(kind):
     return wrong[0] if wrong else done.stderr.strip()[-500:]
 
 
-# Swift's backtrace of a trap takes minutes with a debug build, and what follows it may not end by itself.
+# Swift's backtrace of a trap takes minutes in a debug build, and may hang afterwards.
 QUIET = {"SWIFT_BACKTRACE": "enable=no"}
 
 
 def execute(command, folder, **environment):
-    """Runs a command; returns its exit status, `None` if it did not end, and what it said."""
+    """Runs a command. Returns its exit status, `None` if it timed out, and its output."""
     try:
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -118,7 +118,7 @@ def execute(command, folder, **environment):
     return done.returncode, done.stdout
 
 
-# Each returns whether the bug was found, `None` if that is unknown, and what to report.
+# Each function returns whether the bug was found (`None` if unknown), and a report.
 
 
 def run_seeds(arguments, jobs):
@@ -144,7 +144,7 @@ def run_swift(name, _):
     found = re.search(r"^\S+ +Test (?!case |run )(.*) recorded an issue\b", plain, re.MULTILINE)
     if run and found:
         return True, f"{found.group(1).split(' with ')[0]} fails"
-    # A trap ends the whole run; the test that was running is the last that began.
+    # A trap ends the whole run; the test that was running is the one that started last.
     began = re.findall(r"^\S+ +Test (?!case |run )(.*) started\.$", plain, re.MULTILINE)
     if status is not None and began:
         return True, f"{began[-1]} traps"
@@ -170,7 +170,7 @@ RUN = {"seeds": run_seeds, "swift": run_swift, "pytest": run_pytest}
 
 
 def try_patch(patch, jobs):
-    """Returns whether the bug was found, and what there is to say about it."""
+    """Returns whether the bug was found, and a report."""
     applied = subprocess.run(
         ["patch", "-p1", "--forward", "--batch", "--no-backup-if-mismatch", "-i", patch],
         cwd=COPY, capture_output=True, text=True,
@@ -188,7 +188,7 @@ def try_patch(patch, jobs):
 
 
 def check_unchanged(killers, jobs):
-    """Ends the program unless everything passes without any bug."""
+    """Ends the program unless all tests pass without any bug."""
     for kind in BUILT:
         wanted = sorted({what for each, what in killers if each == kind})
         if not wanted:
@@ -214,7 +214,7 @@ def main(arguments):
     if not patches:
         sys.exit(f"no such patch in {PATCHES.relative_to(ROOT)}")
     COPY.mkdir(parents=True, exist_ok=True)
-    # By kind, then by the folder they change, so that little is rebuilt from one to the next.
+    # Sorted by kind, then by the changed folder, so that little is rebuilt between patches.
     patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), spoilt(patch), patch.name))
 
     refresh()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds an app that depends on this package, as an app developer's machine would: without pkg-config and
-# without the headers that only the server needs. Says what was built.
+# Builds an app that depends on this package, as on an app developer's machine: without pkg-config and without the
+# headers that only the server needs. Prints what was built.
 #
-# A header of the server's that is read all the same ends the compilation with an error that names it.
+# A server's header that is read nevertheless ends the compilation with an error that names it.
 set -euo pipefail
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -22,11 +22,11 @@ let package = Package(
 END
 }
 
-# Makes an app of this package's products; its program is read from the input.
+# Makes an app with this package's products; its source is read from standard input.
 make_app() {
   local app=$build/$1 product products='' packages=''
   shift
-  # Beside packages with targets of these names.
+  # The app also depends on packages whose targets have these names.
   for product in JSON SocketIO CSQLite Locks Hashing HTTP1 WebSocketClient GRDB; do
     make_package "$product"
     packages+=", .package(path: \"../other-$product\")"
@@ -76,7 +76,7 @@ try await outbox.add(MutationDraft(.create, "things", .temporary()))
 print("a list with \(await outbox.count) change")
 END
 
-# The server's headers, each replaced by an error. OpenSSL's stay: the client has TLS by them on Linux.
+# The server's headers, each replaced by an error. OpenSSL's are not replaced: the client uses them for TLS on Linux.
 cat >"$build/hidden.h" <<'END'
 #error "a header of the server's is read, which an app's machine does not have"
 END
@@ -98,13 +98,13 @@ hide() {
 }
 others=(libwebsockets.h ev.h uv.h libpq-fe.h curl/curl.h nats/nats.h)
 hide "$build/hidden.json" sqlite3.h "${others[@]}"
-# A list keeps its changes by SQLite.
+# The list of changes is stored in SQLite.
 hide "$build/hidden-but-sqlite.json" "${others[@]}"
 
-# Nothing is known to pkg-config: not even that it is there.
+# pkg-config finds no package, not even itself.
 export PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$build/nothing"
 
-# The overlay hides what it is to hide.
+# Check that the overlay hides the headers.
 for header in sqlite3.h libwebsockets.h; do
   if [ -f "/usr/include/$header" ] && echo "#include <$header>" |
     clang -ivfsoverlay "$build/hidden.json" -fsyntax-only -x c - 2>/dev/null; then
@@ -118,7 +118,7 @@ grep -q '"platformName" : "ios"' "$build/manifest.json" || {
   echo "package-test: the manifest names no iOS" >&2
   exit 1
 }
-# Builds an app and runs it; checks that it is linked with none of the server's libraries.
+# Builds an app and runs it. Checks that it is linked with none of the server's libraries.
 try_app() {
   local name=$1 overlay=$2 forbidden=$3
   shift 3

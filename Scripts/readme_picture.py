@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the documentation's pictures: the real page, with people writing in it.
+"""Takes the documentation's pictures of the real page, while people write in it.
 
     make pictures        (or: make build && .venv/bin/python Scripts/readme_picture.py)
 
@@ -28,7 +28,7 @@ from proxies import free_port  # noqa: E402
 
 IMAGES = ROOT / "Documentation" / "images"
 BYTES_MAX = 300_000
-# Views of a team's day, and the pictures that they become.
+# Views of a team's day, and the names of their pictures.
 DAY = {
     "page": "as-a-page.png", "search": "search.png", "invited": "invited.png", "phone-page": "phone.png",
     "arabic": "arabic.png",
@@ -76,7 +76,7 @@ def main():
             ines.page.locator("#editor .peer-caret.is-fresh").wait_for()
             ines.page.locator("#editor .peer-selection").wait_for()
             take(ines, "two-people.png")
-            # The next edits, and then the history.
+            # The next edits, then the history.
             jonas = Person(browser, server, "Jonas", "#b0452a").open(note)
             jonas.put_caret(jonas.text().index("- a map"))
             jonas.page.keyboard.insert_text("- two dogs, *one of them wet*\n")
@@ -104,13 +104,13 @@ def main():
 
 
 def take_day(browser, folder):
-    """Goes through a team's day."""
+    """Runs a team's day and takes pictures of it."""
     folder.mkdir()
     provider = LyingProvider()
 
     def look(person, view):
         if name := DAY.get(view):
-            # No message covers what the picture explains.
+            # No message may cover what the picture explains.
             person.page.evaluate("() => document.getElementById('toast').hidden = true")
             take(person, name)
 
@@ -123,7 +123,7 @@ def take_day(browser, folder):
 
 
 def make_key(file):
-    """The API key of an operator who may read notes."""
+    """Returns the API key of an operator who may read notes."""
     made = subprocess.run(
         [PROGRAM, "apikey", "operations", "operator", "document:*=read", "--file", file],
         capture_output=True, text=True, check=True,
@@ -132,7 +132,7 @@ def make_key(file):
 
 
 def watch(operator, key, writers):
-    """Lets people write in turns for as long as the charts take to have something to show."""
+    """Lets people write in turns until the charts contain enough data."""
     operator.page.goto("/admin")
     operator.page.get_by_label("API key").fill(key)
     operator.page.get_by_role("button", name="Sign in").click()
@@ -155,12 +155,12 @@ def take(person, name):
 
 
 def dark(name):
-    """The name of a picture in the dark theme."""
+    """Returns the name of a picture in the dark theme."""
     return name.replace(".png", "-dark.png")
 
 
 def look_back(person):
-    """The note's history, at the newest but one of its turns, which gets a name."""
+    """Opens the note's history at its second newest turn, and names it."""
     person.page.keyboard.press("Alt+h")
     history = person.page.locator("#history")
     history.locator(".session-toggle").first.click()

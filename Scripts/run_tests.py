@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""Runs the tests of the parts named and ends with one line for all of them.
+"""Runs the tests of the parts named, and ends with one line for all of them.
 
     Scripts/run_tests.py growth swift fuzz web clients browser
 
 `PART=NAME,NAME` runs some of a part: test targets of Swift, or test files.
 
-Each part is run by its own runner, whose output is shown and written to artifacts/logs. A part that
-fails does not keep the next one from running. The counts are read from the runners' output; a runner
-that fails without naming a failed test counts as one failure. The runners' lines about failures are
-repeated at the end, with the time of each part, above the line for all.
+Each part is run by its own runner, whose output is shown and written to artifacts/logs. The other parts run even if one
+fails. The counts are read from the runners' output; a runner that fails without naming a failed test counts as one
+failure. The failures are repeated at the end, with the time of each part, before the final line.
 
-The tests that measure processor time run alone, since other processes take their caches. All other
-parts run side by side, since they wait for most of their time; the output of a part is shown when
-the parts before it have ended.
+The tests that measure processor time run alone, since other processes would use their caches. All other parts run
+concurrently, since they wait for most of their time; the output of a part is shown when the earlier parts have ended.
 """
 
 import os
@@ -30,7 +28,7 @@ PYTHON = os.environ.get("PYTHON", ".venv/bin/python")
 
 
 class Counts:
-    """What a runner said at its end."""
+    """The numbers that a runner has reported."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
@@ -56,7 +54,7 @@ def read_swift(lines):
             counts.concluded = True
             total = int(run.group(1))
             counts.passed = max(0, total - counts.failed - counts.skipped)
-        # Names come between, which may contain such words: only the end of the line decides.
+        # Names of tests may contain such words, so only the end of the line decides.
         elif re.match(r"\S+ +Test (?!case |run ).* failed after [\d.]+ seconds\b[^\"]*$", line):
             counts.failed += 1
         elif re.match(r"\S+ +Test (?!case |run ).* skipped(\.|: \".*\")$", line):
@@ -112,7 +110,7 @@ def read_fuzz(lines):
     return counts
 
 
-# Lines by which each runner names what failed and why.
+# Patterns of the lines in which each runner reports failures.
 TELLS_OF_FAILURE = {
     "growth": r"\S+ +Test (?!case |run ).* (recorded an issue|failed after)\b",
     "swift": r"\S+ +Test (?!case |run ).* (recorded an issue|failed after)\b",
@@ -125,7 +123,7 @@ FAILURES_SHOWN = 12
 
 
 def failures(part, lines):
-    """What a runner said of failures, shortened: at most `FAILURES_SHOWN` lines."""
+    """Returns a runner's lines about failures, shortened to `FAILURES_SHOWN` lines."""
     plain = (re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in lines)
     found = [line[:300] for line in plain if re.match(TELLS_OF_FAILURE[part], line)]
     left = len(found) - FAILURES_SHOWN
@@ -133,7 +131,7 @@ def failures(part, lines):
 
 
 def is_worth_showing(part, line):
-    """Swift Testing says of each test that it started; its end is enough."""
+    """Whether a line is shown. Swift Testing reports the start and the end of each test; the end is enough."""
     if part not in ("growth", "swift"):
         return True
     plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
@@ -146,8 +144,7 @@ def pytest_command(folders, files, *options):
     return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, *(files or folders)]
 
 
-# Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
-# for half of it.
+# Clients spend three quarters of their time waiting for pings, grace periods and the end of tokens; pages half of it.
 CLIENT_FOLDERS = ["Tests/System", "Tests/Clients", "Clients/python/tests"]
 CLIENT_OPTIONS = ["--numprocesses=4", "--dist=worksteal"]
 BROWSER_FOLDERS = ["Tests/Browser"]
@@ -170,14 +167,14 @@ MEASURING = "/growth"
 
 
 def swift_command(targets, *, measuring):
-    """Tests of these targets, or of all."""
+    """Returns the command that runs the tests of these targets, or of all."""
     among = f"^({'|'.join(targets)})[.].*" if targets else ""
     if measuring:
         return [*SWIFT_TEST, "--filter", among + MEASURING]
     return [*SWIFT_TEST, "--skip", MEASURING, *(["--filter", among] if among else [])]
 
 
-# For each part its title, its command for what is selected of it, and how its output is read.
+# For each part: its title, its command for a selection of tests, and the parser of its output.
 PARTS = {
     "growth": ("Swift Testing, processor time", lambda names: swift_command(names, measuring=True), read_swift),
     "swift": ("Swift Testing", lambda names: swift_command(names, measuring=False), read_swift),
@@ -196,14 +193,14 @@ PARTS = {
 }
 
 
-# Each has servers and folders of its own.
+# Each of these parts has its own servers and folders.
 RUNS_BESIDE = {"fuzz", "web", "clients", "browser"}
 
 
 class Run(threading.Thread):
-    """One part in a thread of its own.
+    """A thread that runs one part.
 
-    `result`: its title, its counts, whether it passed, its lines about failures, what it cost.
+    `result`: the title, the counts, whether the part passed, its lines about failures, and its cost.
     """
 
     def __init__(self, part, names):
@@ -234,7 +231,7 @@ class Run(threading.Thread):
 
 
 def groups(parts):
-    """The parts in order, those that run side by side in one list."""
+    """Returns the parts in order. Parts that run concurrently are in one list."""
     grouped = []
     for part in parts:
         if part in RUNS_BESIDE and grouped:
@@ -245,7 +242,7 @@ def groups(parts):
 
 
 def run_all(parts):
-    """Runs parts, given with the names that are selected of each."""
+    """Runs parts, given with the tests selected of each."""
     results = []
     for group in groups(parts):
         runs = [Run(part, parts[part]) for part in group]
@@ -259,7 +256,7 @@ def run_all(parts):
 
 
 def run(part, names, show):
-    """Runs one part, or what is named of it; returns what `Run.result` holds."""
+    """Runs one part, or the tests named. Returns the content of `Run.result`."""
     title, command, read = PARTS[part]
     arguments = command(names)
     if arguments is None:
@@ -286,7 +283,7 @@ def run(part, names, show):
             lines.append(line.rstrip("\n"))
             if is_worth_showing(part, lines[-1]):
                 show(lines[-1])
-        # Unlike `wait`, it says how much processor time the part and its children took.
+        # Unlike `wait`, this reports the processor time of the part and its children.
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status = os.waitstatus_to_exitcode(status)
     counts = read(lines)

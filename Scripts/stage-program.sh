@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the program with Swift's library inside, and lays it out with its page and its documents as
-# an installation has them: Scripts/stage-program.sh PREFIX makes PREFIX/bin/parley,
-# PREFIX/share/parley/web, PREFIX/share/doc/parley, the manual page and completions for shells. Prints the program's version.
+# Builds the program with Swift's library linked statically, and lays it out with its page and documents as an
+# installation: Scripts/stage-program.sh PREFIX writes PREFIX/bin/parley, PREFIX/share/parley/web,
+# PREFIX/share/doc/parley, the manual page and the completions for shells. Prints the program's version.
 set -euo pipefail
 
 prefix=${1:?"a folder"}
@@ -16,7 +16,7 @@ strip --strip-unneeded "$prefix/bin/parley"
 
 web=$prefix/share/parley/web
 mkdir -p "$web" "$prefix/share/doc/parley"
-# With the times of the build, or a compressed form could seem older than its file.
+# Preserve the build's times; otherwise a compressed form could seem older than its file.
 cp -R --preserve=timestamps Web/built/. "$web/"
 rm "$web/.stamp"
 

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Fetches CodeMirror 6, built as browser modules, into Web/vendor/codemirror.
 #
-# The modules are taken from a Python wheel that carries them ready to serve, so no bundler and no
-# package manager for JavaScript is needed. The wheel's hash is pinned: another file is refused. Of its
-# hundred languages Markdown is kept, HTML with its embedded languages, and those that code in notes is often
-# written in; two modules are changed a little.
-# Nothing is done when the pinned version is already there.
+# The modules are taken from a Python wheel that contains them ready to serve, so no bundler and no package manager for
+# JavaScript is needed. The wheel's hash is pinned: any other file is rejected. Of its hundred languages the script
+# keeps Markdown, HTML with its embedded languages, and languages that notes often contain; two modules are slightly
+# changed. It does nothing if the pinned version is already installed.
 #
 # Usage: Scripts/vendor-codemirror.sh     (PYTHON=… chooses the interpreter whose pip is used)
 set -eu
@@ -13,7 +12,7 @@ set -eu
 version=3.18.0
 hash=a2bd51642312d98aab6d8b641245d796ff1b89da5829777170bcc488140c3dcd
 
-# Of what is changed below.
+# The version of the changes below.
 edition=3
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -49,7 +48,7 @@ with zipfile.ZipFile(wheel) as archive:
 
 
 def only(pattern, text):
-    """The one match of a pattern: the file's hash is pinned, so anything else is a mistake here."""
+    """Returns the only match of a pattern. The file's hash is pinned, so any other count is an error in this script."""
     found = re.findall(pattern, text)
     if len(found) != 1:
         sys.exit(f"vendor-codemirror.sh: expected one {pattern} in the bundle, found {len(found)}")
@@ -62,13 +61,13 @@ core = (target / core_name).read_text()
 markdown_name = only(r'name:"Markdown",[^}]*?import\("\./([^"]+)"\)', core)
 html_name = only(r'name:"HTML",[^}]*?import\("\./([^"]+)"\)', core)
 
-# The bundle gives out the keys of its search only within a set-up that brings much else.
+# The bundle exports the keys of its search only within a set-up with many other features.
 keys = only(r'[,;](\w+)=\[\{key:"Mod-f",run:', core)
 source_map = re.compile(r"//# sourceMappingURL=.*\s*$")
-# Nor does it give out what makes a language of a tokenizer, and what finds a text's colours.
+# It does not export the function that makes a language of a tokenizer, or the one that finds highlighting either.
 streamed = only(r"function (\w+)\(\w+\)\{return new \w+\(\w+\.define\(\w+\)\)\}", core)
 colours = only(r"function (\w+)\(\w+,\w+,\w+,\w+=0,\w+=\w+\.length\)\{let \w+=new \w+\(\w+,Array\.isArray", core)
-# How the list of languages loads each of those that are kept, by its name there.
+# How the list of languages loads each retained language, by its name in the list.
 loaders = {
     name: only(rf'name:"{re.escape(name)}",[^}}]*?import\("\./([^"]+)"\)\.then\(\w+=>\w*\(?\w+\.(\w+)', core)
     for name in (
@@ -78,21 +77,21 @@ loaders = {
 }
 script_name = only(r'name:"JavaScript",[^}]*?import\("\./([^"]+)"\)', core)
 style_name = only(r'name:"CSS",[^}]*?import\("\./([^"]+)"\)', core)
-# These two are loaded by helpers of their own, or are smaller as tokenizers.
+# These two have their own loading helpers, or are smaller as tokenizers.
 queries_name = only(r'return import\("\./([^"]+)"\)\.then\(\w+=>\w+\.sql\(', core)
 python_name = only(r'name:"Cython",[^}]*?import\("\./([^"]+)"\)', core)
 core = (
     source_map.sub("", core).rstrip()
     + f"export{{{keys} as searchKeymap,{streamed} as streamed,{colours} as highlightTree}};\n"
 )
-# The list of languages stays, and none of it can be loaded.
+# The list of languages remains, but none of them can be loaded.
 core = re.sub(r'import\("\./[^"]+"\)', "Promise.reject(new Error)", core)
 (target / core_name).write_text(core)
 (target / "index.js").write_text(
     source_map.sub("", index).rstrip() + f'export{{highlightTree,searchKeymap}}from"./{core_name}";\n'
 )
 
-# Markdown brings HTML along, with CSS and JavaScript: here the caller passes the languages that it wants.
+# Markdown includes HTML, with CSS and JavaScript; here the caller passes the languages instead.
 markdown = (target / markdown_name).read_text()
 only(r'import\{html as \w+,htmlCompletionSource as \w+\}from"[^"]*";(?:import"[^"]*";)*', markdown)
 markdown = re.sub(
@@ -111,7 +110,7 @@ markdown = re.sub(
     + "".join(f'export{{{name}}}from"./{module}";\n' for module, name in loaders.values())
 )
 
-# C, C++ and Java are made there for their effects alone, and not exported.
+# C, C++ and Java are created there only for their side effects, and not exported.
 family = target / loaders["C#"][0]
 kin = {"c": "cTokens", "cpp": "cppTokens", "java": "javaTokens"}
 source = source_map.sub("", family.read_text()).rstrip()

@@ -1,17 +1,16 @@
 #!/bin/sh
 # Fetches KaTeX and Mermaid, which draw formulas and diagrams, into Web/vendor/katex and Web/vendor/mermaid.
 #
-# Each is one file of a Python wheel that carries it ready to serve; the wheels' hashes are pinned, and nothing else of
-# the wheels is kept. KaTeX is made small here. Mermaid has its compressed forms beside it, which take longer
-# than the rest of the page's build.
-# Nothing is done when the pinned versions are already there.
+# Each is one file of a Python wheel that contains it ready to serve. The wheels' hashes are pinned, and only this file
+# is copied. KaTeX is minified here. Mermaid is compressed here, because that takes longer than the rest of the page's
+# build. The script does nothing if the pinned versions are already installed.
 #
 # Usage: Scripts/vendor-drawing.sh     (PYTHON=… chooses the interpreter whose pip is used)
 set -eu
 
 katex='pelican-katex==1.8.9 --hash=sha256:c9d8a9957a44cdc4b8b790208b6f6905199911f3a8e4e95da1d94eebffe48a6b'
 mermaid='artoo-mermaid==11.16.0 --hash=sha256:fa6d2c8c0fbc4be09a456bfdd62f92eb85e44299a02460b1f4fd4f200a19f01d'
-# Of what is done below.
+# The version of the steps below.
 edition=1
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -27,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
 printf '%s\n%s\n' "$katex" "$mermaid" >"$work/requirements.txt"
-# Nothing of the wheels is run, so it does not matter for which Python they are.
+# No code of the wheels is run, so their Python version does not matter.
 "$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --ignore-requires-python \
   --only-binary :all: --dest "$work" --requirement "$work/requirements.txt"
 mkdir -p "$work/katex" "$work/mermaid" "$vendor"
