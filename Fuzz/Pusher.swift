@@ -1,5 +1,5 @@
 // Any bytes are a message, a query or events, or rejected. A connection accepts messages in any
-// order and ends at most once; and an event for other clients is decoded to the same event.
+// order and ends exactly once; and an event for other clients is decoded to the same event.
 
 import ParleyJSON
 import ParleyPusher

@@ -29,7 +29,7 @@ struct NotePartTests {
     var byteCount = 0
     var status = 0
 
-    /// The names of notes with the rights to them, sorted by bytes.
+    /// All notes as strings: id, title, folder, rights, revision; sorted by bytes.
     var all: [String] { parts.flatMap(\.self).sorted() }
   }
 

@@ -308,7 +308,7 @@ struct OnceTests {
 
   // MARK: Rights that were lost since
 
-  /// The requests of ``all``, changed to a note in folder `a`, and requests for comments.
+  /// The requests of ``all`` for a note in folder `a`, and a comment, a rename and a folder's move.
   private static let inFolder =
     all.map { writing in
       var writing = writing
