@@ -9,7 +9,7 @@ import ParleySocketIO
 import SocketMessages
 import Testing
 
-/// A message or request in its largest and most hostile forms, from a client with a token and one without.
+/// A message or request in its largest and most hostile forms, with and without a token.
 struct Hostility: Sendable, CustomTestStringConvertible {
   /// The name of the input: a message of a dialect, or a request.
   let testDescription: String

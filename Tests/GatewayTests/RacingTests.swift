@@ -5,8 +5,8 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-/// Several writers of one store: a writer that loses a race adopts the entries of the others, and submits
-/// its waiting changes again.
+/// Several writers of one store. A writer that loses a race adopts the other writers' entries and
+/// submits its waiting changes again.
 @Suite("Racing for a revision")
 struct RacingTests {
   private let rig = GatewayRig(isDemo: true)
