@@ -1,2 +1,2 @@
-// The types that the ports share with messages come with them.
+// Importers of the ports also get the types that ports share with messages.
 @_exported public import ParleyModel

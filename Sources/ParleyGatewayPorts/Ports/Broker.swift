@@ -1,13 +1,13 @@
-/// Hints between nodes: fast, and without promises.
+/// Best-effort messages (hints) between nodes.
 ///
-/// A message under a topic reaches the nodes that follow it at most once as a rule, in any order, late, or
-/// never. So nothing may depend on it: a hint only says that a read of the store may find something. A slow
-/// broker drops messages; it never blocks.
+/// A message usually reaches each node that follows its topic at most once. Messages may be
+/// reordered, delayed or lost, so correctness must not depend on them: a hint only says that
+/// reading the store may be worthwhile. A slow broker drops messages and never blocks.
 public protocol Broker: AnyObject {
-  /// Publishes bytes, at most ``bytesMax``, to the other nodes that follow a topic.
+  /// Publishes at most ``bytesMax`` bytes to the other nodes that follow a topic.
   func publish(_ topic: String, _ bytes: [UInt8])
 
-  /// Follows a topic: messages of other nodes arrive from now on.
+  /// Follows a topic, so that messages of other nodes arrive from now on.
   func follow(_ topic: String)
 
   /// Stops following a topic.
@@ -15,47 +15,47 @@ public protocol Broker: AnyObject {
 }
 
 extension Broker {
-  /// The bytes that a hint may have.
+  /// Maximum bytes of a hint.
   public static var bytesMax: Int { 4_096 }
 }
 
-/// A server's broker, which works on threads of its own and delivers news on the server's loop.
+/// A server's broker. It works on its own threads and delivers events on the server's loop.
 public protocol ServerBroker: Broker, Sendable {
-  /// Returns the news since the last call, oldest first.
+  /// Returns the events since the last call, oldest first.
   func takeNews() -> [BrokerNews]
 
-  /// The counters since the start.
+  /// The broker's state, with counters since the start.
   var state: BrokerState { get }
 
-  /// Ends its threads; returns when they have ended. Messages that are not sent by then are lost.
+  /// Stops the broker's threads and waits for them. Messages that are still unsent are lost.
   func stop()
 }
 
-/// An event at a broker.
+/// An event of a broker.
 public enum BrokerNews: Sendable, Equatable {
-  /// Another node has published bytes under a topic that is followed.
+  /// Another node has published bytes under a followed topic.
   case heard(topic: String, bytes: [UInt8])
-  /// Hints arrive from now on, or do not: then the store is read more often.
+  /// The connection for hints is up or down. While it is down, the store is polled more often.
   case hints(arrive: Bool)
 }
 
-/// The condition of a broker, and its counters.
+/// The state of a broker, and its counters.
 public struct BrokerState: Sendable {
-  /// Whether hints arrive.
+  /// Whether the broker is connected, so that hints arrive.
   public var isConnected = false
   /// The number of times that a lost connection was restored.
   public var reconnections = 0
-  /// Hints that were sent.
+  /// Hints sent.
   public var published = 0
-  /// Hints of other nodes that were received.
+  /// Hints received from other nodes.
   public var heard = 0
-  /// Hints that were dropped for lack of room, by place: `outgoing`, `incoming`, `size`.
+  /// Hints dropped because a limit was reached, by reason: `outgoing`, `incoming`, `size`.
   public var dropped: [String: Int] = [:]
-  /// Messages that no node of this cluster has made.
+  /// Messages received that no node of this cluster has sent.
   public var foreign = 0
-  /// The time from sending a message to oneself until it arrives.
+  /// The time between the sending and the arrival of a message to this node itself.
   public var lag = Histogram()
 
-  /// Makes the state of a broker that has not connected yet.
+  /// Creates the state of a broker that has not connected yet.
   public init() {}
 }

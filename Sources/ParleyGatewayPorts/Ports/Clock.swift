@@ -1,14 +1,14 @@
-/// The gateway's source of time. Handed in, so that a simulation can be its own clock.
+/// The gateway's source of time. It is injected, so that a simulation controls the time.
 public protocol Clock {
-  /// The wall clock, for what people read.
+  /// The wall-clock time, for times that people read.
   var now: Timestamp { get }
-  /// Milliseconds that never go back, for time-outs.
+  /// Monotonic milliseconds, for time-outs.
   var uptime: Int64 { get }
-  /// Microseconds that never go back, for measuring; from no certain beginning.
+  /// Monotonic microseconds since an arbitrary origin, for measurements.
   var microseconds: Int64 { get }
 }
 
 extension Clock {
-  /// The uptime in microseconds, as precise as ``uptime``.
+  /// The uptime in microseconds, with the precision of ``uptime``.
   public var microseconds: Int64 { uptime * 1_000 }
 }

@@ -1,30 +1,32 @@
-/// A store of documents, of which each handle has one owner and one thread, and works batch by batch.
+/// A store of documents. Each handle has one owner and one thread, and performs requests in
+/// batches.
 ///
-/// Several handles, of several nodes, may have one log in common (``isShared``). Then the log decides: an
-/// append compares epoch, revision and chain, and the node that comes second receives what it missed.
+/// Handles of several nodes may share one log (``isShared``). The log then decides about conflicts:
+/// an append compares epoch, revision and chain, and a node that loses the race receives the
+/// entries that it lacks.
 ///
-/// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If the commit
-/// fails, every writing request of the batch is answered `failed(.unavailable)` and none of them has
-/// happened. If the answer to the commit was lost, it is `failed(.unknownOutcome)`, and all of them have
-/// happened, or will yet, or none. A request that fails on its own (`unknownDocument`, `notNext`, …) does
-/// not affect the rest of its batch.
+/// `perform` returns after the batch is durable: all its changes are synced to disk. If the commit
+/// fails, each writing request of the batch is answered `failed(.unavailable)`, and none of them is
+/// applied. If the reply to the commit is lost, the answer is `failed(.unknownOutcome)`: all of
+/// them are applied, now or later, or none. A request that fails by itself (`unknownDocument`,
+/// `notNext`, …) does not affect the others of its batch.
 public protocol DocumentStore: AnyObject {
-  /// Does a batch of work and returns a reply for each request, in order.
+  /// Performs a batch and returns a reply for each request, in order.
   func perform(_ batch: [StoreRequest]) -> [StoreReply]
 
-  /// Whether other nodes may append to the same logs. Then documents come with their chains, appends bring
-  /// conditions, and `news`, `heads` and `fence` are answered.
+  /// Whether other nodes may append to the same logs. If so, documents have chains, appends have
+  /// conditions, and `news`, `heads` and `fence` are supported.
   var isShared: Bool { get }
 
-  /// Does a piece of housekeeping that no caller waits for: snapshots, checkpoints, the rest of what was
-  /// deleted. To be called when no batch is waiting.
+  /// Performs one step of housekeeping that no caller waits for: snapshots, checkpoints, removal of
+  /// deleted data. Call it when no batch is waiting.
   ///
-  /// - Returns: Whether there is more to do.
+  /// - Returns: Whether more housekeeping is due.
   func maintain() -> Bool
 }
 
 extension DocumentStore {
-  /// A store with one owner.
+  /// The default: the store has one owner.
   public var isShared: Bool { false }
 
   /// Does nothing.

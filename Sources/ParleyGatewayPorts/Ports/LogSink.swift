@@ -2,14 +2,14 @@
 public enum LogLevel: Int, Sendable, Comparable {
   case trace, debug, info, notice, warning, error
 
-  /// Orders by number.
+  /// Orders levels by severity.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The destination of log lines. A line is a fixed message with data beside it; never users' text
-/// or tokens.
+/// The destination of log lines. A line is a constant message and data; it contains neither users'
+/// text nor tokens.
 public protocol LogSink: Sendable {
-  /// Lines below this level are not made.
+  /// The minimum level: lines below it are not created.
   var level: LogLevel { get }
   /// Writes one line.
   func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)])

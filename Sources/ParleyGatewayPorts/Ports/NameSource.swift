@@ -1,5 +1,5 @@
 /// The gateway's source of unpredictable names.
 public protocol NameSource {
-  /// A random name of at least 96 bits, in letters and digits.
+  /// Returns a random name of letters and digits, with at least 96 bits of entropy.
   func next() -> String
 }

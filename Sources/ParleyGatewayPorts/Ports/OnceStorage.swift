@@ -1,18 +1,19 @@
-/// A request that is done once, however often it is sent: its owner, its key, and its content.
+/// An idempotent request, which is performed once however often it is sent: its owner, key and
+/// content.
 public struct KeyedRequest: Sendable {
-  /// The owner of the key; the same key of another owner names another request.
+  /// The owner of the key. The same key of another owner identifies another request.
   public var owner: String
-  /// The method, the path, and the client's own name for the request.
+  /// The method, the path and the client's idempotency key.
   public var key: String
-  /// Everything beside the body that decides the work, such as a query: two requests under one key
-  /// are the same if this and the body are.
+  /// Everything except the body that affects the result, such as a query. Requests with one key are
+  /// equal if `variant` and `body` are equal.
   public var variant: String
-  /// The body, as it was sent.
+  /// The body as sent.
   public var body: [UInt8]
   /// The time of the request.
   public var time: Timestamp
 
-  /// Names a request.
+  /// Creates a request with the idempotency key of its owner.
   public init(owner: String, key: String, variant: String, body: [UInt8], time: Timestamp) {
     self.owner = owner
     self.key = key
@@ -21,49 +22,51 @@ public struct KeyedRequest: Sendable {
     self.time = time
   }
 
-  /// Whether both have one name.
+  /// Whether both requests have the same owner and key.
   public func hasName(of other: Self) -> Bool {
     owner.utf8.elementsEqual(other.owner.utf8) && key.utf8.elementsEqual(other.key.utf8)
   }
 
-  /// Whether both ask for the same.
+  /// Whether both requests have the same content.
   public func asksForSame(as other: Self) -> Bool {
     variant.utf8.elementsEqual(other.variant.utf8) && body == other.body
   }
 }
 
-/// The limits for kept answers. Answers beyond any limit are dropped, the oldest first.
+/// The limits of stored answers. Beyond a limit, the oldest answers are deleted.
 public struct AnswerMemory: Sendable, Hashable {
-  /// Answers of one owner, at most.
+  /// Maximum answers of one owner.
   public var countMax: Int
-  /// Milliseconds that each is kept.
+  /// Maximum age of an answer, in milliseconds.
   public var ageMax: Timestamp
 
-  /// Makes limits.
+  /// Creates limits of number and age.
   public init(countMax: Int, ageMax: Timestamp) {
     self.countMax = countMax
     self.ageMax = ageMax
   }
 
-  /// A thousand answers of the last day.
+  /// The default: a thousand answers of the last day.
   public static let standard = AnswerMemory(countMax: 1_000, ageMax: 86_400_000)
 }
 
-/// The answer to a request, made from the store's reply to the work, and kept with the work.
+/// The answer to an idempotent request. It is created from the store's reply and stored in the same
+/// commit as the work.
 public struct AnswerDraft: Sendable {
   /// The request.
   public var request: KeyedRequest
-  /// Writes the answer; `nil` keeps none. Called on the store's thread, for work that succeeded.
+  /// Encodes the answer; `nil` stores no answer. Called on the store's thread, after the work
+  /// succeeded.
   public var write: @Sendable (StoreReply) -> [UInt8]?
 
-  /// Makes a draft.
+  /// Creates a draft of the answer to a request.
   public init(_ request: KeyedRequest, write: @escaping @Sendable (StoreReply) -> [UInt8]?) {
     self.request = request
     self.write = write
   }
 }
 
-/// A note under an id that its maker chose.
+/// A note to be created under an id that the client chose.
 public struct NoteDraft: Sendable, Equatable {
   /// The id.
   public var id: DocumentID
@@ -78,7 +81,7 @@ public struct NoteDraft: Sendable, Equatable {
   /// The kind of the new note.
   public var kind: NoteKind
 
-  /// Makes a draft.
+  /// Creates a draft of a note, by default a plain note in no folder.
   public init(
     id: DocumentID, title: String, owner: String, time: Timestamp, folder: FolderPath = .none,
     kind: NoteKind = .plain
@@ -92,33 +95,36 @@ public struct NoteDraft: Sendable, Equatable {
   }
 }
 
-/// Work that is done once, however often it is asked for.
+/// A request that is performed once, however often it is sent.
 public enum OnceRequest: Sendable {
-  /// Reads the kept answer to a request.
+  /// Reads the stored answer to a request.
   case answer(KeyedRequest, AnswerMemory)
-  /// Does work and keeps its answers in the same commit. The reply is the work's own; if the work was not
-  /// done, nothing is kept. If another node of a shared store has kept an answer since the last look, the
-  /// work is taken back and fails with ``StoreError/unavailable(_:)``: a retry gets that answer.
+  /// Performs a request and stores its answers in the same commit. The reply is that of the inner
+  /// request; if it fails, no answer is stored. If another node of a shared store has stored an
+  /// answer since the last check, the work is rolled back and fails with
+  /// ``StoreError/unavailable(_:)``; a retry then receives that answer.
   indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
-  /// Makes a note, unless the same owner made it with the same title. The id of a note that was made so and
-  /// deleted cannot be used for `restMax` milliseconds: a late request must not make it again.
+  /// Creates a note, unless the same owner has created it with the same title. After its deletion,
+  /// the id cannot be used for `restMax` milliseconds, so that a late retry does not create the
+  /// note again.
   case create(NoteDraft, epoch: String, restMax: Timestamp)
 }
 
 /// The reply to a keyed request.
 public enum OnceReply: Sendable, Equatable {
-  /// No answer is kept under the key.
+  /// No answer is stored under the key.
   case unanswered
-  /// The answer, as it was written.
+  /// The stored answer.
   case answered([UInt8])
-  /// The key was used for another request.
+  /// The key was already used for a different request.
   case keyReused
-  /// The note is made.
+  /// The note was created.
   case created(NoteSummary)
-  /// The same owner has made the note with the same title; it may have changed since.
+  /// The same owner has already created the note with the same title. The note may have changed
+  /// since.
   case found(NoteSummary)
-  /// A note has this id, but another owner or another first title.
+  /// Another note has this id: its owner or its first title differs.
   case taken
-  /// The note was deleted.
+  /// The note with this id was deleted recently.
   case deleted
 }

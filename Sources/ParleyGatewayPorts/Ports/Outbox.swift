@@ -1,42 +1,43 @@
-/// Events for outside services, kept until they are delivered.
+/// Events for external services, stored until they are delivered.
 ///
 ///     commit: a change + an event about it ─▶ outbox ─▶ take ─▶ delivered ─▶ settle
 ///
-/// An event about a change in the store is written in the same commit as the change, so neither exists
-/// without the other. An event that was not settled is taken again, after a restart too: it is delivered at
-/// least once, under the same id each time.
+/// An event about a change of the store is written in the same commit as the change, so neither
+/// exists without the other. An event that was not settled is taken again, also after a restart:
+/// delivery is at least once, with the same id each time.
 
-/// A service that receives events. Each has a queue of its own, so that none waits for another.
+/// A service that receives events. Each target has its own queue, so a slow service delays no
+/// other.
 public enum OutboxTarget: Int, Sendable, CaseIterable {
   /// An app's backend.
   case webhook = 1
-  /// A service that reaches people who are offline.
+  /// A service that sends push notifications to users who are offline.
   case push
-  /// A service that follows which rooms are in use.
+  /// A service that tracks which rooms are in use.
   case rooms
-  /// This server itself: publications whose followers are still to be notified.
+  /// This server itself: publications whose offline followers are still to be notified.
   case followers
 }
 
-/// An event to be kept for a receiver.
+/// An event to be added to the queue of a target.
 public struct OutboxDraft: Sendable, Equatable {
-  /// The receiver.
+  /// The target whose queue the event is added to.
   public var target: OutboxTarget
-  /// The event's type.
+  /// The event's type, such as `note.deleted`.
   public var type: String
   /// The event's subject: a note's id or a room's name.
   public var subject: String
-  /// The time of the event.
+  /// The time at which the event happened.
   public var time: Timestamp
-  /// The news, in JSON.
+  /// The event's payload, in JSON.
   public var data: [UInt8]
-  /// Milliseconds for which it is held back. News of the same type about the same subject that come
-  /// meanwhile take its place, and are delivered when it would have been.
+  /// Milliseconds by which delivery is delayed. A later event of the same type and subject replaces
+  /// a delayed one and keeps its due time.
   public var holdMilliseconds: Timestamp
-  /// Whether news about the subject that are held back go before it.
+  /// Whether delayed events about the subject are released first, before this event.
   public var releasesHeld: Bool
 
-  /// Makes a draft.
+  /// Creates a draft, by default of an event without a delay.
   public init(
     target: OutboxTarget, type: String, subject: String, time: Timestamp, data: [UInt8],
     holdMilliseconds: Timestamp = 0, releasesHeld: Bool = false
@@ -53,22 +54,22 @@ public struct OutboxDraft: Sendable, Equatable {
 
 /// An event that waits for delivery.
 public struct OutboxEvent: Sendable, Equatable {
-  /// Its place in the queue of its target.
+  /// The event's number in the queue of its target, ascending.
   public var number: Int
-  /// Names it for ever, so that its receiver can recognise a second delivery.
+  /// The event's permanent id, by which the target can detect a repeated delivery.
   public var id: String
-  /// The receiver.
+  /// The target whose queue contains the event.
   public var target: OutboxTarget
-  /// The event's type.
+  /// The event's type, such as `note.deleted`.
   public var type: String
-  /// The event's subject.
+  /// The event's subject: a note's id or a room's name.
   public var subject: String
-  /// The time of the event.
+  /// The time at which the event happened.
   public var time: Timestamp
-  /// The news, in JSON.
+  /// The event's payload, in JSON.
   public var data: [UInt8]
 
-  /// Makes an event.
+  /// Creates an event that is stored under a number and an id.
   public init(
     number: Int, id: String, target: OutboxTarget, type: String, subject: String,
     time: Timestamp, data: [UInt8]
@@ -83,26 +84,26 @@ public struct OutboxEvent: Sendable, Equatable {
   }
 }
 
-/// An event that is no longer delivered.
+/// An event whose delivery was given up.
 public struct DeadLetter: Sendable, Equatable {
-  /// The event.
+  /// The event that was not delivered.
   public var event: OutboxEvent
   /// The time at which delivery was given up.
   public var time: Timestamp
-  /// Why.
+  /// The reason for giving up.
   public var reason: Reason
 
-  /// Why an event was given up.
+  /// The reason for giving up an event.
   public enum Reason: Int, Sendable {
-    /// The event was not delivered for too long.
+    /// The event was not delivered within its time limit.
     case tooOld = 1
-    /// The receiver has refused further events.
+    /// The target has rejected further events.
     case unwanted
-    /// Too many events waited behind it.
+    /// The queue was full, and the event was the oldest.
     case crowdedOut
   }
 
-  /// Makes a dead letter.
+  /// Creates a dead letter for an event that was given up at a time.
   public init(event: OutboxEvent, time: Timestamp, reason: Reason) {
     self.event = event
     self.time = time
@@ -112,18 +113,19 @@ public struct DeadLetter: Sendable, Equatable {
 
 /// The state of one target's queue.
 public struct OutboxStanding: Sendable, Equatable {
-  /// Events that wait for delivery.
+  /// The number of queued events.
   public var queued: Int
-  /// The time of the oldest event.
+  /// The time of the oldest queued event.
   public var oldest: Timestamp?
-  /// The time at which the next event that is held back is due.
+  /// The time at which the next delayed event is due.
   public var nextDue: Timestamp?
-  /// Events given up that are still kept.
+  /// The number of stored dead letters.
   public var deadLetters: Int
-  /// Events given up because too many waited, since the store was opened.
+  /// The number of events that became dead letters because the queue was full, since the store was
+  /// opened.
   public var crowdedOut: Int
 
-  /// Makes a state.
+  /// Creates a state, by default of an empty queue.
   public init(
     queued: Int = 0, oldest: Timestamp? = nil, nextDue: Timestamp? = nil, deadLetters: Int = 0,
     crowdedOut: Int = 0
@@ -138,20 +140,20 @@ public struct OutboxStanding: Sendable, Equatable {
 
 /// Creates events about changes in a store.
 public protocol OutboxRecorder: Sendable {
-  /// Returns the events that report a request with this reply; mostly none.
+  /// Returns the events that a request with this reply causes; an empty list for most requests.
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft]
 }
 
-/// The rules of an outbox: the events it records, and its limits.
+/// The rules of an outbox: the events that it records, and its limits.
 public struct OutboxRules: Sendable {
   /// Creates the events.
   public var recorder: any OutboxRecorder
-  /// Events that wait for a target, at most: beyond, its oldest become dead letters.
+  /// Maximum events in the queue of a target. Beyond it, the oldest become dead letters.
   public var queuedMax: Int
-  /// Dead letters, at most: beyond, the oldest are forgotten.
+  /// Maximum stored dead letters. Beyond it, the oldest are deleted.
   public var deadLettersMax: Int
 
-  /// Makes rules.
+  /// Creates rules with limits.
   public init(recorder: any OutboxRecorder, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000) {
     self.recorder = recorder
     self.queuedMax = queuedMax
@@ -159,44 +161,45 @@ public struct OutboxRules: Sendable {
   }
 }
 
-/// Work with an outbox. Each request is a commit of its own.
+/// A request to an outbox. Each request is one commit.
 public enum OutboxRequest: Sendable {
-  /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax` bytes
-  /// of data. Events whose hold has ended are among them.
+  /// Reads the oldest events of a target's queue: at most `limit`, with at most `bytesMax` bytes of
+  /// data in total unless the first event alone exceeds that. Includes delayed events that are due.
   case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
-  /// Finishes events: `delivered` are removed, `givenUp` become dead letters, and `adding` follows from them,
-  /// all at once. Events given up that are no longer there are passed over.
+  /// Settles events in one commit: removes `delivered`, moves `givenUp` to the dead letters, and
+  /// adds `adding`. Events in `givenUp` that are no longer queued are ignored.
   ///
-  /// If one of `delivered` is no longer there, another gateway has taken them over and finished them: then
-  /// `delivered` and `adding` are passed over, so that what follows is added once. What is left is taken again.
+  /// If an event of `delivered` is no longer queued, another gateway has delivered and settled it.
+  /// `delivered` and `adding` are then ignored, so that no draft is added twice; events that are
+  /// still queued are taken again.
   case settle(
     delivered: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
     adding: [OutboxDraft])
-  /// Lists the dead letters, the newest first.
+  /// Lists at most `limit` dead letters, the newest first.
   case deadLetters(limit: Int)
 }
 
 /// The reply to a request to the outbox.
 public enum OutboxReply: Sendable, Equatable {
-  /// Done, with nothing to say.
+  /// The request succeeded, without a result.
   case done
-  /// Events in their order.
+  /// Events in the order of the queue.
   case events([OutboxEvent])
-  /// The events that were given up.
+  /// The dead letters.
   case deadLetters([DeadLetter])
-  /// Not done.
+  /// The request failed.
   case failed(StoreError)
 }
 
-/// An outbox beside documents: the same store, the same thread.
+/// A document store that contains an outbox. Both are used on the same thread.
 public protocol Outbox: DocumentStore {
-  /// The rules for events; with `nil` none is recorded. Events that wait already are kept.
+  /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   var outboxRules: OutboxRules? { get set }
 
-  /// Does a piece of work, and returns after it is durable.
+  /// Performs a request, and returns after its changes are durable.
   func perform(_ request: OutboxRequest) -> OutboxReply
 
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
+  /// Returns the state of each queue that may have changed since the last call. The first call
+  /// returns all states.
   func takeOutboxChanges() -> [OutboxTarget: OutboxStanding]
 }

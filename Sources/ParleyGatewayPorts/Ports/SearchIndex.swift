@@ -1,101 +1,104 @@
-/// An index of the words of notes, beside the store, from which it can be rebuilt at any time.
+/// A full-text index of notes, separate from the store. It can be rebuilt from the store at any
+/// time.
 ///
-/// It has one owner and one thread. It knows neither rights nor recent deletions: its caller checks both.
+/// The index has one owner and one thread. It contains neither rights nor recent deletions; its
+/// caller checks both.
 public protocol SearchIndex: AnyObject {
-  /// The state of each of some notes; `nil` for one that is not in the index.
+  /// Returns the indexed state of each note; `nil` for a note that is not indexed.
   func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?]
 
-  /// The ids of notes in the index, in an order of its own, those after one or the first.
+  /// Lists the ids of indexed notes, after an id or from the first. The index defines the order.
   func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID]
 
-  /// Adds a note, in place of its former state there.
+  /// Adds a note, or replaces its earlier state.
   ///
-  /// - Returns: Whether its tags have changed.
-  /// - Complexity: O(*n*) for the note's old and new text, and amortised logarithmic in the index.
+  /// - Returns: Whether the note's tags have changed.
+  /// - Complexity: O(*n*) in the note's old and new text, and amortised logarithmic in the index.
   @discardableResult
   func put(_ note: IndexedNote) throws(StoreError) -> Bool
 
-  /// Removes notes, if they are there.
+  /// Removes notes. Notes that are not indexed are ignored.
   func remove(_ ids: [DocumentID]) throws(StoreError)
 
-  /// Finds the notes with all terms of a query, best first.
+  /// Finds the notes that contain all terms of a query, best first.
   func find(
     _ query: SearchQuery, skipping count: Int, limit: Int
   ) throws(StoreError) -> [DocumentID]
 
-  /// Finds the notes with a tag, those that were changed last first.
+  /// Finds the notes with a tag, the most recently changed first.
   func find(tag: String, skipping count: Int, limit: Int) throws(StoreError) -> [DocumentID]
 
-  /// Lists tags with their notes, in the order of both, those after a place or the first.
+  /// Lists pairs of a tag and a note, sorted by tag and note, after a pair or from the first.
   func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote]
 
-  /// The tags of one note, in the order of their bytes; none if it is not in the index.
+  /// Returns the tags of one note, sorted by their bytes; an empty list for a note that is not
+  /// indexed.
   func tags(of id: DocumentID) throws(StoreError) -> [String]
 
-  /// The indexed text of a note; `nil` if it is not in the index.
+  /// Returns the indexed text of a note; `nil` for a note that is not indexed.
   func text(of id: DocumentID) throws(StoreError) -> String?
 
   /// Removes all notes.
   func clear() throws(StoreError)
 
-  /// Checks that there is room to write: an index, which can be rebuilt, leaves the last of a disk to the
-  /// store.
+  /// Checks that the disk has room to write. The index can be rebuilt, so it leaves the last free
+  /// space to the store.
   ///
-  /// - Throws: `unavailable` if there is not.
+  /// - Throws: `unavailable` if the disk is too full.
   func checkRoom() throws(StoreError)
 
-  /// Does housekeeping that no caller waits for.
+  /// Performs housekeeping that no caller waits for.
   func upkeep()
 
-  /// Whether other nodes put notes into it, too.
+  /// Whether other nodes also write to the index.
   var isShared: Bool { get }
 }
 
 extension SearchIndex {
-  /// Finds room: the disk is another machine's.
+  /// Returns without an error: by default, the disk belongs to another machine.
   public func checkRoom() throws(StoreError) {}
 
   /// Does nothing.
   public func upkeep() {}
 
-  /// An index with one owner.
+  /// The default: the index has one owner.
   public var isShared: Bool { false }
 }
 
 /// The state of a note in an index.
 public struct IndexedState: Sendable, Equatable {
-  /// The revision of the text.
+  /// The revision of the indexed text.
   public var revision: Int
-  /// The time at which text or title last changed.
+  /// The time at which the text or the title last changed.
   public var updatedAt: Timestamp
-  /// The time of the note's creation: another note may have its id by now.
+  /// The note's creation time, which distinguishes the note from a later one with the same id.
   public var createdAt: Timestamp
 
-  /// Makes a state.
+  /// Creates the state of an indexed note.
   public init(revision: Int, updatedAt: Timestamp, createdAt: Timestamp) {
     self.revision = revision
     self.updatedAt = updatedAt
     self.createdAt = createdAt
   }
 
-  /// The state of a note.
+  /// Creates the state of a note from its summary.
   public init(_ note: NoteSummary) {
     self.init(revision: note.revision, updatedAt: note.updatedAt, createdAt: note.createdAt)
   }
 }
 
-/// A note for an index.
+/// A note to be indexed.
 public struct IndexedNote: Sendable, Equatable {
-  /// The note's name.
+  /// The note's id.
   public var id: DocumentID
   /// The title.
   public var title: String
   /// The text.
   public var text: String
-  /// The state of both.
+  /// The state of title and text.
   public var state: IndexedState
 
-  /// Makes a note.
+  /// Creates a note to be indexed.
   public init(id: DocumentID, title: String, text: String, state: IndexedState) {
     self.id = id
     self.title = title
@@ -104,71 +107,73 @@ public struct IndexedNote: Sendable, Equatable {
   }
 }
 
-/// A tag of a note.
+/// A pair of a tag and a note that contains it.
 public struct TaggedNote: Sendable, Equatable {
-  /// The tag, in the form of ``NoteTags``.
+  /// The tag, normalised as by ``NoteTags``.
   public var tag: String
   /// The note.
   public var id: DocumentID
 
-  /// Names a tag of a note.
+  /// Creates a pair of a tag and a note.
   public init(tag: String, id: DocumentID) {
     self.tag = tag
     self.id = id
   }
 }
 
-/// A tag with its notes.
+/// A tag, and the number of its notes.
 public struct TagCount: Sendable, Equatable {
   /// The tag.
   public var tag: String
   /// The number of counted notes with the tag.
   public var notes: Int
 
-  /// Counts notes.
+  /// Creates the count of a tag.
   public init(tag: String, notes: Int) {
     self.tag = tag
     self.notes = notes
   }
 }
 
-/// A search, in two steps; rights are checked between them.
+/// A step of a search. A search has two steps, and rights are checked between them.
 public enum SearchRequest: Sendable, Equatable {
-  /// Finds the ids of notes, best first, with their folders if they are wanted.
+  /// Finds the ids of notes, best first, with their folders on request.
   case find(SearchQuery, skipping: Int, limit: Int, withFolders: Bool = false)
-  /// Finds the ids of notes with a tag, those that were changed last first, as ``find``.
+  /// Finds the ids of notes with a tag, the most recently changed first, with their folders on
+  /// request.
   case tagged(String, skipping: Int, limit: Int, withFolders: Bool = false)
-  /// Counts the notes of each tag, among the notes that count.
+  /// Counts the notes of each tag, among the notes that the caller may read.
   case tags(FolderCounting)
-  /// Finds the places of a query's words in some notes. Notes that are gone by now are left out.
+  /// Finds the passages with a query's words in some notes. Notes that no longer exist are omitted.
   case places(SearchQuery, [DocumentID])
 }
 
 /// The reply to one step of a search.
 public enum SearchReply: Sendable, Equatable {
-  /// The ids of notes, best first, and the folders in which they are now, if they are wanted; `nil` for a note
-  /// that is gone.
+  /// The ids of the found notes, in order, and on request their current folders; `nil` for a note
+  /// that no longer exists.
   case ids([DocumentID], folders: [FolderPath?] = [])
-  /// Tags with at least one note, those with the most first, and whether some were not looked at.
+  /// Tags with at least one note, those with the most notes first. `isCut` means that some tags
+  /// were not checked.
   case tags([TagCount], isCut: Bool)
-  /// Notes with their places, in the order in which they were asked for.
+  /// Notes with their passages, in the order of the request.
   case hits([SearchHit])
   /// The step failed.
   case failed(StoreError)
-  /// The step was not begun, for too many searches wait.
+  /// The step was rejected because too many searches were waiting.
   case busy
 }
 
-/// A note that was found.
+/// A note that a search has found.
 public struct SearchHit: Sendable, Equatable {
   /// The note as it is now.
   public var note: NoteSummary
-  /// The words in its title, as ranges of scalars.
+  /// The matches in the title, as ranges of Unicode scalars.
   public var titleMarks: [Range<Int>]
-  /// The place in its text, as it was when the note last rested.
+  /// The passage of the indexed text, which may be slightly older than the note.
   public var place: SearchPlace
 
-  /// Makes a hit.
+  /// Creates a hit with a passage of the note's text.
   public init(note: NoteSummary, titleMarks: [Range<Int>], place: SearchPlace) {
     self.note = note
     self.titleMarks = titleMarks
@@ -176,15 +181,15 @@ public struct SearchHit: Sendable, Equatable {
   }
 }
 
-/// A change of a note that concerns search.
+/// A change of a note that the index has to apply.
 public enum SearchedChange: Sendable, Equatable {
-  /// Its text or title changed: more may follow.
+  /// The text or the title was edited; more edits may follow.
   case edited(DocumentID)
-  /// It is gone.
+  /// The note was deleted.
   case removed(DocumentID)
-  /// It is there, whole.
+  /// The deleted note was restored.
   case broughtBack(DocumentID)
 
-  /// Whether it is a change of text or title, after which more may follow.
+  /// Whether the change is an edit, after which more edits may follow.
   public var isEdit: Bool { if case .edited = self { true } else { false } }
 }

@@ -1,20 +1,21 @@
-/// A checksum over a document's log up to a revision: logs that agree on it there are one log up to it.
+/// A checksum of a document's log up to a revision. If two logs have the same chain at a revision,
+/// they are equal up to it.
 ///
-/// Only the store computes it; others compare it. After a failover two logs may have the same epoch and
-/// the same number of entries, and not the same entries.
+/// Only the store computes chains; nodes compare them. After a failover, two logs may have the same
+/// epoch and number of entries, but different entries.
 public struct LogChain: Sendable, Hashable {
-  /// The first half.
+  /// The first 64 bits.
   public var high: UInt64
-  /// The second half.
+  /// The second 64 bits.
   public var low: UInt64
-  /// The life of the database that it was read from: another one once a standby has taken its place,
-  /// which may lack the newest commits, and the sessions that began with them.
+  /// The life of the database that computed the chain. A promoted standby begins a new life, and
+  /// may lack the newest commits and the sessions that started with them.
   ///
-  /// A chain of an earlier life is not trusted, even if the entries are the same: a node has to read its
-  /// documents again and send them again.
+  /// A chain of an earlier life is not trusted, even if the entries are equal: a node has to reload
+  /// its documents and resend its changes.
   public var life: Int
 
-  /// Makes a checksum.
+  /// Creates a chain from its halves, by default in life 0.
   public init(high: UInt64, low: UInt64, life: Int = 0) {
     self.high = high
     self.low = low
@@ -22,28 +23,29 @@ public struct LogChain: Sendable, Hashable {
   }
 }
 
-/// The state of a shared log that an append requires, beside its epoch and revision.
+/// The state that an append requires of a shared log, in addition to epoch and revision.
 public struct AppendCondition: Sendable, Equatable {
   /// The chain at the revision before the first entry.
   public var chain: LogChain
-  /// The session in which each client among the entries sent its change; 0 for clients that are not named.
+  /// The session in which each client of the entries sent its change; 0 for clients that are not
+  /// listed.
   ///
-  /// A store refuses the whole append with `fenced` when a client's session is a newer one by now.
+  /// The store rejects the whole append with `fenced` if a client has started a newer session.
   public var sessions: [String: Int]
 
-  /// Makes a condition.
+  /// Creates a condition, by default with all clients in session 0.
   public init(chain: LogChain, sessions: [String: Int] = [:]) {
     self.chain = chain
     self.sessions = sessions
   }
 }
 
-/// The news of a shared log for a node that holds it up to a revision.
+/// The changes of a shared log since a node's copy of it.
 public enum LogNews: Sendable, Equatable {
-  /// The same history continues with these entries, or with none.
+  /// The entries after the node's copy, or none.
   case entries(LogStretch)
-  /// Another epoch, a head before that revision, or another chain at it: the node's copy is not of this
-  /// log.
+  /// The node's copy belongs to another history: epoch or chain differ, or the head is before the
+  /// node's revision.
   case otherHistory
 }
 
@@ -51,24 +53,26 @@ public enum LogNews: Sendable, Equatable {
 public struct LogStretch: Sendable, Equatable {
   /// The note's title.
   public var title: String
-  /// The entries, oldest first: about ``StoreReply/lostRaceBytesMax`` bytes of operations at most.
+  /// The entries, oldest first, with at most about ``StoreReply/lostRaceBytesMax`` bytes of
+  /// operations.
   public var entries: [LogEntry]
-  /// The chain at the last of the entries, or where the node is if there are none.
+  /// The chain at the last of the entries, or at the node's revision without entries.
   public var chain: LogChain
-  /// The head revision, beyond the last of the entries if there are more.
+  /// The head revision. It is greater than the last entry's revision if more entries follow.
   public var headRevision: Int
-  /// The newest session of each client that was asked for.
+  /// The newest session of each requested client.
   public var sessions: [String: Int]
-  /// The session of clients without a session in the store.
+  /// The session of clients without a stored session.
   ///
-  /// A store may drop sessions of clients that have changed nothing, whose ids may be made up. The floor is at least
-  /// as high as each of those: a change that was sent before a dropped session is still refused. Entries without a
-  /// sequence are appended whatever the floor is: they are never sent again.
+  /// A store may drop the sessions of clients that have changed nothing, because ids of clients can
+  /// be made up. The floor is at least as high as each dropped session, so a change sent before one
+  /// is still rejected. Entries without a sequence are appended whatever the floor is: they are
+  /// never resent.
   public var sessionFloor: Int
   /// The folder that the note is in.
   public var folder: FolderPath
 
-  /// Makes a stretch.
+  /// Creates a stretch, by default of a note in no folder and without sessions.
   public init(
     title: String, entries: [LogEntry], chain: LogChain, headRevision: Int,
     sessions: [String: Int] = [:], sessionFloor: Int = 0, folder: FolderPath = .none
@@ -83,7 +87,7 @@ public struct LogStretch: Sendable, Equatable {
   }
 }
 
-/// The end of a shared log.
+/// The newest state of a shared log.
 public struct LogHead: Sendable, Equatable {
   /// The note's title.
   public var title: String
@@ -91,12 +95,12 @@ public struct LogHead: Sendable, Equatable {
   public var epoch: String
   /// The newest revision.
   public var revision: Int
-  /// The chain at it.
+  /// The chain at the newest revision.
   public var chain: LogChain
   /// The folder that the note is in.
   public var folder: FolderPath
 
-  /// Makes a head.
+  /// Creates a head, by default of a note in no folder.
   public init(
     title: String, epoch: String, revision: Int, chain: LogChain, folder: FolderPath = .none
   ) {

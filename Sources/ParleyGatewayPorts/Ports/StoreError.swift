@@ -1,31 +1,33 @@
-/// The reason why the store did not do a request.
+/// The reason why the store did not perform a request.
 public enum StoreError: Error, Sendable, Equatable {
-  /// No document has this name.
+  /// No document has this id.
   case unknownDocument
-  /// The name is taken.
+  /// The id is in use.
   case exists
-  /// The entry does not follow the head: a revision beyond the next one, another epoch or chain, or an
-  /// operation that starts from another length.
+  /// The entry does not follow the head: its revision is beyond the next one, its epoch or chain
+  /// differs, or its operation has another base length.
   case notNext(headRevision: Int)
-  /// The requested entries or text have been compacted away; the oldest that remains is named.
+  /// The requested entries or text were removed by compaction. Contains the oldest revision that
+  /// remains.
   case compacted(oldestRevision: Int)
-  /// The disk is full, or could not be written or synced. Trying again later may succeed.
+  /// The disk is full, or writing or syncing failed. A retry may succeed.
   case unavailable(String)
-  /// The store refuses this request, whatever others it accepts.
+  /// The store rejects this request, but accepts others.
   case refused(String)
-  /// Another node has kept answers to requests of this work, at these places among the answers that were to
-  /// be kept. Those requests are done, and nothing of this work is.
+  /// Another node has stored answers to idempotent requests of this work, at these indices of the
+  /// answers to be stored. Those requests are done; this work is not.
   case answeredElsewhere([Int])
-  /// The answer was lost: the work is done, or not, or may yet be. A read shows it, or a retry if that is
-  /// harmless.
+  /// The reply was lost: the work is done, is not done, or will be done later. A read shows the
+  /// outcome, as does a retry of an idempotent request.
   case unknownOutcome(String)
-  /// Nothing was appended, for these clients have begun newer sessions since they sent their changes.
+  /// Nothing was appended, because these clients have started newer sessions since they sent their
+  /// changes.
   case fenced([String])
-  /// The note is in no folder in which the request may be done, or there is no such note.
+  /// The note does not exist, or is in a folder in which the request is not allowed.
   case outOfReach
-  /// The data read differs from the data once written.
+  /// The stored data is damaged: it differs from the data that was written.
   case damaged(String)
-  /// The read was not done: its client has gone.
+  /// The read was cancelled because its client has disconnected.
   case cancelled
 
   /// Whether the same request may succeed later.

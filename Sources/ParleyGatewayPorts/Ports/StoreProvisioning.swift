@@ -1,134 +1,137 @@
-/// Opens the store that a server works with.
+/// Opens a server's store and search index.
 ///
-/// A server has the store open once for its commits, and once for reading beside them; each of the
-/// two belongs to a thread of its own, to which it is sent.
+/// A server opens the store twice: for commits, and for reading in parallel. Each handle is sent to
+/// its own thread.
 public protocol StoreProvisioning: Sendable {
-  /// Whether there is a store yet, without opening it.
+  /// Returns whether the store exists, without opening it.
   ///
-  /// - Throws: What prevents a store there.
+  /// - Throws: The reason why no store can be there.
   func exists() throws -> Bool
 
-  /// Opens the store to work with it, making it if there is none.
+  /// Opens the store for commits. A missing store is created.
   ///
-  /// - Throws: The reason, and what to do.
+  /// - Throws: An error that names the reason and the remedy.
   func open() throws -> sending any ServerStore
 
-  /// Opens a store that another thread or process may have open, to read from it; as a
-  /// ``ServerStore``, it does chores too.
+  /// Opens a store for reading, while another thread or process may have it open. A ``ServerStore``
+  /// also performs chores on this handle.
   ///
-  /// - Throws: The reason, and what to do.
+  /// - Throws: An error that names the reason and the remedy.
   func openForReading() throws -> sending any DocumentStore
 
-  /// Opens the index of words that belongs to the store, making it if there is none that fits.
+  /// Opens the store's search index. A missing or unsuitable index is replaced by an empty one.
   ///
-  /// - Throws: The reason, and what to do.
+  /// - Throws: An error that names the reason and the remedy.
   func openIndex() throws -> any SearchIndex
 }
 
-/// A server's store: documents, an outbox, and what a server needs beside requests.
+/// A server's store: documents, an outbox, and functions that are not requests.
 ///
-/// One connection belongs to one thread at a time.
+/// A handle is used by one thread at a time.
 public protocol ServerStore: Outbox {
-  /// Returns a secret that is made on first use, and kept from then on.
+  /// Returns a stored secret. The first call creates it.
   ///
   /// - Parameters:
-  ///   - name: Its purpose.
-  ///   - byteCount: Random bytes of a new one.
+  ///   - name: The purpose of the secret.
+  ///   - byteCount: The number of random bytes of a new secret.
   func secret(named name: String, byteCount: Int) throws(StoreError) -> [UInt8]
 
-  /// Removes the records of rooms that hold nothing and in which nothing was published for long; before the
-  /// first client connects, for their positions begin again.
+  /// Removes the records of rooms that contain nothing and have had no publication since a time.
+  /// Call it before the first client connects, because the positions of these rooms restart.
   ///
-  /// - Returns: How many were removed.
+  /// - Returns: The number of removed rooms.
   @discardableResult
   func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int
 
-  /// The store's promise, and its counters since it was opened.
+  /// The store's durability, and its counters since it was opened.
   var state: StoreState { get }
 
-  /// Checks the store while it is idle, about once a second; ``state`` has the result.
+  /// Checks the store while it is idle, about once a second. ``state`` contains the result.
   func look()
 
-  /// A remark about the store as it was found when it was opened, for the log; `nil` for none.
+  /// A remark for the log about the state in which the store was opened; `nil` for none.
   var openingRemark: StoreRemark? { get }
 
-  /// Returns a call, for any thread, that ends all waiting for an unreachable database: requests then fail
-  /// at once. Nothing that was acknowledged depends on it.
+  /// Returns a function, callable from any thread, that stops all waiting for an unreachable
+  /// database: requests then fail at once. No acknowledged change is lost.
   func interruption() -> @Sendable () -> Void
 
-  /// Ends work with the store, so that it may be copied as it is.
+  /// Finishes work with the store, so that its files may be copied.
   ///
-  /// - Returns: What prevents that, for the log; `nil` for nothing.
+  /// - Returns: The obstacle, for the log; `nil` on success.
   func settle() -> StoreRemark?
 
-  /// Keeps revocations for the other nodes of this store, and returns those since a place.
+  /// Stores revocations for the other nodes of this store, and returns the revocations after a
+  /// number.
   ///
   /// - Parameters:
   ///   - revocations: New revocations of this node.
-  ///   - place: The place of the last call's result; 0 at first.
-  /// - Returns: `nil` where there are no other nodes.
+  ///   - place: The `place` of the last result; 0 at first.
+  /// - Returns: `nil` for a store without other nodes.
   func exchange(_ revocations: [Revocation], after place: Int) throws(StoreError) -> RevocationPage?
 
   // MARK: Chores
 
-  /// Whether chores are done on another connection; if not, `maintain` does them.
+  /// Whether chores are performed on another connection. If not, `maintain` performs them.
   var hasHelper: Bool { get set }
 
-  /// Takes the work that is to be done beside the commits.
+  /// Removes and returns the chores to be performed in parallel to commits.
   func takeChores() -> [StoreChore]
 
-  /// Does a chore on a connection for reading; `nil` if nothing is left to do.
+  /// Performs a chore on a handle for reading; `nil` if nothing remains to be done.
   ///
-  /// - Throws: Why the log could not be read. The chore is to be postponed.
+  /// - Throws: The reason why the log cannot be read. The caller has to postpone the chore.
   func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result?
 
-  /// Keeps the result of a chore.
+  /// Stores the result of a chore.
   ///
-  /// - Throws: The disk's error. Nothing is lost: the chore is to be postponed.
+  /// - Throws: The disk's error. Nothing is lost; the caller has to postpone the chore.
   func keep(_ result: StoreChore.Result) throws(StoreError)
 
-  /// Sets a chore aside that has failed, until ``retryChores()``.
+  /// Postpones a failed chore until ``retryChores()``.
   func postpone(_ chore: StoreChore)
 
-  /// Whether chores have failed since the last ``retryChores()``, in `maintain` or beside the commits.
+  /// Whether chores have failed since the last ``retryChores()``, in `maintain` or in parallel to
+  /// commits.
   var hasFailedChores: Bool { get }
 
-  /// Makes the chores due that have failed.
+  /// Makes the failed chores due again.
   func retryChores()
 }
 
 extension ServerStore {
-  /// Returns `nil`: the database's server reports its own state.
+  /// Returns `nil`: the database's server reports its state itself.
   public var openingRemark: StoreRemark? { nil }
 
-  /// Does nothing: requests notice an unreachable database.
+  /// Does nothing: requests detect an unreachable database.
   public func look() {}
 
-  /// Returns a call that does nothing: a file is always reachable.
+  /// Returns a function that does nothing: a file is always reachable.
   public func interruption() -> @Sendable () -> Void { {} }
 
-  /// Returns `nil`: a store has one node by default.
+  /// Returns `nil`: by default, a store has one node.
   public func exchange(
     _ revocations: [Revocation], after place: Int
   ) throws(StoreError) -> RevocationPage? { nil }
 }
 
-/// Revocations that the nodes of one store share.
+/// A page of the revocations that the nodes of a store share.
 public struct RevocationPage: Sendable {
-  /// Revocations since the place that was asked for, this node's own among them.
+  /// Revocations after the requested number, including this node's own.
   public var revocations: [Revocation]
-  /// The place behind the last of them.
+  /// The number of the last of them.
   public var place: Int
-  /// Whether there are more.
+  /// Whether more revocations follow.
   public var hasMore: Bool
-  /// The newest place of the list. A place before the requested one says that the list has lost its end.
+  /// The number of the newest stored revocation. If it is smaller than the requested number, the
+  /// store has lost revocations.
   public var newest: Int
-  /// The life of the database: another one once a standby has taken its place, or an older backup.
+  /// The life of the database. A promoted standby or a restored backup begins a new life.
   public var life: Int
-  /// Whether this node's own were added; if not, they are to be sent again.
+  /// Whether the node's revocations were stored. If not, the node has to send them again.
   public var isShared: Bool
 
-  /// Makes a page.
+  /// Creates a page, by default after storing the node's revocations.
   public init(
     revocations: [Revocation], place: Int, hasMore: Bool, newest: Int, life: Int,
     isShared: Bool = true
@@ -142,47 +145,48 @@ public struct RevocationPage: Sendable {
   }
 }
 
-/// The promise of a store, and its counters.
+/// The durability of a store, and its counters.
 public struct StoreState: Sendable, Equatable {
-  /// The number of machines that have a commit on their disks before it is acknowledged, according to the
-  /// store's settings: 1, or 2 for two and more.
+  /// The number of machines whose disks contain a commit before it is acknowledged, according to
+  /// the store's settings: 1, or 2 for two and more.
   public var machines: Int
-  /// The number of times at which a lost connection was restored.
+  /// The number of restored connections.
   public var reconnections: Int
-  /// Why nothing is written although no commit has failed, and what to do, for operators; `nil` if all is well.
+  /// The reason why commits wait although none has failed, and the remedy, for operators; `nil`
+  /// without a problem.
   public var problem: String?
 
-  /// Makes a state.
+  /// Creates a state, by default of a healthy store on one machine.
   public init(machines: Int = 1, reconnections: Int = 0, problem: String? = nil) {
     self.machines = machines
     self.reconnections = reconnections
     self.problem = problem
   }
 
-  /// The promise in words.
+  /// The durability in words.
   public var promise: String { "durable on \(machines > 1 ? "two machines" : "one machine")" }
 }
 
-/// Work on one document beside the commits, such as folding a long log into a text.
+/// Work on one document in parallel to commits, such as folding a long log into a text.
 ///
 ///     committing   batch … takeChores        batch … keep
 ///     reading                  └▶ work(on:) ────────┘
 public struct StoreChore: Sendable {
   /// The outcome of a chore.
   public struct Result: Sendable {
-    /// The store's own words for it.
+    /// A value whose type only the store knows.
     public let content: any Sendable
 
-    /// Wraps a store's own value.
+    /// Wraps a value of the store.
     public init(_ content: any Sendable) { self.content = content }
   }
 
   /// The document.
   public let id: DocumentID
-  /// The store's own words for it.
+  /// A value whose type only the store knows.
   public let content: any Sendable
 
-  /// Wraps a store's own value.
+  /// Wraps a value of the store.
   public init(_ id: DocumentID, _ content: any Sendable) {
     self.id = id
     self.content = content
@@ -191,14 +195,14 @@ public struct StoreChore: Sendable {
 
 /// A remark about a store for its operator.
 public struct StoreRemark: Sendable {
-  /// The fact.
+  /// The observed fact.
   public var message: String
-  /// Why.
+  /// The reason.
   public var reason: String
   /// The remedy.
   public var hint: String
 
-  /// Makes a remark.
+  /// Creates a remark with a reason and a remedy.
   public init(message: String, reason: String, hint: String) {
     self.message = message
     self.reason = reason

@@ -1,107 +1,108 @@
-/// Work for the store. The work of one batch is committed together, then synced once.
+/// A request to the store. All requests of a batch are committed together and synced once.
 public enum StoreRequest: Sendable {
-  /// Makes a note with an empty log. Fails with `exists` if the name is taken.
+  /// Creates a note with an empty log. Fails with `exists` if the id is in use.
   case create(
     id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none,
     kind: NoteKind = .plain)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
-  /// Hides a note. With a deletion, it is kept and may be restored (``DeletedRequest``); without one, it is
-  /// removed with its log.
+  /// Deletes a note. With a deletion, the note is retained and can be restored
+  /// (``DeletedRequest``); otherwise it is removed with its log.
   case delete(id: DocumentID, keeping: Deletion? = nil)
-  /// Works with deleted notes that are kept.
+  /// A request about retained deleted notes.
   case deleted(DeletedRequest)
-  /// Reads everything about one note except its text.
+  /// Reads the summary of a note.
   case note(id: DocumentID)
   /// Lists all notes, the newest change first.
   case list
-  /// Lists at most `limit` notes in the order of ``NotePlace``, those after a place or the first.
+  /// Lists at most `limit` notes in the order of ``NotePlace``, after a note or from the first.
   case notes(after: NotePlace?, limit: Int)
-  /// Loads a document and the newest `recentMax` entries of its log.
+  /// Loads a document and at most `recentMax` of its newest log entries.
   case load(id: DocumentID, recentMax: Int)
   /// Loads entries `after < revision <= through`, oldest first.
   ///
-  /// Beyond `bytesMax` of operations as they are stored it ends early; the first entry does not count, and
-  /// at least two are returned, if there are so many.
+  /// The reply ends early when the stored operations exceed `bytesMax`. The first entry is not
+  /// counted, and at least two entries are returned if there are two.
   case entries(id: DocumentID, after: Int, through: Int, bytesMax: Int = .max)
-  /// Appends entries, whose first revision is the head's + 1. All or none.
+  /// Appends all entries or none. The first revision must be the head's + 1.
   ///
-  /// If another writer of the store was first, so that the log has other entries at these revisions,
-  /// nothing is appended, and the reply is ``StoreReply/lostRace(_:)``.
+  /// If another writer was first, so that the log has other entries at these revisions, nothing is
+  /// appended, and the reply is ``StoreReply/lostRace(_:)``.
   ///
-  /// A shared log is appended to under a condition, since the revision alone may be of another history. It
-  /// replies with ``StoreReply/appended(_:)``; with `notNext` where epoch or chain differ, and with
-  /// `fenced` where a client has begun a newer session. A lost race is reported before `fenced`.
+  /// A shared log requires a condition, because the revision alone may belong to another history.
+  /// The reply is ``StoreReply/appended(_:)``; `notNext` if epoch or chain differ; `fenced` if a
+  /// client has started a newer session. A lost race is reported before `fenced`.
   case append(
     id: DocumentID, epoch: String, entries: [LogEntry], condition: AppendCondition? = nil)
-  /// Reads a shared log's entries after a revision, if it is the log that has this chain there, and the
-  /// newest sessions of some clients. It shows every commit that was over when the request was made, and
-  /// each fence. Fails with `compacted` where entries are missing.
+  /// Reads a shared log's entries after a revision, if the log has this chain there, and the newest
+  /// sessions of some clients. Includes every commit and fence that was complete when the request
+  /// was made. Fails with `compacted` if entries are missing.
   case news(id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String] = [])
-  /// Reads the heads of many shared logs; `nil` for missing ones.
+  /// Reads the heads of shared logs; `nil` for missing ones.
   case heads(ids: [DocumentID])
-  /// Begins a new session of clients in a shared log: entries that were sent in an earlier one are no
+  /// Starts a new session of clients in a shared log: entries sent in an earlier session are no
   /// longer appended. A client without a session is in session 0.
   case fence(id: DocumentID, clients: [String])
-  /// Offers the text at a revision, so that loading need not replay the log from its start. A store
-  /// that takes snapshots by itself need not keep it.
+  /// Offers a snapshot of the text, so that loading need not replay the whole log. A store that
+  /// takes snapshots itself may ignore it.
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
-  /// Loads the text at a moment of the past. Fails with `compacted` where it is no longer known.
+  /// Loads the text at a point of the history. Fails with `compacted` if that text is no longer
+  /// known.
   case text(id: DocumentID, at: HistoryPoint)
-  /// Condenses the entries after a revision into at most `limit` groups: one author's, with no pause
-  /// longer than `pause` milliseconds between them, at most ``HistoryGroup/entriesMax``.
+  /// Condenses the entries after a revision into at most `limit` groups. A group has one author, no
+  /// pause longer than `pause` milliseconds, and at most ``HistoryGroup/entriesMax`` entries.
   case history(id: DocumentID, after: Int, limit: Int, pause: Timestamp)
-  /// Reads a note's past for people: sessions, and differences.
+  /// Reads a note's history for people: editing sessions and differences.
   case past(id: DocumentID, PastRequest)
   /// Lists the named versions, the newest revision first.
   case versions(id: DocumentID)
-  /// Names a revision. Its text stays known when the log around it is compacted away.
+  /// Names a revision. Its text remains available when the log around it is compacted.
   case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
   /// Removes a revision's name, if it has one.
   case deleteVersion(id: DocumentID, revision: Int)
-  /// Continues under another epoch, because a part of the history was lost that a client knows of.
+  /// Replaces the epoch, because the log has lost entries that a client knows of.
   case renewEpoch(id: DocumentID, from: String, to: String)
-  /// Forgets the entries up to a revision. The text at it, the marks of all clients, and the texts
-  /// of named versions stay.
+  /// Removes the entries up to a revision. The text at it, the marks of all clients, and the texts
+  /// of named versions remain.
   case compact(id: DocumentID, through: Int)
-  /// Works with a room.
+  /// A request about a room.
   case room(RoomRequest)
-  /// Works for people in rooms.
+  /// A request about people in rooms.
   case people(PeopleRequest)
-  /// Works with groups, likes, and what people have read.
+  /// A request about groups, likes or read positions.
   case groups(GroupRequest)
-  /// Works with the files of notes.
+  /// A request about files of notes.
   case files(FileRequest)
-  /// Works with the comments of a note.
+  /// A request about the comments of a note.
   case comments(CommentRequest)
-  /// Works with the sessions of signed-in users.
+  /// A request about the sessions of signed-in users.
   case logins(SessionRequest)
-  /// Works with links to notes.
+  /// A request about links to notes.
   case links(LinkRequest)
-  /// Works with the folders of notes.
+  /// A request about folders of notes.
   case folders(FolderRequest)
-  /// Does other work if a note is in one of some folders at that moment. Fails with `outOfReach` if the
-  /// note is in another folder, or missing.
+  /// Performs a request if, at that moment, the note satisfies a condition on its folder. Fails
+  /// with `outOfReach` if the note does not, or does not exist.
   indirect case within(FolderCondition, StoreRequest)
-  /// Does work once, however often it is asked for.
+  /// An idempotent request.
   case once(OnceRequest)
-  /// Keeps events about what is not in the store. A store without an outbox need not.
+  /// Adds events that no change of the store causes. A store without an outbox ignores them.
   case tell([OutboxDraft])
-  /// Makes sure that nothing of a commit that failed turns up when the store is opened again, as it may
-  /// after ``StoreReply/undecided(_:)``. Once it is done, that commit has not happened.
+  /// Ensures that a failed commit does not reappear when the store is opened again, as it may after
+  /// ``StoreReply/undecided(_:)``. After success, that commit has not happened.
   case wipeFailedCommits
-  /// Commits nothing but itself, to see whether the store commits.
+  /// Commits nothing else, to test whether the store can commit.
   case probe
 }
 
-/// A question about a note's past.
+/// A request about a note's history.
 public enum PastRequest: Sendable {
-  /// Condenses the changes before a revision into at most `limit` sessions, the newest first: the changes of all people
-  /// with no pause longer than `pause` milliseconds between them. At most ``EditingSessionPage/changesMax`` changes are
-  /// read.
+  /// Condenses the changes before a revision into at most `limit` editing sessions, the newest
+  /// first. A session contains the changes of all people without a pause longer than `pause`
+  /// milliseconds. At most ``EditingSessionPage/changesMax`` changes are read.
   case sessions(before: Int, limit: Int, pause: Timestamp)
-  /// Compares the texts at two revisions, of which the second is not older. Fails with `compacted` where one of them is
-  /// no longer known, and with `notNext` where there is no such revision yet.
+  /// Compares the texts at two revisions, `from` ≤ `to`. Fails with `compacted` if one of the texts
+  /// is no longer known, and with `notNext` if a revision is beyond the head.
   case difference(from: Int, to: Int)
 }
 
@@ -115,23 +116,24 @@ public enum DifferenceReply: Sendable, Equatable {
 
 /// The reply to one request.
 public enum StoreReply: Sendable {
-  /// Nothing was appended, for another writer was first. These are the log's entries from the first
-  /// revision that was to be appended, oldest first: at least one, and about ``lostRaceBytesMax`` bytes of
-  /// operations at most; then there may be more. With the chain at the last of them in a shared log.
+  /// Nothing was appended, because another writer was first. Contains the log's entries from the
+  /// first revision of the append, oldest first: at least one, and at most about
+  /// ``lostRaceBytesMax`` bytes of operations, so more entries may follow. `chain` is the chain at
+  /// the last of them in a shared log.
   case lostRace([LogEntry], chain: LogChain? = nil)
-  /// Appended to a shared log, which has this chain at its head now.
+  /// The entries were appended to a shared log. Contains the chain at the new head.
   case appended(LogChain)
-  /// The news of a shared log.
+  /// The changes of a shared log.
   case news(LogNews)
-  /// The heads of shared logs, in the order in which they were asked for.
+  /// The heads of shared logs, in the order of the request.
   case heads([LogHead?])
-  /// The sessions that have begun, by client.
+  /// The new sessions, by client.
   case sessions([String: Int])
-  /// Done, without a result.
+  /// The request succeeded, without a result.
   case done
-  /// The note as it is now.
+  /// The note after the request.
   case note(NoteSummary)
-  /// All notes.
+  /// Notes in the requested order.
   case notes([NoteSummary])
   /// Deleted notes.
   case deletedNotes([DeletedNote])
@@ -139,7 +141,7 @@ public enum StoreReply: Sendable {
   case document(StoredDocument)
   /// Entries of a log.
   case entries([LogEntry])
-  /// A text of the past.
+  /// A text of the history.
   case text(HistoricText)
   /// A part of a log in groups.
   case history(HistoryPage)
@@ -165,19 +167,19 @@ public enum StoreReply: Sendable {
   case links(LinkReply)
   /// The reply to a request about folders.
   case folders(FolderReply)
-  /// The reply to a request that is done once.
+  /// The reply to an idempotent request.
   case once(OnceReply)
-  /// Not done.
+  /// The request failed.
   case failed(StoreError)
-  /// The work is not done, unless it turns up when the store is opened again: its commit reached the disk
-  /// in part, and could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other
-  /// commit has succeeded.
+  /// The request failed, but may reappear when the store is opened again: its commit reached the
+  /// disk in part and could not be wiped. It cannot reappear after
+  /// ``StoreRequest/wipeFailedCommits`` or any other commit has succeeded.
   case undecided(StoreError)
 
-  /// The approximate bytes of operations that come with a lost race.
+  /// Approximate maximum bytes of operations in a lost race.
   public static let lostRaceBytesMax = 1 << 20
 
-  /// Why the work was not done, as far as the store knows; `nil` also for a lost race.
+  /// The error of a failed request; `nil` also for a lost race.
   public var failure: StoreError? {
     switch self {
     case .failed(let error), .undecided(let error): error
@@ -185,7 +187,7 @@ public enum StoreReply: Sendable {
     }
   }
 
-  /// Whether the work was done.
+  /// Whether the request succeeded.
   public var isDone: Bool {
     switch self {
     case .failed, .undecided, .lostRace: false

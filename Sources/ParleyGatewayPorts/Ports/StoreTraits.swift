@@ -1,52 +1,55 @@
-/// The nature of a request, for code that passes requests on without doing them: queues, locks, rights, search.
+/// The properties of a request, for code that forwards requests without performing them: queues,
+/// locks, rights, search.
 ///
-/// Each kind of request declares its traits in one switch beside its cases, and nowhere else is a request's nature
-/// asked for.
+/// Each kind of request declares its traits in one switch beside its cases; no other code derives
+/// them.
 public struct StoreTraits: Sendable {
-  /// The way in which the store does a request.
+  /// The way in which the store performs a request.
   public enum Way: Sendable {
-    /// A change: it succeeds or fails with its batch's commit.
+    /// A change. It succeeds or fails with the commit of its batch.
     case writing
-    /// A read in one order with the commits. A document that is loaded continues from its head, and a subscriber of a
-    /// room from the newest publication.
+    /// A read that is ordered with commits. A loaded document continues from its head, and a
+    /// subscriber of a room from the newest publication.
     case reading
-    /// A read that may be answered beside the work with commits, on a connection of its own. It shows at least every
-    /// commit that was over when the request was made.
+    /// A read that may run in parallel to commits, on another connection. It includes at least
+    /// every commit that was complete when the request was made.
     case aside
-    /// A step of a long read beside the commits. Each step takes a few milliseconds at most; other reads go first.
+    /// A step of a long read in parallel to commits. Each step takes at most a few milliseconds;
+    /// other reads go first.
     case step
   }
 
-  /// A row that a change locks beside its note's.
+  /// A row that a change locks in addition to its note's row.
   public enum Row: Sendable {
-    /// The row of a room that has to exist.
+    /// The row of a room; nothing is locked if the room does not exist.
     case room(RoomName)
-    /// The row of a room that is made if it does not exist.
+    /// The row of a room, which is created if it does not exist.
     case newRoom(RoomName)
     /// The rows of a user's sessions.
     case user(String)
   }
 
-  /// The way in which the store does it.
+  /// The way in which the store performs the request.
   public var way: Way
-  /// The note that it is about; `nil` for none or several.
+  /// The note that the request is about; `nil` for none or several.
   public var note: DocumentID?
-  /// Whether it locks the row of its note.
+  /// Whether the request locks the row of its note.
   public var locksNote: Bool
-  /// Another row that it locks.
+  /// A further row that the request locks.
   public var row: Row?
-  /// The change that search has to look at when the request is done.
+  /// The change that the search index has to apply after the request has succeeded.
   public var changedNote: SearchedChange?
-  /// The approximate bytes that it holds while it waits; `nil` if it is not counted by itself.
+  /// The approximate bytes that a waiting request occupies; `nil` if its bytes are counted
+  /// elsewhere.
   public var byteCount: Int?
-  /// Whether it goes to the store even if too much waits there: work that was promised, and work that does not wait
-  /// for the disk.
+  /// Whether the request bypasses the limit on waiting work: work that was promised to a client,
+  /// and work that does not wait for the disk.
   public var isPassed: Bool
 
-  /// Whether the store changes by it.
+  /// Whether the request changes the store.
   public var isWriting: Bool { way == .writing }
 
-  /// Whether it may be answered beside the work with commits.
+  /// Whether the request may run in parallel to commits.
   public var isAside: Bool { way == .aside || way == .step }
 
   private init(
@@ -62,10 +65,10 @@ public struct StoreTraits: Sendable {
     isPassed = way == .aside || way == .step
   }
 
-  /// The bytes that any request takes, beside the text in it.
+  /// The bytes of a request without the text in it.
   private static let byteCountOfEach = 256
 
-  /// A change of a note.
+  /// Returns the traits of a change of one note.
   static func writing(
     _ note: DocumentID, locksNote: Bool = true, changedNote: SearchedChange? = nil,
     textByteCount: Int = 0
@@ -74,23 +77,23 @@ public struct StoreTraits: Sendable {
       .writing, note, locksNote: locksNote, changedNote: changedNote, textByteCount: textByteCount)
   }
 
-  /// A change of no note, or of several.
+  /// Returns the traits of a change of no note or of several.
   static func writing(locking row: Row? = nil, textByteCount: Int = 0) -> StoreTraits {
     StoreTraits(.writing, nil, row: row, textByteCount: textByteCount)
   }
 
-  /// A read in one order with the commits.
+  /// Returns the traits of a read that is ordered with commits.
   static func reading(_ note: DocumentID? = nil, textByteCount: Int = 0) -> StoreTraits {
     StoreTraits(.reading, note, textByteCount: textByteCount)
   }
 
-  /// A read beside the commits.
+  /// Returns the traits of a read in parallel to commits.
   static func aside(_ note: DocumentID? = nil) -> StoreTraits { StoreTraits(.aside, note) }
 
-  /// A step of a long read beside the commits.
+  /// The traits of a step of a long read in parallel to commits.
   static var step: StoreTraits { StoreTraits(.step, nil) }
 
-  /// The same, which goes to the store even if too much waits there.
+  /// The same traits, bypassing the limit on waiting work.
   var passed: StoreTraits {
     var traits = self
     traits.isPassed = true
@@ -99,7 +102,7 @@ public struct StoreTraits: Sendable {
 }
 
 extension StoreRequest {
-  /// Its traits.
+  /// The request's traits.
   public var traits: StoreTraits {
     switch self {
     case .create(let id, _, let title, _, _, _), .rename(let id, let title, _):
@@ -131,10 +134,11 @@ extension StoreRequest {
     }
   }
 
-  /// Whether the store changes by it.
+  /// Whether the request changes the store.
   public var isWriting: Bool { traits.isWriting }
 
-  /// Appending: its changes are counted one by one, from when they were taken.
+  /// Returns the traits of an append. The bytes of its changes are counted one by one, from when
+  /// the gateway has accepted each.
   private static func append(to id: DocumentID) -> StoreTraits {
     var traits = StoreTraits.writing(id, changedNote: .edited(id)).passed
     traits.byteCount = nil
@@ -143,7 +147,7 @@ extension StoreRequest {
 }
 
 extension StoreTraits {
-  /// The traits of work under a condition on its note: the note's row is locked where the work is a change.
+  /// Returns the traits of a request under a condition on its note. A change locks the note's row.
   fileprivate func within(_ condition: FolderCondition) -> StoreTraits {
     var traits = self
     traits.note = condition.id
@@ -153,14 +157,14 @@ extension StoreTraits {
 }
 
 extension OnceRequest {
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .answer(let request, _): return .reading(textByteCount: request.body.count)
     case .perform(let work, _, _):
       var traits = work.traits
       traits.way = .writing
-      // Work that is done already; only its answer has to be kept.
+      // The work is already done; only its answer has to be stored.
       if case .tell = work { traits.isPassed = true }
       return traits
     case .create(let draft, _, _):

@@ -1,102 +1,106 @@
-/// Tokens that the server makes itself: for shared links, for single rooms, after a login.
+/// Tokens that the server issues itself: for shared links, for single rooms, and after a login.
 public protocol OwnTokens {
-  /// Makes a token with all of the identity.
+  /// Issues a token that contains the whole identity.
   func token(for identity: Identity) -> String
-  /// Returns the key that opens a link: 128 bits that only this server can tell from its id, or more.
+  /// Returns the key that opens a link. Only this server can derive it from the link's id; it has
+  /// at least 128 bits.
   func key(ofLink id: String) -> String
-  /// Returns the identity of a token's owner; `nil` if the token is not one of the server's own.
+  /// Returns the identity of a token's owner; `nil` if this server has not issued the token.
   func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity?
 }
 
-/// Tokens taken back before their time.
+/// Tokens that are revoked before they expire.
 public enum Revocation: Hashable, Sendable {
-  /// All of a user's tokens that were issued up to now.
+  /// All tokens of a user that were issued up to a time.
   case user(String, before: Timestamp)
-  /// A single token, by its own id.
+  /// A single token, by its id.
   case token(String)
-  /// All tokens with an id, none of which lasts longer than until a time: those of a session, or of a link.
+  /// All tokens with the id of a session or a link. They expire at `until` at the latest.
   case timed(String, until: Timestamp)
 }
 
-/// Stores revocations.
+/// A store of revocations.
 public protocol Revocations: AnyObject {
-  /// Counts up with each new revocation, from here or elsewhere.
+  /// A counter that increases with each new revocation, from this gateway or another.
   var generation: Int { get }
-  /// Reads new revocations from elsewhere. Called about once a second.
+  /// Reads new revocations of other gateways. Called about once a second.
   func refresh(now: Timestamp)
-  /// Whether the token of the identity was taken back.
+  /// Whether the identity's token was revoked.
   func isRevoked(_ identity: Identity) -> Bool
-  /// Milliseconds since all revocations of other gateways were known; 0 without other gateways.
+  /// Returns the milliseconds since the revocations of all other gateways were last known; 0
+  /// without other gateways.
   func age(uptime: Int64) -> Int64
-  /// Takes tokens back, all or none, without waiting for a disk. The disk is written once, however many
-  /// there are.
+  /// Adds all of the revocations or none, without waiting for a disk. The disk is written once,
+  /// however many revocations there are.
   ///
-  /// - Parameter proceed: Called on the caller's thread, now or later: when the revocations would survive the
-  ///   process, or with the error. Until then the tokens may count.
+  /// - Parameter proceed: Called on the caller's thread, now or later: without an error when the
+  ///   revocations are durable, otherwise with the error. Until then the tokens may remain valid.
   func add(_ revocations: [Revocation], then proceed: @escaping (RevocationError?) -> Void)
 }
 
 extension Revocations {
-  /// 0, for a gateway that is alone.
+  /// Returns 0, the age for a gateway without others.
   public func age(uptime: Int64) -> Int64 { 0 }
 }
 
-/// Bounds on the age of the list of revocations, see ``Revocations/age(uptime:)``.
+/// Maximum ages of the list of revocations; see ``Revocations/age(uptime:)``.
 public enum RevocationAge {
-  /// Milliseconds from which no token is taken.
+  /// Milliseconds after which no further token is accepted.
   public static let unverifiedMilliseconds: Int64 = 10_000
-  /// Milliseconds from which connections by tokens are ended.
+  /// Milliseconds after which connections with tokens are closed.
   public static let abandonedMilliseconds: Int64 = 120_000
 }
 
-/// The reason why no token could be taken back.
+/// The reason why revoking failed.
 public enum RevocationError: Error, Sendable, Hashable {
   /// The disk cannot be written.
   case unwritable
-  /// There are too many.
+  /// The maximum number of revocations is reached.
   case tooMany
-  /// Too many wait for the disk.
+  /// Too many revocations are waiting for the disk.
   case busy
 }
 
 extension Revocation {
-  /// Bytes that the id of a token, or the name of a user, may have: no token with a longer one is taken.
+  /// Maximum bytes of a token's id or a user's id. A token with a longer one is rejected.
   public static let nameBytesMax = 1_000
 }
 
-/// Revocations in memory: the rules that every implementation shares.
+/// Revocations in memory, with the rules that all implementations share.
 ///
-/// Names are compared byte by byte: to `String`, é and e with an accent are one.
+/// Names are compared byte by byte, because `String` treats é and e with a combining accent as
+/// equal.
 public struct RevokedTokens: Sendable {
   private var users: [ExactName: Timestamp] = [:]
   private var tokens: Set<ExactName> = []
-  /// Revocations with an end, which are removed then.
+  /// Revocations with the time at which they are removed.
   private var timed: [ExactName: Timestamp] = [:]
-  /// Users that represent the links of a note, and single links.
+  /// The number of revocations of links: of all links of a note, and of single links.
   private var linkCount = 0
   private var sessionCount = 0
 
-  /// More are not taken.
+  /// Maximum number of revocations. Further ones are rejected.
   public static let countMax = 100_000
-  /// Links of so many notes, at most. A user who may share a note can end its links, and must not thereby
-  /// keep operators from taking back tokens.
+  /// Maximum number of revocations of links. A user who may share a note can revoke its links, and
+  /// must not thereby prevent operators from revoking tokens.
   public static let linksMax = countMax / 2
-  /// Sessions, at most, for the same reason: a signed-in user can end theirs.
+  /// Maximum number of revocations of sessions, for the same reason: a signed-in user can end their
+  /// own.
   public static let sessionsMax = countMax / 4
 
-  /// Nothing was taken back.
+  /// Creates an empty list.
   public init() {}
 
   /// The number of entries.
   public var count: Int { users.count + tokens.count + timed.count }
 
-  /// All of them, in no order.
+  /// All revocations, unordered.
   public var all: [Revocation] {
     users.map { .user($0.key.text, before: $0.value) } + tokens.map { .token($0.text) }
       + timed.map { .timed($0.key.text, until: $0.value) }
   }
 
-  /// Whether a revocation fits, or replaces an older one.
+  /// Whether a revocation is within the limits, or replaces an older one.
   public func hasRoom(for revocation: Revocation) -> Bool {
     switch revocation {
     case .user(let user, _):
@@ -118,7 +122,7 @@ public struct RevokedTokens: Sendable {
     user.utf8.starts(with: Identity.guestPrefix.utf8)
   }
 
-  /// Takes tokens back; returns whether that changes anything.
+  /// Adds a revocation, and returns whether this changes the list.
   @discardableResult
   public mutating func insert(_ revocation: Revocation) -> Bool {
     switch revocation {
@@ -144,7 +148,7 @@ public struct RevokedTokens: Sendable {
     }
   }
 
-  /// Forgets those whose time is over: no token of theirs is still valid.
+  /// Removes revocations whose time is over, because their tokens have expired.
   ///
   /// - Complexity: O(*n*) revocations.
   public mutating func forget(endedBy now: Timestamp) {
@@ -158,10 +162,10 @@ public struct RevokedTokens: Sendable {
     if Self.isSession(id) { sessionCount += change } else { linkCount += change }
   }
 
-  /// Whether the token of the identity was taken back.
+  /// Whether the identity's token was revoked.
   ///
-  /// A token without a time of issue counts as older than any revocation of its user: otherwise it could
-  /// not be taken back.
+  /// A token without a time of issue counts as older than all revocations of its user; otherwise it
+  /// could not be revoked.
   public func isRevoked(_ identity: Identity) -> Bool {
     if let id = identity.tokenID.map(ExactName.init(_:)), tokens.contains(id) || timed[id] != nil {
       return true
@@ -171,10 +175,10 @@ public struct RevokedTokens: Sendable {
   }
 }
 
-/// Signs the ids of clients, so that no client resumes as another.
+/// Signs client ids, so that no client can resume as another.
 public protocol ResumeTokens {
-  /// The token that proves ownership of a client id.
+  /// Returns the token that proves ownership of a client id.
   func token(for client: String) -> String
-  /// Whether the token is this client's. Takes the same time for every wrong token.
+  /// Whether the token belongs to a client. Takes the same time for every wrong token.
   func isValid(_ token: String, for client: String) -> Bool
 }

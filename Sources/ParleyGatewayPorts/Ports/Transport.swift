@@ -1,31 +1,31 @@
 public import ParleyWebSocketFrames
 
-/// The name of one connection, unique within a process and never used twice.
+/// The id of a connection, unique within a process and never reused.
 public struct ConnectionID: Hashable, Sendable, Comparable {
-  /// Counts up from one.
+  /// The number, counting from 1.
   public let rawValue: UInt64
 
-  /// Names a connection.
+  /// Creates the id with a number.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Orders by number.
+  /// Orders connections by their numbers, that is, by age.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The name of an HTTP request that waits for its response.
+/// The id of an HTTP request that awaits its response.
 public struct RequestID: Hashable, Sendable {
-  /// Counts up from one.
+  /// The number, counting from 1.
   public let rawValue: UInt64
 
-  /// Names a request.
+  /// Creates the id with a number.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The address of a transport to which a request came.
+/// The listening address at which a request arrived.
 public enum Entrance: Sendable, Hashable {
-  /// The public one.
+  /// The public address.
   case front
-  /// The one for the operator's own programs, where there is one.
+  /// The optional address for the operator's programs.
   case back
 }
 
@@ -33,22 +33,23 @@ public enum Entrance: Sendable, Hashable {
 public struct RequestHead: Sendable {
   /// `GET`, `POST`, … in capitals.
   public var method: String
-  /// The path as it was sent, without its query, still percent-encoded.
+  /// The path as sent: percent-encoded, without the query.
   public var path: String
-  /// The query: the part behind the `?`, or the empty string.
+  /// The query after the `?`; empty if there is none.
   public var query: String
-  /// Headers with their names in lower case. A header that came twice is joined with `, `.
+  /// The headers, with names in lower case. The values of a repeated header are joined with `, `.
   public var headers: [String: String]
-  /// The client's address without its port: the peer's, or what a trusted proxy says.
+  /// The client's address without its port: the peer's, or the address that a trusted proxy
+  /// reports.
   public var remoteAddress: String
-  /// The address whose limits the request counts towards; `nil` for none.
+  /// The address to which the request's limits apply; `nil` for no limits.
   public var limitedAddress: IPAddress?
   /// Whether the connection is encrypted.
   public var isSecure: Bool
-  /// The entrance by which the request came.
+  /// The listening address at which the request arrived.
   public var entrance = Entrance.front
 
-  /// Makes a request head.
+  /// Creates the head of a request to the public address.
   public init(
     method: String, path: String, query: String = "", headers: [String: String] = [:],
     remoteAddress: String = "", isSecure: Bool = false
@@ -62,18 +63,18 @@ public struct RequestHead: Sendable {
   }
 }
 
-/// A complete HTTP response; thrown where a request is refused.
+/// A complete HTTP response. Code that rejects a request throws it.
 public struct Response: Sendable, Error {
   /// The status code.
   public var status: Int
-  /// Headers in the order in which they are sent; `content-length` is the transport's.
+  /// The headers, in the order of sending. The transport adds `content-length`.
   public var headers: [(name: String, value: String)]
   /// The whole body.
   public var body: [UInt8]
   /// The compression of the body; `nil` if it is sent uncompressed.
   public var packing: Packing?
 
-  /// Makes a response.
+  /// Creates an uncompressed response.
   public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -83,123 +84,126 @@ public struct Response: Sendable, Error {
 
 /// The compression of a body for a client that accepts gzip.
 ///
-/// A compressor finds repetitions, so the length of its output depends on what repeats what. An attacker
-/// who can put text into a body, and sees the lengths of the answers, could guess other text of the body.
-/// Names that other people have given are therefore compressed letter by letter, and never as a repetition
-/// of other bytes.
+/// A compressor finds repetitions, so the length of its output depends on the text that is
+/// repeated. An attacker who can add text to a body and sees the length of the response could guess
+/// other text of the body. Names given by other users are therefore compressed letter by letter,
+/// never as repetitions.
 public struct Packing: Sendable, Equatable {
-  /// The number of bytes at the body's beginning in which repetitions are found. The rest is compressed letter by letter.
+  /// The number of bytes at the start of the body in which repetitions are used. The rest is
+  /// compressed letter by letter.
   public var repeatingCount: Int
-  /// The client whose share of the compression it takes; `nil` for one without limits.
+  /// The client whose share of the compression the response uses; `nil` for a client without
+  /// limits.
   package var stranger: Stranger?
 
-  /// Makes a rule.
+  /// Creates a rule for a client without limits.
   public init(repeatingCount: Int) { self.repeatingCount = repeatingCount }
 }
 
-/// The decision on a request to upgrade, made before the protocol is switched.
+/// The decision on an upgrade request, made before the protocol is switched.
 public enum UpgradeDecision: Sendable {
-  /// Switch protocols. The subprotocol is one the client offered, or `nil` for none.
+  /// Switch protocols, with a subprotocol that the client offered or none.
   case accept(subprotocol: String?)
-  /// Answer with this response instead, and close.
+  /// Reject the upgrade with this response, and close.
   case refuse(Response)
 }
 
-/// The decision on a body that is too long to be read without a decision, made before more of it is read.
+/// The decision on a long body, made before more of it is read.
 public enum BodyDecision: Sendable {
-  /// Read it, up to a number of bytes, and count it against a holder. An upload of a known length counts by
-  /// itself, with its whole length from the start.
+  /// Read the body up to a number of bytes, and count it against a holder. An upload of known
+  /// length counts separately, with its whole length from the start.
   case take(upTo: Int, for: Holder, isUpload: Bool = false)
-  /// Answer with this response instead, and close.
+  /// Reject the request with this response, and close.
   case refuse(Response)
-  /// Refuse it as too long for its path.
+  /// Reject the body as too long for its path.
   case tooLong
 }
 
-/// A WebSocket close code (RFC 6455, section 7.4; 4000 to 4999 are Parley's own).
+/// A WebSocket close code (RFC 6455, section 7.4). Parley defines the codes 4000 to 4999.
 public struct CloseCode: Hashable, Sendable {
   /// The number on the wire.
   public let rawValue: UInt16
 
-  /// Makes a close code.
+  /// Creates the close code with a number.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// A transport's owner, which is notified of events. Every call comes on the loop's thread.
+/// The owner of a transport, notified of its events. All calls are made on the loop's thread.
 public protocol TransportDelegate: AnyObject {
-  /// Decides about an upgrade before the socket is switched.
+  /// Decides on an upgrade before the protocol is switched.
   func decide(upgrade head: RequestHead) -> UpgradeDecision
-  /// Decides about a body that is too long to be read without a decision: of a length, or in chunks, whose
-  /// length is not known.
+  /// Decides on a body that is too long to be read without a decision. `byteCount` is `nil` for a
+  /// chunked body, whose length is unknown.
   func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision
-  /// An upgraded connection is open.
+  /// A connection was upgraded and is open.
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
-  /// A whole message arrived. The bytes are valid during the call only.
+  /// A whole message has arrived. The bytes are valid only during the call.
   func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind)
-  /// A message passed the size limit: its bytes are dropped, the connection is still open.
-  /// The owner sends its typed refusal, then closes; the transport discards the message's rest.
+  /// A message has exceeded the size limit. Its bytes are discarded, and the connection is still
+  /// open: the owner sends a typed error and closes.
   func oversized(_ connection: ConnectionID, bytesMax: Int)
-  /// A connection's message was dropped in part, since its sender holds its share of memory. The owner refuses it with a
-  /// time to retry, then closes.
+  /// A part of a connection's message was dropped, because its sender has used up its share of
+  /// memory. The owner sends an error with a retry time and closes.
   func crowded(_ connection: ConnectionID)
-  /// All that was queued for a connection has gone to its socket.
+  /// All bytes queued for a connection were written to its socket.
   func drained(_ connection: ConnectionID)
-  /// A connection is gone; its name is not used again.
+  /// A connection has ended. Its id is not reused.
   func closed(_ connection: ConnectionID)
-  /// A whole HTTP request arrived. The owner calls `respond(to:with:)` once, now or later.
+  /// A whole HTTP request has arrived. The owner calls `respond(to:with:)` once, now or later.
   func request(_ request: RequestID, head: RequestHead, body: [UInt8])
-  /// Whether a request waits for news, which may come much later. Its client counts as gone when it ends its sending
-  /// side; other requests are still answered then.
+  /// Whether a request waits for an event that may come much later (long polling). Such a request
+  /// is abandoned when its client shuts down its sending side; other requests are still answered.
   func isHeld(_ request: RequestID) -> Bool
-  /// The client of an unanswered request went away.
+  /// The client of an unanswered request has disconnected.
   func abandoned(_ request: RequestID)
-  /// Work was posted to the loop, or it was woken from another thread.
+  /// Work was posted to the loop, or another thread woke it.
   func woken()
-  /// Time has passed: called a few times a second, for time-outs.
+  /// A timer for time-outs, called a few times a second.
   func ticked()
-  /// All events of one turn of the loop have been reported. What was queued is written after this;
-  /// meanwhile, `drained` and `closed` may still come.
+  /// All events of a turn of the loop have been reported. The transport then writes the queued
+  /// bytes, during which `drained` and `closed` may be called.
   ///
-  /// - Returns: the milliseconds after which the next turn should come, whatever happens; `nil` if it need not.
+  /// - Returns: The maximum milliseconds until the next turn; `nil` if none is needed.
   func turnEnded() -> Int?
 }
 
 extension TransportDelegate {
-  /// Refuses long bodies.
+  /// Rejects long bodies.
   public func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision { .tooLong }
-  /// Holds no request.
+  /// Returns `false`: by default, no request waits for events.
   public func isHeld(_ request: RequestID) -> Bool { false }
 }
 
-/// A transport of connections, as its delegate uses it: on the loop's thread alone.
-/// ``TransportControl`` is its life cycle.
+/// A transport of connections, used by its delegate on the loop's thread only. ``TransportControl``
+/// controls its life cycle.
 public protocol Transport: AnyObject {
-  /// Queues a frame; what a tick queued for a connection leaves in one write at its end.
+  /// Queues a frame. All frames that a turn queues for a connection are written together at its
+  /// end.
   func send(_ frame: Frame, to connection: ConnectionID)
-  /// Queues a frame for each of some connections.
+  /// Queues a frame for each of the connections.
   func send(_ frame: Frame, to connections: [ConnectionID])
-  /// Bytes queued for a connection that its socket has not taken.
+  /// Returns the bytes queued for a connection that its socket has not accepted yet.
   func queuedBytes(for connection: ConnectionID) -> Int
-  /// Whether a connection's socket was full, and bytes have waited for it since. Otherwise queued bytes
-  /// wait only for a turn of the loop.
+  /// Whether a connection's socket was full and has been keeping bytes waiting since. Otherwise
+  /// queued bytes wait only for the end of the loop's turn.
   func isStalled(_ connection: ConnectionID) -> Bool
-  /// Writes what is queued for a connection until at most so many bytes are left, or its socket is full. To be called
-  /// before a connection is taken for too slow.
+  /// Writes queued bytes of a connection until at most `bytesMax` remain or the socket is full.
+  /// Call it before treating a connection as too slow.
   ///
-  /// - Returns: Whether at most so many bytes are left.
+  /// - Returns: Whether at most `bytesMax` bytes remain.
   func makeRoom(for connection: ConnectionID, upTo bytesMax: Int) -> Bool
-  /// A number of bytes that is not exceeded by what is queued for any connection; large when it would take
-  /// long to find out.
+  /// An upper bound of the bytes queued for any connection; a large number if the exact bound would
+  /// take long to compute.
   var queuedBytesBound: Int { get }
-  /// Sends what is queued, then a close frame; ends the socket if the peer does not answer.
+  /// Sends the queued bytes and a close frame. If the peer does not answer, the socket is closed.
   func close(_ connection: ConnectionID, code: CloseCode, reason: String)
-  /// Lets a connection send messages of up to a number of bytes, and counts its buffered bytes against a
-  /// holder.
+  /// Accepts messages of up to `messageBytesMax` bytes from a connection, and counts its buffered
+  /// bytes against a holder.
   func admit(_ connection: ConnectionID, messageBytesMax: Int, as holder: Holder)
-  /// Counts the buffered bytes of a connection's messages against a holder, instead of its address.
+  /// Counts the buffered bytes of a connection's messages against a holder instead of its address.
   func count(_ connection: ConnectionID, towards holder: Holder)
-  /// Counts the response to a request against a holder, instead of the connection's address.
+  /// Counts the response to a request against a holder instead of the connection's address.
   func count(_ request: RequestID, towards holder: Holder)
-  /// Answers a request.
+  /// Sends the response to a request.
   func respond(to request: RequestID, with response: Response)
 }

@@ -1,31 +1,32 @@
-/// The life cycle of a transport, and the way to its loop. Called from any thread but the loop's.
+/// The life cycle of a transport, and access to its loop. Called from any thread except the loop's.
 public protocol TransportControl: AnyObject, Sendable {
-  /// The port listened on; 0 before `start`.
+  /// The listening port; 0 before `start`.
   var boundPort: Int { get }
-  /// The port listened on at the second address; 0 before `start`, and without one.
+  /// The listening port of the second address; 0 before `start`, and without a second address.
   var boundBackPort: Int { get }
-  /// Listens, and starts the threads. Call once; after an error, make another transport.
+  /// Starts listening and starts the threads. Call it once; after an error, create another
+  /// transport.
   ///
-  /// - Throws: An error that names the obstacle and says what to do.
+  /// - Throws: An error that names the obstacle and the remedy.
   func start() throws
   /// Runs `work` on the loop's thread, in the order of posting, before `woken()` is called.
   ///
-  /// - Returns: Whether the loop runs; if not, `work` never does.
+  /// - Returns: Whether the loop is running. If not, `work` is never called.
   @discardableResult
   func post(_ work: @escaping @Sendable () -> Void) -> Bool
-  /// Reads the certificate and its key again from their files; open connections are left alone.
-  /// See first whether the files can be used.
+  /// Reloads the certificate and its key from their files. Open connections are not affected. Check
+  /// that the files can be used before calling this.
   ///
-  /// - Parameter completion: Called on the loop's thread, with the error if there was one.
+  /// - Parameter completion: Called on the loop's thread, with an error if reloading failed.
   func reloadCertificate(completion: @escaping @Sendable ((any Error)?) -> Void)
-  /// Closes the listening sockets; open connections are left alone.
+  /// Closes the listening sockets. Open connections are not affected.
   func stopAccepting()
-  /// Ends everything: stops accepting, sends each connection what is queued for it and a close
-  /// frame, and returns once the threads have ended.
+  /// Stops accepting, sends each connection its queued bytes and a close frame, and returns after
+  /// all threads have ended.
   ///
   /// - Parameters:
-  ///   - code: The close code for clients.
-  ///   - reason: At most 123 bytes of text.
-  ///   - milliseconds: The time after which connections that have not closed are cut off.
+  ///   - code: The close code sent to clients.
+  ///   - reason: The close reason, at most 123 bytes.
+  ///   - milliseconds: The maximum time before connections that are still open are cut off.
   func stop(code: CloseCode, reason: String, within milliseconds: Int)
 }

@@ -1,21 +1,22 @@
-/// The name of an account as sign-ins, files and commands compare it: without blanks around it, in folded case, composed.
+/// The normalised name of an account, by which sign-ins, files and commands compare names: trimmed,
+/// case-folded and composed (NFC).
 ///
 ///     " Ada@Example.org "  ─▶  ada@example.org        Straße, STRASSE  ─▶  strasse
 ///
-/// The id of an account stays as it was written; only the comparison uses this form. Ids in tokens are compared byte by
-/// byte, for issuers tell their users apart by them.
+/// The id of an account is stored as written; only comparisons use this form. Ids in tokens are
+/// compared byte by byte, because issuers distinguish users by them.
 package struct AccountName: Hashable, Sendable {
   private let name: ExactName
 
-  /// The form in which names are compared.
+  /// The normalised name.
   package var text: String { name.text }
 
-  /// Folds a name as it was written.
+  /// Normalises a name as a user has written it.
   ///
   /// - Complexity: O(*n*) bytes.
   package init(_ written: String) { name = ExactName(Self.folded(Self.tidied(written)).composed) }
 
-  /// The id of a new account: the name as it was written, composed and without blanks around it.
+  /// Returns the id of a new account: the written name, composed and trimmed.
   package static func tidied(_ written: String) -> String {
     var scalars = written.composed.unicodeScalars[...]
     while let first = scalars.first, first.isBlank { scalars.removeFirst() }
@@ -23,8 +24,9 @@ package struct AccountName: Hashable, Sendable {
     return String(scalars)
   }
 
-  /// Folds case: small letters of the capitals of the small letters join what Unicode's full case folding joins. The
-  /// dotless i alone would join another letter.
+  /// Folds case by mapping each letter to lower, upper and lower case again. This unites all
+  /// letters that Unicode's full case folding unites; the dotless i is left alone, because it would
+  /// become i.
   private static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var folded = ""

@@ -1,96 +1,97 @@
-/// The rights to a document or a room.
+/// A set of rights to a document, a folder or a room.
 public struct Verbs: OptionSet, Hashable, Sendable {
   /// The rights as bits.
   public let rawValue: UInt8
 
-  /// Makes a set of verbs.
+  /// Creates a set of verbs from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// See text, history and updates.
+  /// The right to read text, history and updates.
   public static let read = Verbs(rawValue: 1 << 0)
-  /// Change text; name and restore versions.
+  /// The right to change text, and to name and restore versions.
   public static let write = Verbs(rawValue: 1 << 1)
-  /// Send updates to a room.
+  /// The right to publish in a room.
   public static let publish = Verbs(rawValue: 1 << 2)
-  /// Be seen, and see who is there.
+  /// The right to appear in presence and to see the presence of others.
   public static let presence = Verbs(rawValue: 1 << 3)
-  /// Make, rename, delete and share notes; moderate.
+  /// The right to create, rename, delete and share notes, and to moderate.
   public static let manage = Verbs(rawValue: 1 << 4)
 
-  /// Remark on the text. A right to write includes it.
+  /// The right to comment on the text. The right to write includes it.
   public static let comment = Verbs(rawValue: 1 << 5)
 
-  /// Everything.
+  /// All verbs.
   public static let all: Verbs = [.read, .write, .publish, .presence, .manage, .comment]
 
-  /// Every verb with the word that tokens use for it.
+  /// Each verb with its word in tokens.
   public static let words: [(word: String, verbs: Verbs)] = [
     ("read", .read), ("write", .write), ("publish", .publish), ("presence", .presence),
     ("manage", .manage), ("comment", .comment),
   ]
 
-  /// The verb of a word in a token.
+  /// Creates the verb of a word in a token; `nil` for an unknown word.
   public init?(word: String) {
     guard let known = Self.words.first(where: { $0.word == word }) else { return nil }
     self = known.verbs
   }
 }
 
-/// The documents or rooms that a right applies to.
+/// A document or room to which rights are checked.
 public enum Subject: Hashable, Sendable {
-  /// A document, by its id and its folder; `nil` for an unknown folder, for which no right to folders
-  /// counts.
+  /// A document, by its id and folder. With a `nil` folder, which is unknown, rights to folders do
+  /// not apply.
   case document(DocumentID, in: FolderPath?)
   /// A room, by its name.
   case room(String)
 }
 
-/// A set of names: one name, or all names with the same beginning.
+/// A pattern of names: matches one name, or all names with a prefix.
 public struct NamePattern: Hashable, Sendable {
   private let stem: [UInt8]
-  /// Whether all names with the same beginning match; of folders, one and all below it.
+  /// Whether all names with the prefix match; of folders, the named folder and all below it.
   let isPattern: Bool
 
-  /// - Parameter text: a name, or the beginning of names followed by `*`. A `*` anywhere else
-  ///   stands for itself.
+  /// - Parameter text: A name, or a prefix followed by `*`. A `*` elsewhere is an ordinary
+  ///   character.
   public init(_ text: String) {
     let bytes = Array(text.utf8)
     isPattern = bytes.last == UInt8(ascii: "*")
     stem = isPattern ? Array(bytes.dropLast()) : bytes
   }
 
-  /// Matches exactly one name, even if it ends like a pattern.
+  /// Creates a pattern of exactly one name, even if the name ends with `*`.
   public init(exactly name: String) { self.init(name, isPattern: false) }
 
-  /// Matches one name, or all names that begin with it. A `*` in the name stands for itself.
+  /// Creates a pattern of one name, or of all names with that prefix. A `*` in the name is an
+  /// ordinary character.
   init(_ name: String, isPattern: Bool) {
     stem = Array(name.utf8)
     self.isPattern = isPattern
   }
 
-  /// The pattern as it is written; `nil` for exactly one name that ends with `*`, which has no written
-  /// form.
+  /// The written form of the pattern; `nil` for exactly one name that ends with `*`, which has no
+  /// written form.
   public var text: String? {
     if isPattern { return name + "*" }
     return stem.last == UInt8(ascii: "*") ? nil : name
   }
 
-  /// The name, or the beginning of names.
+  /// The name or the prefix.
   public var name: String { String(decoding: stem, as: UTF8.self) }
 
   /// Whether every name matches.
   var isEverything: Bool { isPattern && stem.isEmpty }
 
-  /// Whether every matching name begins so.
+  /// Whether every matching name begins with a text.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
 
-  /// Whether a path is the one before the last slash of the stem, or lies below it. Nothing is allocated,
-  /// for lists check each note against each right.
+  /// Whether a path is the folder that the stem names (the stem ends with a slash), or lies below
+  /// that folder. Does not allocate, because lists check each note against each right.
   func isAbove(_ path: String) -> Bool {
     path.utf8.starts(with: stem) || path.utf8.elementsEqual(stem.dropLast())
   }
 
-  /// Whether a name matches. Compared byte by byte.
+  /// Whether a name matches, byte by byte.
   public func matches(_ name: String) -> Bool {
     isPattern ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
   }
@@ -102,18 +103,18 @@ public struct Grant: Hashable, Sendable {
   public enum Kind: Sendable {
     case documents
     case rooms
-    /// The documents in folders.
+    /// Documents, by the folders that contain them.
     case folders
   }
 
-  /// Documents, rooms or folders.
+  /// The kind of subject that the pattern matches.
   public var kind: Kind
   /// The names of the subjects.
   public var pattern: NamePattern
   /// The rights to them.
   public var verbs: Verbs
 
-  /// Makes a grant.
+  /// Creates a grant of verbs on the subjects of a pattern.
   public init(_ kind: Kind, _ pattern: NamePattern, _ verbs: Verbs) {
     self.kind = kind
     self.pattern = pattern
@@ -123,28 +124,28 @@ public struct Grant: Hashable, Sendable {
 
 /// The owner of a valid token.
 public struct Identity: Hashable, Sendable {
-  /// The user's id, the token's `sub`.
+  /// The user's id: the token's `sub`.
   public var user: String
-  /// The name that others see; `nil` leaves it to the client.
+  /// The display name; with `nil` the client chooses it.
   public var name: String?
-  /// The token's own id, for revoking it alone.
+  /// The token's id, by which this token alone can be revoked.
   public var tokenID: String?
   /// The time at which the token was issued.
   public var issuedAt: Timestamp?
-  /// From when on the token is no longer valid; `nil` for never.
+  /// The time from which the token is invalid; `nil` if it does not expire.
   public var expiresAt: Timestamp?
   /// The user's rights.
   public var grants: [Grant]
-  /// Whether many people hold the token, as that of a shared link: `user` then names the link, and people
-  /// are told apart by their client ids alone.
+  /// Whether many people share the token, as guests of a shared link do. `user` then names the
+  /// link, and only client ids distinguish the guests.
   public var isGuest = false
-  /// Whether the rights come from the source of users, now and whenever they change there.
+  /// Whether the rights are those of the ``UserSource``, updated whenever they change there.
   public var isListed = false
-  /// Whether it may run the server: take tokens back, make them. Only an API key can be an operator's, no
-  /// token.
+  /// Whether the identity may operate the server, such as revoke and create tokens. Only API keys
+  /// can have this right; tokens never do.
   public var isOperator = false
 
-  /// Makes an identity.
+  /// Creates the identity of a user who is neither a guest nor an operator.
   public init(
     user: String, name: String? = nil, tokenID: String? = nil, issuedAt: Timestamp? = nil,
     expiresAt: Timestamp? = nil, grants: [Grant]
@@ -162,28 +163,28 @@ public struct Identity: Hashable, Sendable {
   /// The prefix of the user ids of programs with an API key.
   public static let programPrefix = "key:"
 
-  /// Whether a user's name is one that the server itself gives to links and to programs: no other token may
-  /// use it.
+  /// Whether the server reserves a user id for links and programs. No other token may contain a
+  /// reserved id.
   public static func isReserved(_ user: String) -> Bool {
     isProgram(user) || user.utf8.starts(with: guestPrefix.utf8)
   }
 
-  /// Whether a name is that of a program with an API key.
+  /// Whether a user id belongs to a program with an API key.
   public static func isProgram(_ user: String) -> Bool {
     user.utf8.starts(with: programPrefix.utf8)
   }
 
-  /// Whether one of the grants allows all of these verbs on the subject, or several together do.
+  /// Whether the grants together allow all of the verbs on the subject.
   public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {
     self.verbs(on: subject).isSuperset(of: verbs)
   }
 
-  /// The prefixes of rooms that belong to one user, whose id follows the prefix. Publications there
-  /// are for that user alone.
+  /// The prefixes of rooms that belong to one user, whose id follows the prefix. Only that user
+  /// receives their publications.
   public static let ownRoomPrefixes = ["/user/", "/me/"]
 
-  /// Returns the prefix of a room that belongs to another user; `nil` for all other rooms. To a
-  /// program no room is another's.
+  /// Returns the prefix of another user's own room; `nil` for all other rooms, and always for a
+  /// program.
   private func prefix(ofAnothers room: String) -> String? {
     guard room.utf8.first == UInt8(ascii: "/"), !Self.isProgram(user),
       let prefix = Self.ownRoomPrefixes.first(where: { room.utf8.starts(with: $0.utf8) })
@@ -192,17 +193,17 @@ public struct Identity: Hashable, Sendable {
     return isOwn ? nil : prefix
   }
 
-  /// The prefix of rooms that belong to a note, whose id follows the prefix. They notify readers of the
-  /// note when its comments change; publications there are refused, and no right to rooms opens them. A
-  /// user who may read the note by its folder may read the room while their connection follows the note,
-  /// since a room's name contains no folder.
+  /// The prefix of rooms that belong to a note, whose id follows the prefix. They notify readers of
+  /// the note of changed comments; publications are refused, and rights to rooms do not apply. A
+  /// room's name contains no folder, so a user who may read the note because of its folder may read
+  /// the room only while the connection follows the note.
   public static let noteRoomPrefix = "/note/"
 
-  /// The room that announces changes of the list of notes. A user who may read several notes, by a pattern
-  /// or by a folder, may read it without a right to rooms.
+  /// The room that announces changes of the list of notes. A user with a right to read several
+  /// notes, by pattern or by folder, may read it without a right to rooms.
   public static let noteListRoom = "notes"
 
-  /// Whether the bearer may have a list of notes: guests have one note, and so has a right to one id.
+  /// Whether the user may list notes. Guests, and users with rights to single ids only, may not.
   private var hasNoteList: Bool {
     !isGuest
       && grants.contains { grant in
@@ -215,10 +216,10 @@ public struct Identity: Hashable, Sendable {
       }
   }
 
-  /// Everything that the grants allow on the subject.
+  /// Returns all verbs that the grants allow on the subject.
   ///
-  /// Another user's own room is opened only by a grant that names it, or rooms of that kind:
-  /// `/user/*`, and not `*`, by which one may only publish there.
+  /// A grant opens another user's own room only if its pattern begins with the room's prefix, such
+  /// as `/user/*`. A grant for `*` allows only publishing there.
   ///
   /// - Complexity: O(*n*) grants.
   public func verbs(on subject: Subject) -> Verbs {
@@ -226,7 +227,8 @@ public struct Identity: Hashable, Sendable {
     var anothers: String?
     if case .room(let name) = subject {
       if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
-        // A room's name contains no time either: a link opens it like a right by the folder, to followers.
+        // A room's name contains no creation time, so a link opens the room only by way of
+        // followers, as rights to folders do.
         guard notesMadeUntil == nil else { return [] }
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
@@ -250,43 +252,44 @@ public struct Identity: Hashable, Sendable {
     return granted
   }
 
-  /// The identity of every client of an open demo, with all rights.
+  /// The identity of all clients of an open demo, with all rights.
   public static let demo = Identity(
     user: "",
     grants: [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)]
       + ownRoomPrefixes.map { Grant(.rooms, NamePattern($0 + "*"), .all) })
 }
 
-/// The reason why a token is rejected. Contains nothing of the token but a registered algorithm.
+/// The reason to reject a token. Contains no text of the token except the name of a registered
+/// algorithm.
 public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is no token.
   case missing
-  /// It is not a token.
+  /// The text is not a token.
   case malformed
-  /// Its algorithm is not the key's, or it has extensions that must be understood.
+  /// The algorithm differs from the key's, or the token requires an unsupported extension.
   case algorithm
-  /// Its algorithm is not accepted, whatever its key.
+  /// The server does not accept the algorithm, whatever the key.
   case refusedAlgorithm(RefusedAlgorithm)
-  /// No key has its key id.
+  /// No key has the token's key id.
   case unknownKey
-  /// The signature is not the key's.
+  /// The signature is invalid.
   case signature
-  /// Its time is over.
+  /// The token has expired.
   case expired
-  /// It was taken back.
+  /// The token was revoked.
   case revoked
-  /// It may have been taken back: this gateway is cut off from the others.
+  /// The token may have been revoked: this gateway has lost contact with the others.
   case unverified
-  /// Its time has not come.
+  /// The token is not valid yet.
   case notYetValid
-  /// It is meant for another audience.
+  /// The token's audience is another one.
   case audience
-  /// It comes from another issuer.
+  /// The token's issuer is another one.
   case issuer
   /// A claim is missing or of the wrong type.
   case claims
 
-  /// The algorithms that are accepted.
+  /// The accepted algorithms, for error texts.
   public static let acceptedAlgorithms = "HS256, RS256, ES256 or EdDSA"
 
   /// The reason in a log.
@@ -311,8 +314,8 @@ public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConverti
 }
 
 extension Grant {
-  /// Reads `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` counts, for names
-  /// may contain one too. In folders, a blank is written `%20`, as in addresses.
+  /// Parses `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` separates
+  /// them, since a name may contain `=`. In folders, a space is written `%20`, as in URLs.
   public init(_ kind: Kind, text: String) throws(GrantTextError) {
     guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")), equals > text.startIndex else {
       throw .form
@@ -339,10 +342,10 @@ extension Grant {
 }
 
 extension Grant {
-  /// Reads a right with its kind before it, such as `document:*=read`, as written in lines of users and
-  /// keys and in settings.
+  /// Parses a grant with a prefix of its kind, such as `document:*=read`, as in settings and in
+  /// files of users and keys.
   ///
-  /// - Throws: `form` also for another kind.
+  /// - Throws: `form` also for an unknown kind.
   public init(word: String) throws(GrantTextError) {
     let kind: Kind
     switch word.prefix(while: { $0 != ":" }) {
@@ -357,14 +360,14 @@ extension Grant {
 
 /// The reason why a text is not a grant.
 public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It is not `MATCH=MAY`.
+  /// The text is not `MATCH=MAY`.
   case form
   /// No verb has this name.
   case verb(String)
-  /// It is no pattern of folders.
+  /// The text is not a pattern of folders.
   case folder
 
-  /// The expectation, and what was found instead.
+  /// The expected form, and the invalid verb if there is one.
   public var description: String {
     switch self {
     case .form: "expected MATCH=MAY, such as *=read,write"
@@ -376,35 +379,35 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Finds the owner of an API key. Keys are for programs that make HTTP requests; they do not open
-/// WebSockets.
+/// Authenticates API keys. Programs send a key with HTTP requests; keys do not open WebSockets.
 public protocol APIKeys {
   /// Returns the identity of a key's owner; `nil` for an unknown key.
   func identity(for key: String, now: Timestamp) -> Identity?
 }
 
 extension APIKeys {
-  /// The prefix of every key, which sets it apart from tokens and lets scanners find leaked ones.
+  /// The prefix of all keys. It distinguishes keys from tokens, and lets scanners find leaked keys.
   public static var prefix: String { "pk_" }
 }
 
-/// Finds the owner of a token.
+/// Authenticates tokens.
 public protocol Authenticator {
-  /// Whether a token, made by a backend for one room and one user, admits the user to the room.
+  /// Whether a room token, created by a backend for one room and one user, admits the user to the
+  /// room.
   ///
-  /// Its `name` is the room, its `sub` the user, and its `iat` the deadline.
+  /// The token's `name` is the room, its `sub` the user, and its `iat` the deadline.
   func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool
 
-  /// Checks a token.
+  /// Verifies a token and returns its owner's identity.
   ///
   /// - Parameters:
-  ///   - token: as it was sent, without `Bearer`.
-  ///   - now: the time to check it against.
+  ///   - token: The token as sent, without `Bearer`.
+  ///   - now: The time to check the token against.
   func authenticate(_ token: String, now: Timestamp) throws(AuthenticationError) -> Identity
 }
 
 extension Authenticator {
-  /// Rejects every token, where no room tokens are configured.
+  /// Rejects every token, the default without room tokens.
   public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
     false
   }

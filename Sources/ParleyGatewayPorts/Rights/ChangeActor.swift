@@ -1,13 +1,14 @@
-/// The person or program that changes a group or comments, with their rights.
+/// A person or program that changes a group or comments, with its rights.
 public struct ChangeActor: Sendable, Equatable {
   /// The person; `nil` for a guest or a program.
   public var person: PersonID?
-  /// The name as shown to people; of a member of a group, the nickname there counts instead.
+  /// The display name. In a group, the nickname of a member replaces it.
   public var name: String
-  /// Whether the actor may do everything with a group, in it or not, or delete the comments of others.
+  /// Whether the actor may manage a group without being a member, or delete other people's
+  /// comments.
   public var manages: Bool
 
-  /// Makes an actor.
+  /// Creates an actor with the rights of a request's identity.
   public init(person: PersonID?, name: String, manages: Bool) {
     self.person = person
     self.name = name

@@ -1,11 +1,11 @@
-/// The notes with which a caller may do what a request wants, by their folders and ages: values with which
-/// a store can decide that knows the notes, and no tokens.
+/// The condition on a note's folder and creation time under which a caller has the rights for a
+/// request. A store can evaluate it without knowing tokens.
 public struct FolderRights: Hashable, Sendable {
-  /// The verbs that rights to the note itself lack.
+  /// The required verbs that the caller's rights to the note itself do not contain.
   private let missing: Verbs
-  /// Rights to folders, of which several may add up.
+  /// Rights to folders. The verbs of several grants add up.
   private let grants: [Grant]
-  /// The latest allowed creation time of the note.
+  /// The maximum creation time of the note; `nil` for no limit.
   private let madeUntil: Timestamp?
 
   fileprivate init(missing: Verbs, grants: [Grant], madeUntil: Timestamp?) {
@@ -14,7 +14,7 @@ public struct FolderRights: Hashable, Sendable {
     self.madeUntil = madeUntil
   }
 
-  /// Whether the request may be done to a note in a folder, which was made at a time.
+  /// Whether the caller has the rights for a note in a folder with a creation time.
   ///
   /// - Complexity: O(*n*) grants.
   public func cover(_ folder: FolderPath, madeAt time: Timestamp) -> Bool {
@@ -23,16 +23,16 @@ public struct FolderRights: Hashable, Sendable {
   }
 }
 
-/// A condition on the folder of the note that a request is about, which its store decides.
+/// A condition on the note of a request, evaluated by the store in the same transaction.
 public struct FolderCondition: Sendable {
   /// The note.
   public var id: DocumentID
-  /// The folders in which the request may be done.
+  /// The folders in which the request is allowed.
   public var rights: FolderRights
-  /// Whether the condition is about the newest deleted note of this name.
+  /// Whether the condition applies to the newest deleted note with this id.
   public var isOfDeleted: Bool
 
-  /// Makes a condition.
+  /// Creates a condition, by default on a note that is not deleted.
   public init(id: DocumentID, rights: FolderRights, isOfDeleted: Bool = false) {
     self.id = id
     self.rights = rights
@@ -42,28 +42,29 @@ public struct FolderCondition: Sendable {
 
 /// The rights of a caller to a note whose folder is not known.
 public enum NoteRight: Sendable {
-  /// The caller has them wherever the note is.
+  /// The caller has the rights in every folder.
   case granted
-  /// They depend on its folder.
+  /// The rights depend on the note's folder or creation time.
   case inFolders(FolderRights)
-  /// The caller has them nowhere.
+  /// The caller has the rights in no folder.
   case refused
 }
 
 extension Verbs {
-  /// The rights to a note that moving it may give to others. The caller needs all of them: a caller gives
-  /// away only rights that they have.
+  /// The verbs that a move of a note may grant to others through the new folder. The mover needs
+  /// all of them: a user can only give away rights that they have.
   public static let moving: Verbs = [.read, .write, .manage]
 }
 
 extension Identity {
-  /// The latest creation time of a note that a link opens: it opens the note that it was made for, and no
-  /// later one of the same id; `nil` for callers without a link.
+  /// The maximum creation time of a note that the guest's link opens; `nil` for other callers. A
+  /// link opens the note for which it was created, and no later note with the same id.
   ///
-  /// Tokens have a time of issue in whole seconds, and nodes' clocks may differ a little.
+  /// A minute is added, because tokens contain whole seconds and the clocks of nodes differ a
+  /// little.
   var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
 
-  /// Returns what the bearer may do with a note that was made at a time.
+  /// Returns the verbs on a note with a creation time; `nil` skips the check of the time.
   public func verbs(
     onNote id: DocumentID, in folder: FolderPath?, madeAt time: Timestamp?
   ) -> Verbs {
@@ -71,8 +72,7 @@ extension Identity {
     return verbs(on: .document(id, in: folder))
   }
 
-  /// Returns whether the bearer may do something with a note wherever it is, depending on its folder, or
-  /// not at all.
+  /// Returns whether the caller has verbs on a note in every folder, in some folders, or in none.
   public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
     let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
     if missing.isEmpty {
@@ -86,35 +86,34 @@ extension Identity {
     return .inFolders(FolderRights(missing: missing, grants: folders, madeUntil: notesMadeUntil))
   }
 
-  /// Whether the bearer may do something with every note of a folder and of those below it, whatever its
-  /// name.
+  /// Whether the caller has verbs on every note of a folder and of all folders below it.
   public func mayWithAll(_ verbs: Verbs, within folder: FolderPath) -> Bool {
     grants.verbsOnNotes { $0.coversAll(within: folder) }.isSuperset(of: verbs)
   }
 
-  /// Returns what the bearer may do with every note of one folder, whatever its name.
+  /// Returns the verbs on every note of one folder.
   public func verbs(onAllIn folder: FolderPath) -> Verbs {
     grants.verbsOnNotes { $0.coversAll(in: folder) }
   }
 }
 
 extension [Grant] {
-  /// The verbs that the matching grants give on notes together.
+  /// Returns the union of the verbs that the matching grants give on notes.
   fileprivate func verbsOnNotes(where isMeant: (Grant) -> Bool = { _ in true }) -> Verbs {
     reduce(into: []) { if isMeant($1) { $0.formUnion($1.verbsOnNotes) } }
   }
 }
 
 extension Grant {
-  /// The verbs that it gives on notes: a right to change a text includes comments on it.
+  /// The verbs on notes. The right to write includes the right to comment.
   fileprivate var verbsOnNotes: Verbs { verbs.contains(.write) ? verbs.union(.comment) : verbs }
 
-  /// Whether it is a right to all notes of a folder and of those below it.
+  /// Whether the grant covers all notes of a folder and of all folders below it.
   fileprivate func coversAll(within folder: FolderPath) -> Bool {
     pattern.isPattern && coversAll(in: folder)
   }
 
-  /// Whether it is a right to all notes of one folder.
+  /// Whether the grant covers all notes of one folder.
   fileprivate func coversAll(in folder: FolderPath) -> Bool {
     switch kind {
     case .documents: pattern.isEverything
@@ -123,7 +122,8 @@ extension Grant {
     }
   }
 
-  /// The folder that it names, if it is a right to folders; ``FolderPath/none`` for all of them.
+  /// The folder that a grant of folders names; ``FolderPath/none`` for all folders; `nil` for other
+  /// grants.
   public var folder: FolderPath? {
     guard kind == .folders else { return nil }
     return FolderPath(stored: pattern.isPattern ? String(pattern.name.dropLast()) : pattern.name)
@@ -131,9 +131,11 @@ extension Grant {
 }
 
 extension NamePattern {
-  /// Reads a pattern of folders: a path, a path and `/*` for it and all folders below, or `*` for all.
+  /// Parses a pattern of folders: a path, a path and `/*` for it and all folders below, or `*` for
+  /// all.
   ///
-  /// - Returns: `nil` for anything else, and for a path that is not written as ``FolderPath`` writes it.
+  /// - Returns: `nil` for any other text, and for a path that is not normalised as ``FolderPath``
+  ///   does.
   public init?(folders text: String) {
     if text.utf8.elementsEqual("*".utf8) {
       self.init(text)
@@ -147,7 +149,7 @@ extension NamePattern {
     self.init(text)
   }
 
-  /// Whether a folder is meant by a pattern of folders.
+  /// Whether a folder matches a pattern of folders.
   public func matches(folder: FolderPath) -> Bool {
     guard isPattern, !isEverything else { return isEverything || matches(folder.text) }
     return isAbove(folder.text)

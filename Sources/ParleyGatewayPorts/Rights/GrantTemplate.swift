@@ -1,30 +1,29 @@
-/// A right of the users of an issuer or a provider, with `{user}` in place of the user's id.
+/// A grant for the users of an issuer or a provider, in which the user's id replaces `{user}`.
 ///
 ///     folder:home/{user}/*=all   ada   ─▶  folder:home/ada/*=all
 ///     folder:home/{user}/*=all   *     ─▶  nothing
 ///
-/// The id is put between the parts of the name. It is never read as a part of a pattern, and an id that could be one
-/// gives no right.
+/// The id is never parsed as part of a pattern: an id that could be one results in no grant.
 public struct GrantTemplate: Sendable, Hashable {
   private let grant: Grant
-  /// The parts of the name, with the id between each two. A right without `{user}` has one part.
+  /// The parts of the name around each `{user}`; one part without it.
   private let parts: [String]
 
   private static let placeholder = "{user}"
 
-  /// Reads `MATCH=MAY`, as ``Grant`` does.
+  /// Parses `MATCH=MAY`, as ``Grant`` does.
   public init(_ kind: Grant.Kind, text: String) throws(GrantTextError) {
     grant = try Grant(kind, text: text)
     parts = grant.pattern.name
       .split(separator: Self.placeholder, omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// Returns the right of a user.
+  /// Returns the grant of a user.
   ///
   /// - Parameters:
-  ///   - id: The user's id at the issuer; `nil` for one that is no plain name.
+  ///   - id: The user's id at the issuer; `nil` if the id is not a plain name.
   ///   - prefix: The operator's text before the id.
-  /// - Returns: `nil` if the right depends on the id, and the id cannot be one name in it.
+  /// - Returns: `nil` if the grant contains `{user}` and the id cannot be one name in it.
   public func grant(for id: PlainName?, prefix: String = "") -> Grant? {
     guard parts.count > 1 else { return grant }
     guard let id else { return nil }
@@ -34,7 +33,8 @@ public struct GrantTemplate: Sendable, Hashable {
       grant.pattern = NamePattern(name, isPattern: grant.pattern.isPattern)
       return grant
     }
-    // A prefix with a slash would name a folder of the user that is called like its beginning.
+    // With a slash in the prefix, the folder would lie in the folder of a user named like the
+    // prefix.
     guard PlainName(prefix + id.text) != nil else { return nil }
     let path =
       grant.pattern.isPattern ? String(decoding: name.utf8.dropLast(), as: UTF8.self) : name
@@ -47,7 +47,7 @@ public struct GrantTemplate: Sendable, Hashable {
 }
 
 extension [GrantTemplate] {
-  /// Returns the rights of a user, without those that the id cannot have.
+  /// Returns the grants of a user, except those that the id does not fit.
   ///
   /// - Parameters:
   ///   - id: The user's id at the issuer.

@@ -1,5 +1,5 @@
-/// A name from a token, a provider, a file or a request that has no second meaning in the pattern of a
-/// right, in a path, or in a line.
+/// A name from a token, provider, file or request that is safe in patterns of grants, paths and
+/// lines.
 ///
 ///     ada, ada@example.org, auth0|5f3a, 山田   names
 ///     *, a*, ., .., a/b, "a b", a\u{200B}       no names
@@ -9,10 +9,10 @@ public struct PlainName: Hashable, Sendable {
   /// The name.
   public var text: String { name.text }
 
-  /// Checks a text.
+  /// Validates a text.
   ///
-  /// - Returns: `nil` for an empty text, `.`, `..`, and texts with `*`, a slash, a backslash, a blank, or characters
-  ///   that control, reorder or are not visible.
+  /// - Returns: `nil` for an empty text, `.`, `..`, and texts with `*`, a slash, a backslash, white
+  ///   space, control characters, bidirectional controls or invisible characters.
   /// - Complexity: O(*n*) scalars.
   public init?(_ text: String) {
     let isDots = text.utf8.elementsEqual(".".utf8) || text.utf8.elementsEqual("..".utf8)

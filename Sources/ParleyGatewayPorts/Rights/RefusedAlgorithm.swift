@@ -1,5 +1,5 @@
-/// A registered signature algorithm of tokens that this server does not accept. Errors and logs name it; the text of an
-/// unregistered one stays out of them.
+/// A registered signature algorithm that this server does not accept. Errors and logs may name it,
+/// but not the text of an unregistered algorithm.
 public enum RefusedAlgorithm: String, Sendable, Hashable, CaseIterable {
   case none
   case hs384 = "HS384"
@@ -14,10 +14,10 @@ public enum RefusedAlgorithm: String, Sendable, Hashable, CaseIterable {
   case ps512 = "PS512"
   case ed25519 = "Ed25519"
   case ed448 = "Ed448"
-  /// Any other.
+  /// Any other algorithm.
   case unregistered = "an unregistered one"
 
-  /// Finds the algorithm that a token names.
+  /// Creates the algorithm that a token names.
   public init(named name: String) {
     self = Self.allCases.first { $0.rawValue.utf8.elementsEqual(name.utf8) } ?? .unregistered
   }

@@ -1,49 +1,50 @@
-/// A sign-in that lasts: a browser or a program in which a person has signed in, until it ends.
+/// The signed-in session of a user in a browser or a program.
 ///
-/// Its refresh token names the session's id and a turn. Only the token of the current turn counts;
-/// exchanging it begins the next turn. So no token has to be stored, and a second use shows that a token
-/// was stolen:
+/// Its refresh token contains the session's id and turn. Only the token of the current turn is
+/// valid, and exchanging it starts the next turn. So no token is stored, and a second use reveals a
+/// stolen token:
 ///
 ///     turn 4 ─▶ token 4 exchanged ─▶ turn 5 ─▶ token 4 within the grace: token 5 again
 ///                                          └─▶ token 4 later, or token 3: it was stolen, the session ends
 public struct Session: Sendable, Hashable {
-  /// The session's id, which all its tokens carry.
+  /// The session's id, contained in all its tokens.
   public var id: String
   /// The user who has signed in.
   public var user: String
-  /// The number of exchanges so far, which the valid refresh token contains.
+  /// The current turn, contained in the valid refresh token: 1 at sign-in, and one more per
+  /// exchange.
   public var turn: Int
   /// The time of the sign-in.
   public var begunAt: Timestamp
-  /// The time at which the valid refresh token was made: the session's last use.
+  /// The time at which the valid refresh token was issued: the session's last use.
   public var renewedAt: Timestamp
-  /// The time at which the session ends if it is not used before.
+  /// The time at which an unused session expires.
   public var expiresAt: Timestamp
-  /// The time at which the session ends, however it is used.
+  /// The time at which the session ends even if it is in use.
   public var endsAt: Timestamp
-  /// The browser or program and its system, in words.
+  /// The browser or program, and its operating system.
   public var device: Device
 
-  /// A browser or program and its system, in words; either may be empty.
+  /// A browser or program, and its operating system; either may be empty.
   public struct Device: Sendable, Hashable {
     /// The browser or program, such as `Firefox`.
     public var browser: String
-    /// The system, such as `Android`.
+    /// The operating system, such as `Android`.
     public var system: String
 
-    /// Names a device.
+    /// Creates a device from the names of its program and its system.
     public init(browser: String, system: String) {
       self.browser = browser
       self.system = system
     }
   }
 
-  /// The number of sessions that one user may have; beyond, the one whose last use is longest ago ends.
+  /// Maximum sessions of one user; a further sign-in ends the least recently used one.
   public static let countMax = 32
-  /// The prefix of the ids of sessions.
+  /// The prefix of session ids.
   public static let idPrefix = "s."
 
-  /// Begins a session with its first turn.
+  /// Starts a session with its first turn.
   public init(
     id: String, user: String, begunAt: Timestamp, endsAt: Timestamp, device: Device,
     _ rule: SessionRule
@@ -58,7 +59,7 @@ public struct Session: Sendable, Hashable {
     expiresAt = min(endsAt, begunAt + rule.idleMilliseconds)
   }
 
-  /// Restores a session from its parts.
+  /// Restores a session from its stored fields.
   public init(
     id: String, user: String, turn: Int, begunAt: Timestamp, renewedAt: Timestamp,
     expiresAt: Timestamp, endsAt: Timestamp, device: Device
@@ -74,18 +75,18 @@ public struct Session: Sendable, Hashable {
   }
 }
 
-/// The times by which sessions are renewed.
+/// The lifetimes of sessions and of exchanged tokens.
 public struct SessionRule: Sendable, Hashable {
-  /// Milliseconds that a session lasts without being used.
+  /// Maximum milliseconds that a session lasts without use.
   public var idleMilliseconds: Int64
-  /// Milliseconds after an exchange in which the exchanged token returns the same new one again: an answer
-  /// may have been lost, and two windows of a browser may ask at once.
+  /// Milliseconds for which an exchanged token returns the same new token again, because a response
+  /// may be lost, and two windows of a browser may exchange at once.
   public var graceMilliseconds: Int64
 
-  /// The grace of a server.
+  /// Default grace: one minute.
   public static let graceMillisecondsDefault: Int64 = 60_000
 
-  /// Makes a rule.
+  /// Creates a rule, by default with a grace of one minute.
   public init(
     idleMilliseconds: Int64, graceMilliseconds: Int64 = Self.graceMillisecondsDefault
   ) {
@@ -97,21 +98,21 @@ public struct SessionRule: Sendable, Hashable {
 extension Session {
   /// The outcome of presenting a refresh token.
   public enum Renewal: Sendable, Hashable {
-    /// A new turn has begun.
+    /// A new turn has started.
     case renewed
-    /// The token was exchanged a moment ago: the token of the current turn is given again.
+    /// The token was exchanged within the grace; the token of the current turn is returned again.
     case repeated
-    /// The token was exchanged before: it has two holders, and the session is to end.
+    /// The token was exchanged before. It has two holders, so the caller must end the session.
     case reused
-    /// The session's time is over.
+    /// The session has expired.
     case expired
   }
 
   /// Exchanges the refresh token of a turn.
   ///
-  /// A turn ahead of the current one counts as the current one: the server has signed it, so the store was
-  /// set back, as by restoring a backup. A clock that is set back neither extends a session nor ends it
-  /// early.
+  /// A turn ahead of the current one counts as the current one: the server has signed it, so the
+  /// store was reset, for example from a backup. Setting the clock back neither extends a session
+  /// nor ends it early.
   public mutating func renew(turn presented: Int, now: Timestamp, _ rule: SessionRule) -> Renewal {
     guard now < min(expiresAt, endsAt) else { return .expired }
     guard presented >= turn else {
@@ -125,21 +126,21 @@ extension Session {
   }
 }
 
-/// Work with the sessions of signed-in users.
+/// A request about the sessions of signed-in users.
 public enum SessionRequest: Sendable {
-  /// Keeps a new session. If the user has more than `countMax` then, those with the oldest last use end.
-  /// Some sessions whose time is over are removed with it.
+  /// Stores a new session. Beyond `countMax` sessions of the user, the least recently used ones
+  /// end. Also removes some expired sessions.
   case begin(Session, countMax: Int)
-  /// Exchanges the refresh token of a turn, see ``Session/renew(turn:now:_:)``. A session whose token was
-  /// used twice stays as it is: its tokens are taken back before it is ended, so that no crash leaves a
+  /// Exchanges the refresh token of a turn; see ``Session/renew(turn:now:_:)``. After a reuse, the
+  /// session remains: the caller revokes its tokens before ending it, so that no crash leaves a
   /// valid one.
   case renew(id: String, user: String, turn: Int, now: Timestamp, SessionRule)
-  /// Lists a user's sessions, the last used first; those whose time is over are left out.
+  /// Lists a user's sessions that have not expired, the most recently used first.
   case list(user: String, now: Timestamp)
-  /// Ends sessions of a user.
+  /// Ends the chosen sessions of a user.
   case end(user: String, SessionChoice)
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .begin(let session, _): .writing(locking: .user(session.user))
@@ -151,14 +152,14 @@ public enum SessionRequest: Sendable {
 
 /// A choice among the sessions of a user.
 public enum SessionChoice: Sendable, Hashable {
-  /// The session with an id.
+  /// The session with this id.
   case one(String)
-  /// All sessions but one.
+  /// All sessions except one.
   case others(than: String)
   /// All sessions.
   case all
 
-  /// Whether the choice includes a session of the user.
+  /// Whether the choice includes the session with an id.
   public func includes(_ id: String) -> Bool {
     switch self {
     case .one(let one): id.utf8.elementsEqual(one.utf8)
@@ -170,14 +171,14 @@ public enum SessionChoice: Sendable, Hashable {
 
 /// The reply to a request about sessions.
 public enum SessionReply: Sendable, Equatable {
-  /// The session is kept; these had to end for it.
+  /// The session was stored; the listed sessions were ended to make room.
   case begun(ended: [Session])
-  /// The session as it is now, and the result for the token. After `expired` it is gone.
+  /// The session after the exchange, and the result. An expired session has been removed.
   case renewed(Session, Session.Renewal)
-  /// There is no such session.
+  /// The user has no session with this id.
   case unknown
   /// Sessions of a user.
   case sessions([Session])
-  /// These have ended.
+  /// The sessions that were ended.
   case ended([Session])
 }

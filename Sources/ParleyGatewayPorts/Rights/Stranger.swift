@@ -1,9 +1,9 @@
 package import ParleyModel
 
-/// The party that a limit is counted against.
+/// The party that a limit applies to.
 ///
-/// A client that has shown a valid token counts as its user, any other client as its address. Guests of one link share a
-/// token, so each counts as the link together with its address.
+/// With a valid token, a client counts as its user; otherwise as its address. Guests share the
+/// token of a link, so each guest counts as the link together with an address.
 package enum Stranger: Hashable, Sendable {
   /// A user, by the id in its token, session or API key.
   case user(ExactName)
@@ -12,7 +12,7 @@ package enum Stranger: Hashable, Sendable {
   /// A guest of a link: the link's name, and the guest's address as above; `nil` for an address without limits.
   case guest(link: ExactName, IPAddress?)
 
-  /// Returns the stranger of a client without a token; `nil` if its address has no limits.
+  /// Creates the party of a client without a token; `nil` if its address has no limits.
   package init?(address: IPAddress?) {
     guard let address else { return nil }
     self = .address(address.subscriber)
@@ -20,8 +20,8 @@ package enum Stranger: Hashable, Sendable {
 }
 
 extension Stranger {
-  /// Returns the stranger of a client with an identity; `nil` if the identity names no user and the address has no
-  /// limits.
+  /// Creates the party of a client with an identity; `nil` if the identity names no user and the
+  /// address has no limits.
   package init?(_ identity: Identity, from address: IPAddress?) {
     if identity.isGuest {
       self = .guest(link: ExactName(identity.user), address?.subscriber)
@@ -33,13 +33,13 @@ extension Stranger {
   }
 }
 
-/// The party that bytes of a transport are counted against: a stranger, or a client that only the overall limit
-/// concerns.
+/// The party that a transport's buffered bytes count against: a stranger, or a client that only the
+/// overall limit applies to.
 public struct Holder: Hashable, Sendable {
   package let stranger: Stranger?
 
   package init(_ stranger: Stranger?) { self.stranger = stranger }
 
-  /// The client that has shown no token, at an address; `nil` for one without limits.
+  /// Creates the holder of a client without a token; with `nil`, only the overall limit applies.
   package init(address: IPAddress?) { self.init(Stranger(address: address)) }
 }

@@ -1,19 +1,19 @@
-/// A room as a group: its name, its picture, who made it.
+/// A room as a group: its name, picture and creator.
 public struct ChatGroup: Sendable, Equatable {
   /// The room.
   public var room: RoomName
-  /// The name, and all else that people change.
+  /// The name and the other properties that members change.
   public var facts: GroupFacts
-  /// The person who made it; `nil` if that was a program.
+  /// The person who created the group; `nil` for a program.
   public var creator: PersonID?
-  /// The time at which it was made.
+  /// The creation time.
   public var createdAt: Timestamp
-  /// The time at which its facts changed last.
+  /// The time at which the facts last changed.
   public var updatedAt: Timestamp
-  /// The number of its members.
+  /// The number of members.
   public var memberCount: Int
 
-  /// Makes a group.
+  /// Creates a group from its stored fields.
   public init(
     room: RoomName, facts: GroupFacts, creator: PersonID?, createdAt: Timestamp,
     updatedAt: Timestamp, memberCount: Int
@@ -27,18 +27,18 @@ public struct ChatGroup: Sendable, Equatable {
   }
 }
 
-/// The facts of a group that people change.
+/// The properties of a group that members change.
 public struct GroupFacts: Sendable, Equatable {
   /// The name.
   public var name: String
-  /// The purpose.
+  /// The description.
   public var description: String?
-  /// The address of the picture.
+  /// The picture's URL.
   public var picture: String?
-  /// Whether people may join by themselves.
+  /// Whether people may join without being added by a member.
   public var isOpen: Bool
 
-  /// Makes facts.
+  /// Creates facts, by default of a closed group without a description and a picture.
   public init(
     name: String, description: String? = nil, picture: String? = nil, isOpen: Bool = false
   ) {
@@ -53,17 +53,17 @@ public struct GroupFacts: Sendable, Equatable {
 public struct GroupChanges: Sendable, Equatable {
   /// The name.
   public var name: String?
-  /// The purpose, or `nil` within for none.
+  /// The new description; `.some(nil)` removes it.
   public var description: String??
-  /// The address of the picture, or `nil` within for none.
+  /// The new picture's URL; `.some(nil)` removes it.
   public var picture: String??
-  /// Whether people may join by themselves.
+  /// Whether people may join without being added by a member.
   public var isOpen: Bool?
 
-  /// Makes changes.
+  /// Creates changes that leave every field as it is.
   public init() {}
 
-  /// The facts after these changes; `nil` for a new group without a name.
+  /// Returns the facts after these changes; `nil` for a new group without a name.
   public func applied(to facts: GroupFacts?) -> GroupFacts? {
     guard let name = name ?? facts?.name else { return nil }
     return GroupFacts(
@@ -76,12 +76,12 @@ public struct GroupChanges: Sendable, Equatable {
 public struct GroupMember: Sendable, Equatable {
   /// The person.
   public var personID: PersonID
-  /// Their name in the group.
+  /// The person's nickname in the group.
   public var nickname: String
-  /// The time at which they joined.
+  /// The time at which the person joined.
   public var joinedAt: Timestamp
 
-  /// Makes a member.
+  /// Creates a member who joined at a time.
   public init(personID: PersonID, nickname: String, joinedAt: Timestamp) {
     self.personID = personID
     self.nickname = nickname
@@ -89,7 +89,7 @@ public struct GroupMember: Sendable, Equatable {
   }
 }
 
-/// A person's like, or another reaction, of a publication.
+/// A person's reaction to a publication, such as a like.
 public struct PublicationLike: Sendable, Equatable {
   /// The publication's offset.
   public var offset: Int
@@ -98,7 +98,7 @@ public struct PublicationLike: Sendable, Equatable {
   /// The reaction, such as `like` or an emoji.
   public var reaction: String
 
-  /// Makes a like.
+  /// Creates a person's reaction to the publication at an offset.
   public init(offset: Int, personID: PersonID, reaction: String) {
     self.offset = offset
     self.personID = personID
@@ -106,16 +106,16 @@ public struct PublicationLike: Sendable, Equatable {
   }
 }
 
-/// The number of publications of a room that a person has not read.
+/// A person's number of unread publications in a room.
 public struct RoomBadge: Sendable, Equatable {
   /// The room.
   public var room: RoomName
-  /// The offset through which they have read.
+  /// The offset of the last publication that the person has read.
   public var readThrough: Int
-  /// The number of publications behind it.
+  /// The number of publications after that offset.
   public var unread: Int
 
-  /// Makes a badge.
+  /// Creates the badge of a room.
   public init(room: RoomName, readThrough: Int, unread: Int) {
     self.room = room
     self.readThrough = readThrough
@@ -123,37 +123,37 @@ public struct RoomBadge: Sendable, Equatable {
   }
 }
 
-/// Work with groups, likes, and what people have read.
+/// A request about groups, likes or read positions.
 ///
-/// A group's members may change its facts and add others; its creator removes people and deletes it. A
-/// manager of the room may do all of this.
+/// A group's members may change its facts and add members; its creator may also remove members and
+/// delete the group. A manager of the room may do all of this.
 public enum GroupRequest: Sendable {
-  /// Makes a room a group, with its maker as the first member, or changes the group.
+  /// Changes a group. A room that is not a group becomes one, with its creator as the first member.
   case put(RoomName, GroupChanges, by: ChangeActor, time: Timestamp)
-  /// Forgets that a room is a group, its members and how far they have read. Its history stays.
+  /// Deletes a group, its members and their read positions. The room's history remains.
   case delete(RoomName, by: ChangeActor)
-  /// Finds a group.
+  /// Reads a group.
   case group(RoomName)
-  /// Lists the groups that a person is in, by their rooms' names, after one of them.
+  /// Lists the groups of a person, sorted by room, after a room or from the first.
   case groups(of: PersonID, after: RoomName?, limit: Int)
-  /// Adds a member, or gives one another nickname.
+  /// Adds a member, or changes a member's nickname.
   case putMember(
     RoomName, PersonID, nickname: String?, by: ChangeActor, time: Timestamp, membersMax: Int)
   /// Removes a member.
   case removeMember(RoomName, PersonID, by: ChangeActor)
-  /// Lists a group's members, by their ids, after one of them.
+  /// Lists a group's members, sorted by id, after a person or from the first.
   case members(RoomName, after: PersonID?, limit: Int)
-  /// Likes a publication, or takes the like back with `nil`. Each person has one for each.
+  /// Sets a person's only reaction to a publication; `nil` removes it.
   case like(PublicationPlace, PersonID, reaction: String?, likesMax: Int)
-  /// Lists the likes of the publications after an offset: of whole publications, at least of one, and
-  /// not many more than `limit`.
+  /// Lists the likes of the publications after an offset. All likes of a publication are in one
+  /// reply, which may therefore exceed `limit`.
   case likes(RoomName, since: Int, limit: Int)
-  /// Notes how far a person has read; it rises, and never goes back.
+  /// Records how far a person has read. The position never decreases.
   case read(RoomName, PersonID, through: Int, marksMax: Int)
-  /// Lists what a person has not read, by the rooms' names, after one of them.
+  /// Lists a person's badges, sorted by room, after a room or from the first.
   case badges(of: PersonID, after: RoomName?, limit: Int)
 
-  /// Its traits.
+  /// The request's traits.
   public var traits: StoreTraits {
     switch self {
     case .put(let room, _, _, _), .read(let room, _, _, _): .writing(locking: .newRoom(room))
@@ -167,37 +167,37 @@ public enum GroupRequest: Sendable {
 
 /// The reply to a request about groups.
 public enum GroupReply: Sendable, Equatable {
-  /// The group as it is now, the facts before, and who did it, by the name that they have there.
+  /// The group as it is now, its facts before the change, and the actor's name in the group.
   case group(ChatGroup, former: GroupFacts?, by: String)
-  /// Groups, and whether there are more.
+  /// A page of groups, and whether more follow.
   case groups([ChatGroup], hasMore: Bool)
-  /// The member as they are now, their nickname before, and who did it. Nothing has changed if both
-  /// nicknames are the same.
+  /// The member as it is now, the nickname before, and the actor's name in the group. Equal
+  /// nicknames mean that nothing has changed.
   case member(GroupMember, former: String?, by: String)
-  /// The member who was removed, and who did it; `nil` if the person was not a member.
+  /// The removed member, and the actor's name; `nil` if the person was not a member.
   case removed(GroupMember?, by: String)
-  /// Members, and whether there are more.
+  /// A page of members, and whether more follow.
   case members([GroupMember], hasMore: Bool)
-  /// The group is deleted.
+  /// The group was deleted.
   case deleted
   /// Whether a like has changed.
   case like(isChanged: Bool)
-  /// Likes, by offset and person, and whether there are more.
+  /// A page of likes, sorted by offset and person, and whether more follow.
   case likes([PublicationLike], hasMore: Bool)
   /// The badge as it is now.
   case badge(RoomBadge)
-  /// Badges, and whether there are more.
+  /// A page of badges, and whether more follow.
   case badges([RoomBadge], hasMore: Bool)
   /// The room is not a group.
   case unknownGroup
-  /// There is no such publication, or it is no longer kept.
+  /// The publication does not exist or is no longer stored.
   case unknownPublication
-  /// The person may not.
+  /// The actor lacks the right.
   case notAllowed
-  /// The limit is reached.
+  /// The request's limit of members, likes or read positions is reached.
   case tooMany
 
-  /// Whether it was done.
+  /// Whether the request succeeded.
   public var isDone: Bool {
     switch self {
     case .unknownGroup, .unknownPublication, .notAllowed, .tooMany: false

@@ -1,57 +1,57 @@
-/// A publication, by its room and offset.
+/// The address of a publication: its room and offset.
 public struct PublicationPlace: Sendable, Hashable {
   /// The room.
   public var room: RoomName
-  /// Its offset there.
+  /// The publication's offset in the room.
   public var offset: Int
 
-  /// Names a publication.
+  /// Creates the address of a publication.
   public init(room: RoomName, offset: Int) {
     self.room = room
     self.offset = offset
   }
 }
 
-/// A person blocked by another.
+/// A block of one person by another.
 public struct PersonBlock: Sendable, Equatable {
   /// The person who blocks.
   public var person: PersonID
   /// The person who is blocked.
   public var blocked: PersonID
 
-  /// Makes a block.
+  /// Creates a block of `blocked` by `person`.
   public init(person: PersonID, blocked: PersonID) {
     self.person = person
     self.blocked = blocked
   }
 }
 
-/// Work for people in rooms.
+/// A request about receipts, reports, members, blocks or the times at which people were online.
 public enum PeopleRequest: Sendable {
-  /// Notes how far a publication has come with a person.
+  /// Records a receipt of a publication. A stage never goes back.
   case receipt(PublicationPlace, Receipt)
-  /// Lists the receipts of a publication, by person.
+  /// Lists the receipts of a publication, sorted by person.
   case receipts(PublicationPlace)
-  /// Reports a publication, or changes the report.
+  /// Reports a publication, or changes a person's earlier report of it.
   case flag(RoomName, PublicationFlag)
-  /// Takes a report back.
+  /// Withdraws a report.
   case unflag(PublicationPlace, PersonID)
-  /// Lists the reports of a room, the newest publications first.
+  /// Lists the reports of a room, those of the newest publications first.
   case flags(RoomName, limit: Int)
-  /// Makes a person a member of a room, or no member.
+  /// Adds a member to a room, or removes one.
   case member(RoomName, PersonID, isMember: Bool)
   /// Lists the members of a room.
   case members(RoomName)
-  /// Blocks a person, or no longer.
+  /// Blocks or unblocks a person.
   case block(PersonBlock, isBlocked: Bool)
   /// Lists all blocks of all people.
   case blocks
-  /// Notes when people were online last.
+  /// Records the last time at which people were online.
   case online([PersonID], Timestamp)
-  /// Returns when people were online last.
+  /// Reads the last times at which people were online.
   case lastOnline([PersonID])
 
-  /// Its traits.
+  /// The request's traits.
   public var traits: StoreTraits {
     switch self {
     case .receipt(let place, _), .unflag(let place, _): .writing(locking: .room(place.room))
@@ -66,22 +66,22 @@ public enum PeopleRequest: Sendable {
 
 /// The reply to a request about people.
 public enum PeopleReply: Sendable, Equatable {
-  /// Done, without a result.
+  /// The request succeeded, without a result.
   case done
-  /// No such publication, or it is no longer kept.
+  /// The publication does not exist or is no longer stored.
   case unknownPublication
   /// The receipt as it is now, and the publication's author.
   case receipt(Receipt, author: PersonID?, isChanged: Bool)
   /// A publication's receipts, and its author.
   case receipts([Receipt], author: PersonID?)
-  /// Reports.
+  /// Reports of a room.
   case flags([PublicationFlag])
   /// Members of a room.
   case members([PersonID])
-  /// Blocks.
+  /// All blocks.
   case blocks([PersonBlock])
-  /// Times in the order of the question; `nil` for people never seen.
+  /// Times in the order of the request; `nil` for people who were never online.
   case lastOnline([Timestamp?])
-  /// Not done.
+  /// The request failed.
   case failed(StoreError)
 }

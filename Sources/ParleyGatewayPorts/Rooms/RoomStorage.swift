@@ -2,12 +2,12 @@ public import ParleyJSON
 
 /// The limits of a room's history. Publications beyond either limit are dropped.
 public struct RoomMemory: Sendable, Hashable {
-  /// Newest publications that are kept, at most; 0 keeps none.
+  /// Maximum number of publications that a room retains; 0 retains none.
   public var publicationsMax: Int
-  /// Milliseconds that each is kept, at most.
+  /// Maximum age of a publication, in milliseconds.
   public var ageMax: Timestamp
 
-  /// Makes limits.
+  /// Creates limits of number and age.
   public init(publicationsMax: Int, ageMax: Timestamp) {
     self.publicationsMax = publicationsMax
     self.ageMax = ageMax
@@ -17,16 +17,16 @@ public struct RoomMemory: Sendable, Hashable {
   public static let standard = RoomMemory(publicationsMax: 1_000, ageMax: 86_400_000)
 }
 
-/// A publication for the store.
+/// A publication to be stored.
 public struct PublicationDraft: Sendable, Equatable {
-  /// The publisher's own name for it: the same one in the same room is published once.
+  /// The publisher's key: a room publishes each key once. `nil` publishes always.
   public var key: String?
   /// The publication; the store sets its offset.
   public var publication: Publication
   /// Whether followers of the room who are offline are to be notified.
   public var pushes: Bool
 
-  /// Makes a draft.
+  /// Creates a draft, by default without a key and without push notifications.
   public init(
     key: String? = nil, time: Timestamp, personID: PersonID? = nil, senderID: String? = nil,
     data: JSONValue, pushes: Bool = false
@@ -38,33 +38,36 @@ public struct PublicationDraft: Sendable, Equatable {
   }
 }
 
-/// The part of a history to read.
+/// The part of a room's history to read.
 public enum RoomRange: Sendable, Hashable {
-  /// The newest.
+  /// The newest publications.
   case newest
-  /// The first ones after an offset.
+  /// The publications right after an offset.
   case since(Int)
-  /// The last ones before an offset.
+  /// The publications right before an offset.
   case before(Int)
 }
 
-/// Work with rooms. The store numbers publications, so there is one order.
+/// A request about a room's publications. The store assigns the offsets, so all nodes see one
+/// order.
 public enum RoomRequest: Sendable {
-  /// Publishes. Keys younger than `keyAge` milliseconds are remembered, at least.
+  /// Stores a publication. A key is remembered for at least `keyAge` milliseconds.
   case publish(RoomName, PublicationDraft, memory: RoomMemory, keyAge: Timestamp)
-  /// Reads at most `limit` publications, oldest first, and of more than one at most `bytesMax`
-  /// bytes of data.
+  /// Reads at most `limit` publications, oldest first, with at most `bytesMax` bytes of data in
+  /// total unless the first one alone exceeds that.
   case page(
     RoomName, RoomRange, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
-  /// Reads everything after a position, or nothing; without a position, the room's current one.
+  /// Reads all publications after a position, or none if some of them are missing or exceed the
+  /// limits. Without a position, reads the room's current position.
   case recover(
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
-  /// Continues under another epoch, because a client knows of publications that were lost.
+  /// Replaces the epoch `from` by `to`, because a client knows of publications that the store has
+  /// lost.
   case renewEpoch(RoomName, from: String, to: String)
-  /// Reads the heads of many rooms, for a node that has their publications up to a place.
+  /// Reads the heads of rooms, by which a node detects publications that it has missed.
   case heads([RoomName])
 
-  /// Its traits.
+  /// The request's traits.
   public var traits: StoreTraits {
     switch self {
     case .publish(let room, let draft, _, _):
@@ -77,15 +80,16 @@ public enum RoomRequest: Sendable {
 
 /// The reply to a request about a room.
 public enum RoomReply: Sendable, Equatable {
-  /// It is published, at this place and time, now or earlier under the same key.
+  /// The publication's position and time. `isRepeated` means that the same key published it
+  /// earlier.
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
-  /// The key was used for another publication.
+  /// The key was already used for a different publication.
   case keyReused
   /// A part of the history.
   case page(RoomPage)
-  /// The publications to continue with.
+  /// The publications that a subscriber has missed.
   case recovery(RoomRecovery)
-  /// The rooms' heads, in the order in which they were asked for.
+  /// The rooms' heads, in the order of the request.
   case heads([RoomHead])
 }
 
@@ -95,10 +99,11 @@ public struct RoomHead: Sendable, Equatable {
   public var position: RoomPosition
   /// The time of the newest publication; 0 before the first one.
   ///
-  /// After a failover two histories may have the same position and not the same publications.
+  /// After a failover, two histories may have the same position and different publications. The
+  /// time tells them apart.
   public var time: Timestamp
 
-  /// Makes a head.
+  /// Creates the head of a room.
   public init(position: RoomPosition, time: Timestamp) {
     self.position = position
     self.time = time
@@ -109,14 +114,14 @@ public struct RoomHead: Sendable, Equatable {
 public struct RoomPage: Sendable, Equatable {
   /// The room's position.
   public var head: RoomPosition
-  /// Oldest first.
+  /// The publications, oldest first.
   public var publications: [Publication]
-  /// Whether publications right after the `since` asked for are no longer kept.
+  /// Whether publications right after the requested `since` are no longer stored.
   public var hasGap: Bool
-  /// Whether there is more in the same direction.
+  /// Whether more publications follow in the same direction.
   public var hasMore: Bool
 
-  /// Makes a page.
+  /// Creates a page of publications.
   public init(head: RoomPosition, publications: [Publication], hasGap: Bool, hasMore: Bool) {
     self.head = head
     self.publications = publications
@@ -125,14 +130,14 @@ public struct RoomPage: Sendable, Equatable {
   }
 }
 
-/// The continuation of a subscription from a position.
+/// The publications with which a subscription resumes from a position.
 public struct RoomRecovery: Sendable, Equatable {
   /// The room's position.
   public var head: RoomPosition
-  /// All that was missed; `nil` if not all of it is known, or none was asked for.
+  /// All missed publications; `nil` if some of them are unknown, or no position was given.
   public var missed: [Publication]?
 
-  /// Makes a recovery.
+  /// Creates a recovery up to the room's position.
   public init(head: RoomPosition, missed: [Publication]?) {
     self.head = head
     self.missed = missed

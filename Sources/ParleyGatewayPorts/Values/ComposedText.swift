@@ -1,8 +1,10 @@
 extension String {
-  /// The text in normalisation form C: the bytes that two texts share if and only if `==` finds them equal.
+  /// The text in normalisation form C (NFC). Two texts have the same bytes in this form if and only
+  /// if `==` treats them as equal.
   ///
-  /// The standard library compares strings in this form and offers it under an underscored name alone; decision 62 has
-  /// the alternatives. A test compares it with Unicode's own examples.
+  /// The standard library compares strings in this form, but exposes it only under an underscored
+  /// name; decision 62 describes the alternatives. A test compares the result with Unicode's
+  /// examples.
   ///
   /// - Complexity: O(*n*) bytes.
   package var composed: String {

@@ -1,37 +1,37 @@
-/// Work of many strangers that waits its turn: each of them in turn, and of each the oldest first.
+/// A round-robin queue: takes strangers in turn, and the oldest element of each.
 ///
-/// An element holds a slot from its arrival until ``finish(for:)``. The strangers share the slots (``FairShares``), and one
-/// stranger has a bounded number of them. So a stranger with one element waits for at most one element of each other
-/// stranger, however many they have sent.
+/// An element occupies a slot from ``append(_:for:)`` to ``finish(for:)``. The strangers share the
+/// slots (``FairShares``), and each has a maximum number of them. So a stranger with one element
+/// waits for at most one element of each other stranger, however many they have queued.
 package struct FairQueue<Key: Hashable & Sendable, Element: Sendable>: Sendable {
-  /// A stranger, or all holders that only the capacity limits.
+  /// A stranger, or, with a `nil` key, all holders that only the capacity limits.
   private struct Holder: Hashable, Sendable { let key: Key? }
 
   private let countMaxOfStranger: Int
   private var shares: FairShares<Key>
   private var waiting: [Holder: [Element]] = [:]
-  /// The holders with waiting elements, in the order of their turns.
+  /// The holders with waiting elements, in round-robin order.
   private var turns = LinkedQueue<Holder>()
-  /// The number of elements that wait.
+  /// The number of waiting elements.
   package private(set) var count = 0
 
   /// Creates an empty queue.
   ///
   /// - Parameters:
-  ///   - capacity: The slots of all strangers.
-  ///   - countMaxOfStranger: The slots that one stranger can have at most.
+  ///   - capacity: The number of slots for all strangers.
+  ///   - countMaxOfStranger: The maximum number of slots of one stranger.
   package init(capacity: Int, countMaxOfStranger: Int) {
     shares = FairShares(capacity: capacity)
     self.countMaxOfStranger = countMaxOfStranger
   }
 
-  /// Whether no element waits.
+  /// Whether no element is waiting.
   package var isEmpty: Bool { count == 0 }
 
   /// Adds an element.
   ///
-  /// - Parameter key: The stranger; `nil` for one that only the capacity limits.
-  /// - Returns: Why it was not added; `nil` if it waits now.
+  /// - Parameter key: The stranger; `nil` for a holder that only the capacity limits.
+  /// - Returns: The reason for rejecting the element; `nil` if it was added.
   /// - Complexity: O(1).
   package mutating func append(_ element: Element, for key: Key?) -> FairShares<Key>.Refusal? {
     if let key, shares.amount(of: key) >= countMaxOfStranger { return .overShare }
@@ -43,7 +43,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element: Sendable>: Sendable 
     return nil
   }
 
-  /// Removes and returns the element whose turn it is. It keeps its slot.
+  /// Removes and returns the next element. It continues to occupy its slot.
   ///
   /// - Complexity: O(*n*) elements of its stranger.
   package mutating func popFirst() -> Element? {
@@ -55,14 +55,14 @@ package struct FairQueue<Key: Hashable & Sendable, Element: Sendable>: Sendable 
     return element
   }
 
-  /// Frees the slot of an element that has been removed by ``popFirst()``.
+  /// Releases the slot of an element that ``popFirst()`` has returned.
   ///
-  /// - Parameter key: As given to ``append(_:for:)``.
+  /// - Parameter key: The key that was passed to ``append(_:for:)``.
   package mutating func finish(for key: Key?) { shares.give(1, for: key) }
 
-  /// Removes an element that waits, and frees its slot.
+  /// Removes a waiting element and releases its slot.
   ///
-  /// - Returns: The element; `nil` if none of the stranger's matches.
+  /// - Returns: The element; `nil` if no element of the stranger matches.
   /// - Complexity: O(*n*) elements of the stranger.
   package mutating func remove(
     for key: Key?, where isMeant: (Element) -> Bool

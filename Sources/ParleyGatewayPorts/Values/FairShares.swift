@@ -1,36 +1,37 @@
 /// A capacity that many strangers share: bytes in reception, sessions, slots.
 ///
-/// One stranger may hold at most as much as remains free for all others. So a single stranger reaches half of the
-/// capacity, *k* strangers that take all they can reach 1/(*k* + 1) each, and the same amount remains free for the
-/// next one. No share has to be configured, and none is reserved for strangers that are not here. (Dynamic queue
-/// thresholds with a factor of 1: A. Choudhury and E. Hahne, IEEE/ACM Transactions on Networking 6(2), 1998.)
+/// One stranger may hold at most as much as remains free. So a single stranger can hold half of the
+/// capacity, and *k* strangers can hold 1/(*k* + 1) each, with the same amount free for the next
+/// one. No share has to be configured or reserved for absent strangers. (Dynamic queue thresholds
+/// with a factor of 1: A. Choudhury and E. Hahne, IEEE/ACM Transactions on Networking 6(2), 1998.)
 ///
-/// Invariant: `held` is the sum over all holders, those without a key included, and is at most `capacity`.
+/// Invariant: `held` is the sum of all holders' amounts, including holders without a key, and
+/// `held` ≤ `capacity` unless the capacity is 0.
 package struct FairShares<Key: Hashable & Sendable>: Sendable {
-  /// A refused request.
+  /// The reason to refuse an amount.
   package enum Refusal: Hashable, Sendable {
     /// The capacity is used up.
     case full
-    /// The stranger holds as much as remains for all others.
+    /// The stranger would hold more than remains free for all others.
     case overShare
   }
 
-  /// The amount that all holders may hold together; 0 disables the limit.
+  /// The maximum amount of all holders together; 0 disables the limit.
   package let capacity: Int
-  /// The amount that all holders hold now.
+  /// The current amount of all holders together.
   package private(set) var held = 0
   private var holders: [Key: Int] = [:]
 
-  /// Creates an unused capacity.
+  /// Creates a capacity of which nothing is held.
   package init(capacity: Int) { self.capacity = max(0, capacity) }
 
-  /// The number of strangers that hold something.
+  /// The number of strangers that hold an amount.
   package var holderCount: Int { holders.count }
 
   /// Returns the amount that a stranger holds.
   package func amount(of key: Key) -> Int { holders[key] ?? 0 }
 
-  /// Returns why an amount would be refused; `nil` if `take` would succeed.
+  /// Returns the reason why `take` would refuse an amount; `nil` if it would succeed.
   ///
   /// - Parameter key: The stranger; `nil` for a holder that only the capacity limits.
   /// - Complexity: O(1).
@@ -43,14 +44,14 @@ package struct FairShares<Key: Hashable & Sendable>: Sendable {
     return isWithin ? nil : .overShare
   }
 
-  /// Returns whether one stranger may hold an amount that leaves so much to all others.
+  /// Returns whether one stranger may hold an amount when `free` remains for all others.
   package static func isWithinShare(_ amount: Int, leaving free: Int) -> Bool {
     amount <= max(1, free)
   }
 
-  /// Takes an amount for a stranger, or nothing.
+  /// Takes the whole amount for a stranger, or nothing.
   ///
-  /// - Returns: Why nothing was taken; `nil` if the stranger now holds the amount until `give`.
+  /// - Returns: The reason for refusal; `nil` if the stranger now holds the amount until `give`.
   /// - Complexity: O(1).
   package mutating func take(_ amount: Int, for key: Key?) -> Refusal? {
     if let refusal = refusal(of: amount, for: key) { return refusal }
@@ -61,7 +62,7 @@ package struct FairShares<Key: Hashable & Sendable>: Sendable {
 
   /// Releases an amount that was taken under the same key.
   ///
-  /// - Precondition: The stranger holds that much.
+  /// - Precondition: The stranger holds at least the amount.
   /// - Complexity: O(1).
   package mutating func give(_ amount: Int, for key: Key?) {
     held -= amount

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-  /// Two hexadecimal digits for each byte, in lower case.
+  /// The bytes as two lower-case hexadecimal digits each.
   package var hexadecimal: String {
     String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
@@ -8,7 +8,7 @@ extension Sequence<UInt8> {
 private let digits = Array("0123456789abcdef".utf8)
 
 extension [UInt8] {
-  /// Reads hexadecimal digits in lower case, two for each byte; `nil` for anything else.
+  /// Parses lower-case hexadecimal digits, two for each byte; `nil` for any other text.
   package init?(hexadecimal digits: some Collection<UInt8>) {
     guard digits.count.isMultiple(of: 2) else { return nil }
     self = []

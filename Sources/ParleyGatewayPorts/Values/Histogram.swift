@@ -1,36 +1,37 @@
-/// A histogram of durations, as Prometheus counts them.
+/// A histogram of durations for Prometheus.
 ///
-/// A plain value: a loop's histogram is read on that loop.
+/// A value without synchronisation: a loop's histogram is read on that loop.
 public struct Histogram: Sendable {
-  /// The upper bounds of the buckets in microseconds, ascending; beyond the last is one bucket more.
+  /// The upper bounds of the buckets in microseconds, ascending. One more bucket follows the last
+  /// bound.
   public let bounds: [Int64]
-  /// The number of values in each bucket and in no earlier one; one element more than `bounds`.
+  /// The number of values in each bucket, not cumulated; one element more than `bounds`.
   public private(set) var counts: [Int]
-  /// All values together, in microseconds.
+  /// The sum of all values, in microseconds.
   public private(set) var sum: Int64 = 0
 
-  /// From a tenth of a millisecond to ten seconds, about three bounds a decade.
+  /// Bounds from 0.1 milliseconds to 10 seconds, about three per decade.
   public static let latencies: [Int64] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000, 5_000_000, 10_000_000,
   ]
 
-  /// Makes an empty histogram.
+  /// Creates an empty histogram, by default for latencies.
   public init(bounds: [Int64] = Histogram.latencies) {
     self.bounds = bounds
     counts = Array(repeating: 0, count: bounds.count + 1)
   }
 
-  /// Counts a value in microseconds. - Complexity: O(*bounds*), and the small ones come first.
+  /// Counts a value in microseconds. - Complexity: O(*bounds*), starting with the smallest.
   public mutating func record(_ value: Int64) {
     counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
     sum += value
   }
 
-  /// The number of values counted.
+  /// The number of counted values.
   public var count: Int { counts.reduce(0, +) }
 
-  /// Returns the values counted since an earlier state of this histogram.
+  /// Returns the values counted since an earlier copy of this histogram.
   public func since(_ earlier: Histogram) -> Histogram {
     precondition(bounds == earlier.bounds, "histograms with other bounds are not of one history")
     var later = self
@@ -39,19 +40,19 @@ public struct Histogram: Sendable {
     return later
   }
 
-  /// Counts all that another histogram has counted.
+  /// Adds the values of another histogram.
   public mutating func add(_ other: Histogram) {
     precondition(bounds == other.bounds, "histograms with other bounds cannot be added")
     for index in counts.indices { counts[index] += other.counts[index] }
     sum += other.sum
   }
 
-  /// The approximate value that this share of all is at or below, in microseconds; `nil` without any.
+  /// Returns an approximate quantile in microseconds; `nil` without values.
   ///
-  /// Values within a bucket count as evenly spread, as in Prometheus; beyond the last bound the result is
-  /// the bound.
+  /// Interpolates linearly within a bucket, as Prometheus does. Beyond the last bound, the result
+  /// is that bound.
   ///
-  /// - Parameter share: from 0 to 1.
+  /// - Parameter share: The quantile, from 0 to 1.
   public func quantile(_ share: Double) -> Int64? {
     let rank = share * Double(count)
     guard count > 0 else { return nil }

@@ -1,23 +1,25 @@
-/// Elements of many holders, which lead to the oldest element of the holder with most of them.
+/// Queues of many holders' elements, with fast access to the oldest element of the holder that has
+/// the most.
 ///
-/// Where something has to make room for a newcomer, that element is the fairest choice: a single holder displaces only
+/// When a new element needs room, evicting that element is fairest: a single holder displaces only
 /// its own elements.
 package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sendable>: Sendable {
   /// The elements of each holder, oldest first.
   private var queues: [Holder: LinkedQueue<Element>] = [:]
-  /// The holders by their number of elements; of equal ones, the one that reached it first comes first.
+  /// The holders by their number of elements. Among equals, the holder that reached the number
+  /// first comes first.
   private var holders: [Int: LinkedQueue<Holder>] = [:]
 
-  /// The number of elements of the holder with most of them.
+  /// The maximum number of elements of any holder.
   package private(set) var largestCount = 0
 
-  /// Creates queues without elements.
+  /// Creates empty queues.
   package init() {}
 
-  /// Returns the number of a holder's elements.
+  /// Returns the number of elements of a holder.
   package func count(of holder: Holder) -> Int { queues[holder]?.count ?? 0 }
 
-  /// The oldest element of the holder with most of them.
+  /// The oldest element of the holder with the most elements.
   package var oldestOfLargest: (holder: Holder, element: Element)? {
     guard let holder = holders[largestCount]?.first, let element = queues[holder]?.first else {
       return nil
@@ -25,7 +27,7 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
     return (holder, element)
   }
 
-  /// Adds an element behind the others of its holder.
+  /// Appends an element to its holder's queue.
   ///
   /// - Precondition: The element is not in the holder's queue yet.
   /// - Complexity: O(1).
@@ -34,7 +36,7 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
     move(holder, from: count(of: holder) - 1)
   }
 
-  /// Removes an element from a holder's queue, if it is there.
+  /// Removes an element from a holder's queue, if the queue contains it.
   ///
   /// - Complexity: O(1).
   package mutating func remove(_ element: Element, of holder: Holder) {
@@ -42,7 +44,7 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
     move(holder, from: count(of: holder) + 1)
   }
 
-  /// Moves a holder, whose number of elements has changed by one, to the others with that number.
+  /// Moves a holder to the bucket of its number of elements, which has changed by one.
   private mutating func move(_ holder: Holder, from former: Int) {
     let count = count(of: holder)
     if former > 0 {
@@ -55,7 +57,7 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
       queues[holder] = nil
     }
     largestCount = max(largestCount, count)
-    // A holder that left the largest number has one less now.
+    // If the largest bucket is empty, its holder is now in the bucket below.
     if holders[largestCount] == nil { largestCount -= 1 }
   }
 }

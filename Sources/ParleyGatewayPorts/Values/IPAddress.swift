@@ -1,6 +1,6 @@
-/// An address of IPv4 or IPv6, as a number of 128 bits.
+/// An IPv4 or IPv6 address, as a number of 128 bits.
 ///
-/// An IPv4 address is what it is within IPv6, `::ffff:a.b.c.d`: both ways to write one are equal.
+/// An IPv4 address is stored as its IPv6 form `::ffff:a.b.c.d`, so both notations are equal.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   private let high: UInt64
   private let low: UInt64
@@ -12,20 +12,19 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   private static let ofFour: UInt64 = 0xffff_0000_0000
 
-  /// Whether it is one of IPv4.
+  /// Whether the address is an IPv4 address.
   public var isFour: Bool { high == 0 && low >> 32 == 0xffff }
 
-  /// Whether it is this machine's own.
+  /// Whether the address is a loopback address.
   public var isLoopback: Bool {
     isFour ? low & 0xff00_0000 == 0x7f00_0000 : high == 0 && low == 1
   }
 
-  /// The part that identifies one subscriber of a network provider: an IPv4 address, or the first
-  /// 64 bits of an IPv6 address, since every device chooses the rest for itself, and as often as it
-  /// likes.
+  /// The part that identifies a subscriber of a network provider: an IPv4 address, or the first 64
+  /// bits of an IPv6 address. Devices choose the other bits themselves and change them at will.
   public var subscriber: IPAddress { isFour ? self : IPAddress(high: high, low: 0) }
 
-  /// Four numbers with dots, or eight groups with colons (without leaving out any).
+  /// Four numbers with dots, or eight groups with colons, without abbreviation.
   public var description: String {
     if isFour { return Self.text(ofFour: UInt32(truncatingIfNeeded: low)) }
     return [high, low].flatMap { half in
@@ -33,7 +32,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }.joined(separator: ":")
   }
 
-  /// Four numbers with dots: at most 15 bytes, which a string holds without an allocation.
+  /// Formats an IPv4 address: at most 15 bytes, which a string stores without an allocation.
   private static func text(ofFour number: UInt32) -> String {
     String(unsafeUninitializedCapacity: 15) { text in
       var count = 0
@@ -52,7 +51,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The first bits of it, the rest zero.
+  /// Returns the address with all but the first bits set to zero.
   fileprivate func prefix(_ bits: Int) -> IPAddress {
     IPAddress(
       high: high & Self.mask(bits), low: low & Self.mask(bits - 64))
@@ -64,12 +63,12 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   // MARK: Reading
 
-  /// Takes an address of IPv4 as a number, whose highest byte comes first in the text.
+  /// Creates an IPv4 address from a number in host order, such as 0x7f000001 for 127.0.0.1.
   public init(four number: UInt32) { self.init(high: 0, low: Self.ofFour | UInt64(number)) }
 
-  /// Takes an address from a packet: 4 bytes of IPv4, or 16 of IPv6.
+  /// Creates an address from the bytes of a packet: 4 for IPv4, 16 for IPv6.
   ///
-  /// - Precondition: There are as many bytes.
+  /// - Precondition: There are 4 or 16 bytes.
   public init(bytes: [UInt8]) {
     precondition(bytes.count == 4 || bytes.count == 16, "an address has 4 bytes, or 16")
     func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -80,26 +79,28 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is neither.
+  /// Parses an IPv6 address in the notation of RFC 4291, or an IPv4 address; `nil` for any other
+  /// text.
   ///
-  /// Numbers with leading zeros are refused: some programs read them as octal, and others do not.
+  /// Numbers with leading zeros are rejected, because some programs read them as octal.
   public init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ Self.read($0.span) }) else { return nil }
     self = address
   }
 
-  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
+  /// Parses an address in a proxy's header, which may have a port. An IPv6 address with a port is
+  /// in brackets.
   public init?(hop text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ Self.readHop($0.span) }) else { return nil }
     self = address
   }
 
-  // Several addresses are read for each connection and request: nothing is allocated for those of
-  // IPv4.
+  // Each connection and request has several addresses, so parsing an IPv4 address does not
+  // allocate.
   private static func read(_ text: Span<UInt8>) -> IPAddress? {
-    // The longest one has 45 characters; a zone may follow.
+    // The longest address has 45 characters; a zone may follow.
     guard text.count <= 64 else { return nil }
     let bytes = text.extracting(..<first(UInt8(ascii: "%"), in: text))
     guard first(UInt8(ascii: ":"), in: bytes) < bytes.count else {
@@ -122,7 +123,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return read(isPort(text.extracting(colon...)) ? text.extracting(..<colon) : text)
   }
 
-  /// The index of a byte, or the count without it.
+  /// Returns the index of a byte; the count if the byte does not occur.
   private static func first(_ byte: UInt8, in bytes: Span<UInt8>) -> Int {
     var index = 0
     while index < bytes.count, bytes[index] != byte { index += 1 }
@@ -149,7 +150,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         digitCount = 0
         number = 0
       } else {
-        // A zero is followed by no further digit.
+        // A number that begins with zero has no further digit.
         guard (0x30...0x39).contains(byte), digitCount == 0 || number > 0 else { return nil }
         number = number * 10 + UInt32(byte - 0x30)
         digitCount += 1
@@ -159,10 +160,10 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return partCount == 4 && digitCount > 0 ? address << 8 | number : nil
   }
 
-  /// The eight groups of 16 bits.
+  /// Parses the eight groups of 16 bits.
   private static func groups(_ bytes: [UInt8]) -> [UInt16]? {
     let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    // `::` is an empty part; at an end it is two.
+    // `::` results in one empty part, or in two at the start or the end.
     let gaps = parts.indices.filter { parts[$0].isEmpty }
     var head: [UInt16] = []
     var tail: [UInt16] = []
@@ -199,12 +200,12 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Neighbouring addresses: those that share their first bits (CIDR, RFC 4632).
+/// A range of addresses with the same first bits (CIDR, RFC 4632).
 public struct AddressRange: Sendable, Hashable {
   private let base: IPAddress
   private let bits: Int
 
-  /// Reads `10.0.0.0/8`, `2001:db8::/32`, or one address; `nil` for anything else.
+  /// Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; `nil` for any other text.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first, let address = IPAddress(first) else {
@@ -221,6 +222,6 @@ public struct AddressRange: Sendable, Hashable {
     base = address.prefix(self.bits)
   }
 
-  /// Whether an address is among them.
+  /// Whether the range contains an address.
   public func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == base }
 }

@@ -1,13 +1,13 @@
 import ParleyModel
 
 extension Unicode.Scalar {
-  /// Whether it separates words, in any script.
+  /// Whether the scalar is white space, in any script.
   package var isBlank: Bool { properties.isWhitespace }
 
-  /// Whether it is drawn as nothing: ``CharacterRules/isInvisible(_:)``.
+  /// Whether the scalar is invisible: ``CharacterRules/isInvisible(_:)``.
   package var isInvisible: Bool { CharacterRules.isInvisible(self) }
 
-  /// Whether it breaks a line, controls a terminal, or changes the direction of writing:
+  /// Whether the scalar breaks a line, controls a terminal, or changes the direction of writing:
   /// ``CharacterRules/isDeceiving(_:)``.
   package var isDeceiving: Bool { CharacterRules.isDeceiving(self) }
 }

@@ -1,4 +1,4 @@
-/// Elements in the order of their arrival, of which any can be removed in constant time.
+/// A FIFO queue from which any element can be removed in constant time.
 package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
   private struct Neighbours {
     var previous: Element?
@@ -6,7 +6,7 @@ package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
   }
 
   private var neighbours: [Element: Neighbours] = [:]
-  /// The element that arrived first.
+  /// The oldest element.
   package private(set) var first: Element?
   private var last: Element?
 
@@ -19,10 +19,10 @@ package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
   /// Whether the queue has no elements.
   package var isEmpty: Bool { neighbours.isEmpty }
 
-  /// Returns whether the queue has an element.
+  /// Returns whether the queue contains an element.
   package func contains(_ element: Element) -> Bool { neighbours[element] != nil }
 
-  /// Adds an element behind all others.
+  /// Appends an element.
   ///
   /// - Precondition: The queue does not contain it yet.
   /// - Complexity: O(1).
@@ -53,7 +53,7 @@ package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Removes and returns the element that arrived first.
+  /// Removes and returns the oldest element.
   ///
   /// - Complexity: O(1).
   package mutating func popFirst() -> Element? {

@@ -1,6 +1,6 @@
-/// Bytes written as `%41` and the like, in addresses and in lines of files.
+/// Percent-encoding (RFC 3986), used in URLs and in lines of files.
 package enum PercentEncoding {
-  /// A text with everything encoded that a path must not contain.
+  /// Returns a text in which all bytes except unreserved characters are encoded.
   package static func encoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -17,12 +17,13 @@ package enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text of a name or value in a query, where `+` stands for a space, as forms write it.
+  /// Decodes a name or a value of a query, in which `+` encodes a space as in forms; `nil` as for
+  /// ``decoded(_:)``.
   package static func decoded(inQuery text: Substring) -> String? {
     decoded(text, plus: UInt8(ascii: " "))
   }
 
-  /// The decoded text; `nil` if an escape is broken or the result is not UTF-8.
+  /// Decodes a text; `nil` if an escape is malformed or the result is not UTF-8.
   ///
   /// - Complexity: O(*n*) bytes.
   package static func decoded(_ text: Substring) -> String? {
@@ -36,14 +37,14 @@ package enum PercentEncoding {
     }
   }
 
-  /// The bytes that a form's value stands for; `nil` if an escape is broken.
+  /// Decodes a value of a form, in which `+` encodes a space; `nil` if an escape is malformed.
   package static func bytes(inForm value: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     bytes(in: value, plus: UInt8(ascii: " "))
   }
 
-  /// The decoded bytes, written in one pass.
+  /// Decodes bytes in one pass.
   private static func bytes(in text: UnsafeBufferPointer<UInt8>, plus: UInt8) -> [UInt8]? {
-    // An array of no capacity is one that all threads share, and its count would be written.
+    // All empty arrays share one buffer, whose count must not be written.
     guard !text.isEmpty else { return [] }
     var isBroken = false
     let bytes = [UInt8](unsafeUninitializedCapacity: text.count) { target, count in

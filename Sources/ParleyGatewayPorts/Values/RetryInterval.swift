@@ -1,12 +1,13 @@
-/// Retry intervals for refused clients, spread evenly so that these clients do not all return at once.
+/// Retry intervals for rejected clients, spread evenly so that these clients do not all return at
+/// once.
 ///
-/// Each interval differs from those before it: they follow the multiples of the golden ratio, which fill a range evenly
-/// without a source of randomness.
+/// The intervals follow the multiples of the golden ratio, which fill a range evenly without a
+/// source of randomness.
 package struct RetryInterval: Sendable {
   private let milliseconds: ClosedRange<Int>
   private var position: UInt32 = 0
 
-  /// Creates intervals of a range, which is one to five seconds by default.
+  /// Creates intervals within a range, by default of 1 to 5 seconds.
   package init(milliseconds: ClosedRange<Int> = 1_000...5_000) { self.milliseconds = milliseconds }
 
   /// Returns the interval for the next client, in milliseconds.

@@ -1,23 +1,23 @@
-/// A party whose connections and requests are limited together.
+/// A party whose connections and requests have a common limit.
 public enum LimitedParty: Sendable {
-  /// A user, by name.
+  /// A user, by id.
   case user(String)
-  /// A client's address.
+  /// A client, by address.
   case address(IPAddress)
 }
 
-/// Limits of users and addresses that several gateways in one process share. From any thread.
+/// Limits of users and addresses that the gateways of one process share. Thread-safe.
 ///
-/// It is asked once for each connection and request; each gateway counts the messages of its connections
+/// Called once for each connection and request. Each gateway counts the messages of its connections
 /// itself.
 public protocol SharedLimits: AnyObject, Sendable {
-  /// Counts connections that have come, or gone.
+  /// Adds opened connections, or subtracts closed ones if the number is negative.
   func count(_ connections: Int, of party: LimitedParty)
 
   /// Milliseconds to wait before one more connection; 0 counts it as an attempt. `nil` if there are too
   /// many.
   func waitToConnect(of party: LimitedParty) -> Int64?
 
-  /// Milliseconds to wait before one more request; 0 counts it.
+  /// Returns the milliseconds to wait before a further request; 0 counts it.
   func waitToAsk(of party: LimitedParty) -> Int64
 }

@@ -1,36 +1,36 @@
-/// A rate limit: an average per second, and a burst after a quiet time.
+/// A rate limit: an average per second, and a burst after a pause.
 public struct Rate: Sendable, Hashable {
-  /// The average amount per second; 0 for no limit.
+  /// The average amount per second; 0 disables the limit.
   public var perSecond: Int
-  /// The amount at once, after a quiet time.
+  /// The maximum amount at once, after a pause.
   public var burst: Int
 
-  /// Makes a rate.
+  /// Creates a rate from an average and a burst.
   public init(perSecond: Int, burst: Int) {
     self.perSecond = perSecond
     self.burst = burst
   }
 
-  /// A rate whose burst is the amount of some seconds.
+  /// Creates a rate whose burst is the average amount of some seconds.
   public init(perSecond: Int, burstSeconds: Int) {
     self.init(perSecond: perSecond, burst: perSecond * burstSeconds)
   }
 }
 
-/// Usage of a rate limit: a bucket that holds a burst, and fills at the rate.
+/// The usage of a rate limit (token bucket). The bucket holds a burst and refills at the rate.
 ///
-/// In any time *t* (seconds), the drawn amount is at most `rate.perSecond` · *t* + `rate.burst`, in whole
-/// numbers without rounding. An amount larger than a whole bucket waits until it is full, and then leaves a
-/// debt, so that the average still holds. The rate is handed in with each call: a bucket is two words, and
-/// an unused bucket is full.
+/// In any *t* seconds, the drawn amount is at most `rate.perSecond` · *t* + `rate.burst`, computed
+/// exactly in integers. An amount larger than the bucket waits until the bucket is full, and then
+/// leaves a debt, so that the average still holds. The rate is a parameter of each call, so a
+/// bucket is only two words; an unused bucket is full.
 public struct TokenBucket: Sendable, Hashable {
-  /// The amount missing in the bucket, in thousandths: with times in milliseconds and rates in
-  /// seconds nothing has to be divided.
+  /// The amount missing in the bucket, in thousandths, because times in milliseconds and rates per
+  /// second then need no division.
   private var missing: Int64 = 0
   /// The time of the last update, in milliseconds of uptime.
   private var time: Int64 = 0
 
-  /// A full bucket.
+  /// Creates a full bucket.
   public init() {}
 
   /// Returns the amount missing at a later time.
@@ -40,8 +40,8 @@ public struct TokenBucket: Sendable, Hashable {
     return isOver ? 0 : max(0, missing - back)
   }
 
-  /// Milliseconds until an amount could be drawn if nothing else is drawn; 0 for now, and never one more
-  /// than it takes.
+  /// Returns the minimum milliseconds until an amount can be drawn if nothing else is drawn; 0 for
+  /// now.
   public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
     guard rate.perSecond > 0 else { return 0 }
     let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)
@@ -59,14 +59,15 @@ public struct TokenBucket: Sendable, Hashable {
 
   /// Draws an amount if the bucket holds it.
   ///
-  /// - Returns: 0 if it did; else the milliseconds to wait, and nothing was drawn.
+  /// - Returns: 0 if the amount was drawn; otherwise the milliseconds to wait, and nothing was
+  ///   drawn.
   public mutating func draw(_ count: Int, at rate: Rate, now: Int64) -> Int64 {
     let wait = wait(for: count, at: rate, now: now)
     if wait == 0 { take(count, at: rate, now: now) }
     return wait
   }
 
-  /// Whether the bucket is full, and can be forgotten.
+  /// Whether the bucket is full, so that it can be discarded.
   public func isFull(at rate: Rate, now: Int64) -> Bool {
     rate.perSecond <= 0 || missing(at: rate, now: now) == 0
   }
