@@ -1,32 +1,32 @@
 public import OTCore
 
-/// A stretch of text by one author.
+/// A run of text by one author.
 public struct AuthorRun: Sendable, Hashable {
-  /// The author's name as shown to people; empty if it is no longer known.
+  /// The author's display name; empty if it is no longer known.
   public var author: String
   /// The run's length in Unicode scalars.
   public var count: Int
 
-  /// Makes a stretch.
+  /// Creates a run of an author.
   public init(author: String, count: Int) {
     self.author = author
     self.count = count
   }
 }
 
-/// The authors of the parts of a text, tracked from operation to operation.
+/// The authors of the parts of a text, updated with each operation.
 ///
-/// Inserted text is its author's wherever it moves to. Neighbouring runs have different authors,
-/// and no run is empty, so equal authorships have equal runs.
+/// Inserted text keeps its author when it moves. Adjacent runs have different authors and no run is
+/// empty, so equal authorships have equal runs.
 public struct Authorship: Sendable {
   private var names: [String] = []
   private var numbers: [ExactName: UInt32] = [:]
   private var tree = RunTree()
 
-  /// The authorship of an empty text.
+  /// Creates the authorship of an empty text.
   public init() {}
 
-  /// The authorship that these runs describe.
+  /// Creates the authorship with the given runs.
   public init(_ runs: some Sequence<AuthorRun>) {
     var numbered: [RunWord] = []
     for run in runs where run.count > 0 {
@@ -35,9 +35,9 @@ public struct Authorship: Sendable {
     tree = RunTree(numbered)
   }
 
-  /// The authorship of runs whose authors are numbers: places in a list of names.
+  /// Creates the authorship of runs whose authors are indices of `names`.
   ///
-  /// - Complexity: O(*n*) runs, however many authors.
+  /// - Complexity: O(*n*) runs and names.
   package init(names: [String], runs: [(author: Int, count: Int)]) {
     let places = names.map { number($0) }
     tree = RunTree(
@@ -53,7 +53,7 @@ public struct Authorship: Sendable {
     return runs
   }
 
-  /// The runs as numbers, and the names that they stand for, in the order of their first runs.
+  /// The runs with indices of names as authors, and the names, in the order of their first runs.
   package var numberedRuns: (names: [String], runs: [(author: Int, count: Int)]) {
     var used: [String] = []
     var places = [Int](repeating: -1, count: names.count)
@@ -69,13 +69,13 @@ public struct Authorship: Sendable {
     return (used, runs)
   }
 
-  /// Levels of the tree that holds the runs.
+  /// The depth of the tree of runs.
   package var depth: Int { tree.depth }
 
-  /// Follows an operation.
+  /// Updates the authorship with an operation.
   ///
   /// - Parameters:
-  ///   - operation: Its base length is the text's; what is beyond is ignored.
+  ///   - operation: An operation on the text. Anything beyond the runs is ignored.
   ///   - author: The author of its insertions.
   /// - Complexity: O(components · log *n*) with *n* runs, and the runs that are deleted.
   public mutating func apply(_ operation: TextOperation, by author: String) {

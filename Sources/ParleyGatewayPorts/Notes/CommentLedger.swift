@@ -1,40 +1,40 @@
 public import OTCore
 
-/// The comments of one note beside its log, as a store keeps them: the rules are here, and the store has
-/// the rows.
+/// The comments of one note, and access to its log. A store implements the access to its rows; the
+/// extension implements the rules.
 public protocol CommentLedger {
   /// The log's epoch.
   var epoch: String { get }
-  /// The oldest revision that the log can be read from.
+  /// The oldest revision from which the log can be read.
   var base: Int { get }
   /// The log's newest revision.
   var head: Int { get }
   /// The folder that the note is in.
   var folder: FolderPath { get }
 
-  /// The text at a revision from ``base`` to ``head``.
+  /// Returns the text at a revision from ``base`` to ``head``.
   func text(at revision: Int) throws(StoreError) -> Document
   /// Reads the operations of revisions `after < revision <= through`, oldest first.
   func forEachOperation(
     after: Int, through: Int, _ body: (TextOperation) throws(StoreError) -> Void
   ) throws(StoreError)
 
-  /// All comments, in any order.
+  /// Returns all comments, unordered.
   func comments() throws(StoreError) -> [Comment]
-  /// A comment.
+  /// Returns the comment with an id; `nil` if there is none.
   func comment(_ id: CommentID) throws(StoreError) -> Comment?
-  /// The number of comments.
+  /// Returns the number of comments.
   func count() throws(StoreError) -> Int
-  /// Whether a thread has answers.
+  /// Returns whether a thread has answers.
   func hasAnswers(_ thread: CommentID) throws(StoreError) -> Bool
-  /// Keeps a comment, in place of one with its id.
+  /// Stores a comment, or replaces the comment with its id.
   func keep(_ comment: Comment) throws(StoreError)
   /// Removes a comment.
   func remove(_ id: CommentID) throws(StoreError)
 }
 
 extension CommentLedger {
-  /// Does a piece of work.
+  /// Performs the work of a request.
   public func reply(to work: CommentRequest.Work) throws(StoreError) -> CommentReply {
     switch work {
     case .list(let revision): try list(at: revision)
@@ -59,17 +59,18 @@ extension CommentLedger {
       CommentList(epoch: epoch, revision: revision, folder: folder, comments: comments))
   }
 
-  /// Moves the anchors that are before a revision up to it.
+  /// Moves the anchors of older revisions to a revision.
   ///
-  /// - Complexity: O(*operations* since the oldest of them + *anchors*²). A store moves the anchors that it keeps whenever
-  ///   it folds a text from the log, so that the operations are as many as loading the note reads at most.
+  /// - Complexity: O(*operations* since the oldest anchor + *anchors*²). A store moves its anchors
+  ///   whenever it folds a text from the log, so there are at most as many operations as loading
+  ///   the note reads.
   private func move(_ comments: inout [Comment], through revision: Int) throws(StoreError) {
     for index in comments.indices {
       guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {
         continue
       }
-      // A program of an older format, which moves no anchors, has compacted the log: where the range is now
-      // is unknown.
+      // A program of an older format, which does not move anchors, has compacted the log. The
+      // range's current position is unknown.
       comments[index].anchor = CommentAnchor(revision: base, start: anchor.start, end: anchor.start)
     }
     let moving = comments.indices.filter { index in
@@ -81,7 +82,7 @@ extension CommentLedger {
     for (index, anchor) in zip(moving, anchors.finished()) { comments[index].anchor = anchor }
   }
 
-  /// The comments whose anchors are before a revision, with their anchors at it.
+  /// Returns the comments whose anchors are older than a revision, with their anchors moved to it.
   public func moved(through revision: Int) throws(StoreError) -> [Comment] {
     var comments = try comments()
     comments.removeAll { comment in
@@ -91,7 +92,7 @@ extension CommentLedger {
     return comments
   }
 
-  /// Keeps anchors that were moved, unless the comments are gone or were moved further meanwhile.
+  /// Stores moved anchors, except of comments that were removed or moved further meanwhile.
   public func keepAnchors(of moved: [Comment]) throws(StoreError) {
     for former in moved {
       guard let anchor = former.anchor, var comment = try comment(former.id),
@@ -166,7 +167,7 @@ extension CommentLedger {
     guard actor.manages || comment.isOf(actor.person) else { return .notOwn }
     if let thread = comment.thread {
       try remove(id)
-      // A thread that was deleted stays for its answers alone.
+      // A withdrawn thread exists only while it has answers.
       if let first = try self.comment(thread), first.isWithdrawn, try !hasAnswers(thread) {
         try remove(thread)
       }

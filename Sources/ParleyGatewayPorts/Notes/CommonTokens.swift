@@ -1,24 +1,26 @@
-/// The tokens that two sequences have in common, in order: a longest common subsequence, as long as its search is cheap.
+/// The common tokens of two sequences, in order: a longest common subsequence, if its search is
+/// cheap.
 ///
-/// Myers' algorithm in linear space. A part whose search gets expensive is split where the search has come furthest,
-/// so that the result may be a little shorter than possible. When all work is used up, what has not been compared
-/// counts as different.
+/// Uses Myers' algorithm in linear space. When the search in a part gets expensive, the part is
+/// split where the search has come furthest, so the result may be slightly shorter than possible.
+/// When all work is used up, tokens not yet compared count as different.
 struct CommonTokens {
-  /// For each token of the first sequence whether the second one contains it too. The tokens that are kept
-  /// are equal in both sequences, one by one.
+  /// For each token of the first sequence, whether it is common. The common tokens of both
+  /// sequences are equal one by one.
   private(set) var isKeptInFirst: [Bool]
-  /// The same for the second sequence.
+  /// For each token of the second sequence, whether it is common.
   private(set) var isKeptInSecond: [Bool]
 
-  /// Steps of a search before it is split.
+  /// Maximum steps of a search before its part is split.
   private static let searchStepsMax = 256
 
-  /// Tokens of both sequences that occur in both; the others need no search.
+  /// The tokens of each sequence that occur in both sequences; the others need no search.
   private var first: [Int32] = []
   private var second: [Int32] = []
   private var firstPlaces: [Int] = []
   private var secondPlaces: [Int] = []
-  /// For each diagonal the furthest place in `first` of paths from the start, and of paths from the end.
+  /// For each diagonal, the furthest index in `first` of the paths from the start, and of those
+  /// from the end.
   private var forward: [Int] = []
   private var backward: [Int] = []
 
@@ -32,7 +34,7 @@ struct CommonTokens {
 
   /// Compares two sequences of tokens, which are numbered from 0.
   ///
-  /// - Parameter work: Comparisons that may still be made; what is used is subtracted.
+  /// - Parameter work: The remaining number of comparisons, reduced by those that are made.
   /// - Complexity: O(*n*) tokens and `work`.
   init(_ all: [Int32], _ others: [Int32], tokenCount: Int, work: inout Int) {
     isKeptInFirst = Array(repeating: false, count: all.count)
@@ -65,7 +67,7 @@ struct CommonTokens {
     }
   }
 
-  /// Keeps the common beginning and end of a box, and removes them from it.
+  /// Marks the common beginning and end of a box as common, and removes them from the box.
   private mutating func keepEnds(of box: inout Box, work: inout Int) {
     var (x, y) = (box.first.lowerBound, box.second.lowerBound)
     var (xEnd, yEnd) = (box.first.upperBound, box.second.upperBound)
@@ -88,13 +90,13 @@ struct CommonTokens {
     isKeptInSecond[secondPlaces[y]] = true
   }
 
-  /// A place that a short path through the box passes; `nil` when the work is used up.
+  /// Returns a point on a short path through the box; `nil` when the work is used up.
   ///
-  /// Paths begin at both ends of the box, one step longer in each round, until two of them meet.
+  /// Paths are extended from both ends of the box, one step in each round, until two of them meet.
   private mutating func split(_ box: Box, work: inout Int) -> (Int, Int)? {
     let (low, high) = (box.first.lowerBound, box.first.upperBound)
     let (lowSecond, highSecond) = (box.second.lowerBound, box.second.upperBound)
-    // A diagonal is the places of equal `x - y`; `zero` is the index of diagonal 0.
+    // A diagonal consists of the points with equal `x - y`; `zero` is the index of diagonal 0.
     let zero = second.count + 1
     let (least, most) = (low - highSecond, high - lowSecond)
     let (start, end) = (low - lowSecond, high - highSecond)
@@ -138,9 +140,10 @@ struct CommonTokens {
     return furthest(in: box, forwardMin...forwardMax)
   }
 
-  /// Adds a diagonal at each side of those that paths have reached, or leaves those out that end outside the box.
+  /// Extends the range of reached diagonals by one at each side. A side that is already at the edge
+  /// of the box is reduced by one instead.
   ///
-  /// - Parameter outside: The place on a diagonal that no path has reached.
+  /// - Parameter outside: The value for a diagonal that no path has reached.
   @inline(__always)
   private static func widen(
     _ least: inout Int, _ most: inout Int, within box: ClosedRange<Int>, _ places: inout [Int],
@@ -160,7 +163,7 @@ struct CommonTokens {
     }
   }
 
-  /// The farthest place of paths from the start of a box on some diagonals, in both sequences together.
+  /// Returns the furthest point, by `x + y`, of the paths from the start of a box.
   private func furthest(in box: Box, _ diagonals: ClosedRange<Int>) -> (Int, Int) {
     let zero = second.count + 1
     var best = (box.first.lowerBound, box.second.lowerBound)

@@ -1,46 +1,48 @@
-/// The deletion of a note that may be restored.
+/// The deletion of a note that can be restored.
 public struct Deletion: Sendable, Hashable {
   /// The time of the deletion.
   public var time: Timestamp
-  /// The name of the person who deleted the note, as shown to people.
+  /// The display name of the person who deleted the note.
   public var author: String
 
-  /// Makes a deletion.
+  /// Creates a deletion by a person at a time.
   public init(time: Timestamp, author: String) {
     self.time = time
     self.author = author
   }
 }
 
-/// A deleted note that may be restored, with all of its log.
+/// A deleted note that can be restored with its whole log.
 public struct DeletedNote: Sendable, Equatable {
-  /// The note as it was.
+  /// The note before its deletion.
   public var note: NoteSummary
-  /// Its deletion.
+  /// The deletion of the note.
   public var deletion: Deletion
 
-  /// Describes a deleted note.
+  /// Creates a deleted note with its summary before the deletion.
   public init(note: NoteSummary, deletion: Deletion) {
     self.note = note
     self.deletion = deletion
   }
 }
 
-/// Work with deleted notes. Their names are free: a new note may have one, and be deleted, too. Among
-/// several of one name the newest deletion is used.
+/// A request about deleted notes. Their ids are free: a new note may use one, and be deleted too.
+/// Of several deleted notes with one id, the newest is used.
 public enum DeletedRequest: Sendable {
-  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, those after a place or the first.
+  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, after a note or from the
+  /// first.
   case list(after: NotePlace?, limit: Int)
-  /// Restores a note as it was, with its log and its epoch: a client that was away continues where it was.
-  /// Fails with `unknownDocument` if no such note was deleted, and with `exists` if another note has the
-  /// name.
+  /// Restores a note with its log and its epoch, so that a client that was offline can continue.
+  /// Fails with `unknownDocument` if no deleted note has the id, and with `exists` if another note
+  /// has it.
   case bringBack(id: DocumentID)
-  /// Removes a deleted note for good. Fails with `unknownDocument` if no such note was deleted.
+  /// Removes a deleted note permanently. Fails with `unknownDocument` if no deleted note has the
+  /// id.
   case remove(id: DocumentID)
-  /// Removes at most `limit` notes for good that were deleted before a time, the oldest first.
+  /// Permanently removes at most `limit` notes that were deleted before a time, the oldest first.
   case removeOlder(than: Timestamp, limit: Int)
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .list: .step

@@ -1,11 +1,11 @@
 public import ParleyModel
 
-/// The name of a document: an opaque text.
+/// The id of a document: an opaque text.
 public struct DocumentID: ByteName {
-  /// The id as it came.
+  /// The text of the id.
   public let text: String
 
-  /// Takes a text as an id.
+  /// Creates an id without checking the text.
   @inlinable
   public init(_ text: String) { self.text = text }
 }

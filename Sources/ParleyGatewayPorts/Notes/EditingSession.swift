@@ -1,10 +1,10 @@
 public import OTCore
 
-/// Changes of all people that follow one another without a long pause.
+/// The changes of all people without a long pause between them.
 public struct EditingSession: Sendable, Equatable {
-  /// The part of one person in a session.
+  /// The part of a session that one person contributed.
   public struct Author: Sendable, Equatable {
-    /// The name as shown to people.
+    /// The display name.
     public var name: String
     /// The newest revision of this author in the session.
     public var lastRevision: Int
@@ -15,7 +15,7 @@ public struct EditingSession: Sendable, Equatable {
     /// The number of Unicode scalars deleted.
     public var deleted: Int
 
-    /// Makes an author's part of a session.
+    /// Creates an author's part of a session.
     public init(name: String, lastRevision: Int, changes: Int, inserted: Int, deleted: Int) {
       self.name = name
       self.lastRevision = lastRevision
@@ -25,18 +25,18 @@ public struct EditingSession: Sendable, Equatable {
     }
   }
 
-  /// The first change's revision.
+  /// The revision of the first change.
   public var firstRevision: Int
-  /// The last change's revision.
+  /// The revision of the last change.
   public var lastRevision: Int
-  /// The time at which the first was accepted.
+  /// The time at which the first change was accepted.
   public var firstTime: Timestamp
-  /// The time at which the last was accepted.
+  /// The time at which the last change was accepted.
   public var lastTime: Timestamp
   /// The authors, ordered by their newest changes, the newest first.
   public var authors: [Author]
 
-  /// Makes a session.
+  /// Creates a session with its authors.
   public init(
     firstRevision: Int, lastRevision: Int, firstTime: Timestamp, lastTime: Timestamp,
     authors: [Author]
@@ -48,9 +48,9 @@ public struct EditingSession: Sendable, Equatable {
     self.authors = authors
   }
 
-  /// Takes a change before the first one.
+  /// Adds a change that precedes the first one.
   ///
-  /// - Parameter place: The author's place; the number of authors for a new one.
+  /// - Parameter place: The author's index; the number of authors for a new author.
   fileprivate mutating func take(_ change: ChangeAmount, ofAuthor place: Int) {
     firstRevision = change.revision
     firstTime = change.time
@@ -65,13 +65,13 @@ public struct EditingSession: Sendable, Equatable {
   }
 }
 
-/// A change as sessions count it.
+/// The number of scalars that a change inserts and deletes.
 public struct ChangeAmount: Sendable, Equatable {
   /// The change's revision.
   public var revision: Int
-  /// The author's name as shown to people.
+  /// The author's display name.
   public var author: String
-  /// The time at which it was accepted.
+  /// The time at which the change was accepted.
   public var time: Timestamp
   /// The number of Unicode scalars inserted.
   public var inserted = 0
@@ -93,11 +93,12 @@ public struct ChangeAmount: Sendable, Equatable {
   }
 }
 
-/// A part of a document's history in sessions, the newest first.
+/// A page of a document's history in editing sessions, the newest first.
 public struct EditingSessionPage: Sendable, Equatable {
-  /// Changes that are read for one page, at most.
+  /// Maximum changes that are read for one page.
   public static let changesMax = 10_000
-  /// Bytes of operations that are read for one page, about; one change may have more.
+  /// Approximate maximum bytes of operations that are read for one page; a single change may exceed
+  /// it.
   public static let bytesMax = 8 << 20
 
   /// The sessions, the newest first.
@@ -108,10 +109,10 @@ public struct EditingSessionPage: Sendable, Equatable {
   public var oldest: Int
   /// Whether there are earlier sessions, or earlier changes of the last session.
   public var hasMore: Bool
-  /// Whether the last session has earlier changes, which were not read.
+  /// Whether the last session has earlier changes that were not read.
   public var isLastCut: Bool
 
-  /// Makes a page.
+  /// Creates a page of sessions.
   public init(
     sessions: [EditingSession], head: Int, oldest: Int, hasMore: Bool, isLastCut: Bool
   ) {
@@ -127,22 +128,22 @@ public struct EditingSessionPage: Sendable, Equatable {
     private let limit: Int
     private let pause: Timestamp
     private var sessions: [EditingSession] = []
-    /// The places of the authors of the last session.
+    /// The indices of the authors of the last session.
     private var authors: [ExactName: Int] = [:]
     private var count = 0
     private var isCut = false
-    /// Whether the page has all that it may have.
+    /// Whether the page has reached its limits, so that further changes are ignored.
     public private(set) var isFull = false
 
     /// - Parameters:
-    ///   - limit: Sessions at most; at least one.
-    ///   - pause: The longest pause within a session, in milliseconds.
+    ///   - limit: The maximum number of sessions; at least 1 is used.
+    ///   - pause: The maximum pause within a session, in milliseconds.
     public init(limit: Int, pause: Timestamp) {
       self.limit = max(limit, 1)
       self.pause = pause
     }
 
-    /// Takes the change before the last one, unless the page is full.
+    /// Adds the change that precedes the last added one, unless the page is full.
     public mutating func take(_ change: ChangeAmount) {
       guard !isFull else { return }
       let belongs = sessions.last.map { $0.firstTime - change.time <= pause } ?? false
@@ -165,9 +166,9 @@ public struct EditingSessionPage: Sendable, Equatable {
       sessions[last].take(change, ofAuthor: place)
     }
 
-    /// The page so far.
+    /// Returns the page so far.
     ///
-    /// - Parameter nextTime: The time of the change before the last one that was taken, if that change was not read.
+    /// - Parameter nextTime: The time of the preceding change if it was not read; otherwise `nil`.
     public func page(head: Int, oldest: Int, nextTime: Timestamp? = nil) -> EditingSessionPage {
       var page = EditingSessionPage(
         sessions: sessions, head: head, oldest: oldest, hasMore: isFull, isLastCut: isCut)

@@ -1,17 +1,17 @@
-/// Names of files as they are kept: without characters that mean something to a file system, a terminal or
-/// the direction of text.
+/// Names of stored files, without characters that have a meaning in file systems and terminals or
+/// change the direction of text.
 package enum FileName {
-  /// Bytes of a name.
+  /// Maximum bytes of a name.
   private static let bytesMax = 120
-  /// Bytes of an ending, its dot included, that a shortened name keeps.
+  /// Maximum bytes of an extension, with its dot, that a shortened name retains.
   private static let endingBytesMax = 12
 
-  /// A name made fit to be kept; `file` if no character remains.
+  /// Returns a name that is safe to store; `file` if no character remains.
   package static func clean(_ name: String) -> String {
     var scalars: [Unicode.Scalar] = []
     for scalar in name.unicodeScalars {
       switch scalar {
-      // The last part of a path is the name.
+      // Only the last part of a path is the name.
       case "/", "\\": scalars = []
       case "<", ">", ":", "\"", "|", "?", "*": scalars.append("_")
       case let scalar where isHidden(scalar): break
@@ -24,12 +24,13 @@ package enum FileName {
     return clean.isEmpty ? "file" : clean
   }
 
-  /// Whether a scalar may neither begin a name nor end it.
+  /// Whether a scalar is removed at the start and the end of a name.
   private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "." || scalar.properties.isWhitespace
   }
 
-  /// Whether a scalar is invisible, or turns the direction of what is beside it.
+  /// Whether a scalar is a control or format character, which may be invisible or change the
+  /// direction of text.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
@@ -37,7 +38,7 @@ package enum FileName {
     }
   }
 
-  /// Cuts a name that is too long before its ending.
+  /// Shortens a long name in front of its extension.
   private static func shortened(_ scalars: [Unicode.Scalar]) -> String {
     let whole = String(String.UnicodeScalarView(scalars))
     guard whole.utf8.count > bytesMax else { return whole }

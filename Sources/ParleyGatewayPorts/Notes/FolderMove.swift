@@ -1,39 +1,42 @@
-/// The move of a folder with all below it, in portions of the same request.
+/// The move of a folder and all folders below it, in portions by repeated requests.
 ///
-/// Where the new place is above the old one, a folder below may take the place of the one that moves. Its notes could
-/// not be told from notes that are still to be moved, so that they go last, and in one portion:
+/// If the new path is above the old one, notes of a folder below may move into the old folder. They
+/// could not be distinguished from notes that are still to be moved, so they are moved last, in one
+/// portion:
 ///
 ///     a/b    ─▶  a
 ///     a/b/c  ─▶  a/c
 ///     a/b/b  ─▶  a/b    with the last portion
 ///
-/// If they are too many for that, they are left to ``rest``, a move of its own: of `a/b/b` to `a/b`, once nothing else
-/// is left in `a/b`. So each note moves once, and no state is kept between the portions.
+/// If they are too many for one portion, they are left to ``rest``, a separate move: from `a/b/b`
+/// to `a/b`, when nothing else is left in `a/b`. So each note moves once, and no state is stored
+/// between portions.
 public struct FolderMove: Sendable, Equatable {
-  /// The folder that moves.
+  /// The old path of the folder.
   public let old: FolderPath
-  /// The path that it becomes.
+  /// The new path of the folder.
   public let new: FolderPath
-  /// The folder below whose notes come to places within the old one; `nil` if that is impossible.
+  /// The subfolder whose notes move into the old folder; `nil` if there cannot be one.
   public let successor: FolderPath?
 
-  /// Makes a move.
+  /// Creates a move from a path to another.
   public init(from old: FolderPath, to new: FolderPath) {
     self.old = old
     self.new = new
-    // No note is at a path that would be too long or too deep.
+    // If the path is too long or too deep, no note is there.
     successor = old != new && old.isWithin(new) ? try? old.moved(from: new, to: old) : nil
   }
 
-  /// The move of the notes that come to places within the old one, which is due once no others are left there.
+  /// The move of the successor's notes, to be made when no other notes are left in the old folder.
   public var rest: FolderMove? { successor.map { FolderMove(from: $0, to: old) } }
 
   /// Chooses the notes of the next portion.
   ///
   /// - Parameters:
-  ///   - notes: The notes of the old folder and below it, in their order: up to `limit` + 1 more than the successor has,
+  ///   - notes: The notes of the old folder and below it, in their order: up to `limit` + 1 more
+  ///     than the successor has, which are at most `limit`.
   ///     which are at most `limit`.
-  ///   - folder: A note's folder; `nil` if it cannot be read.
+  ///   - folder: Returns a note's folder; `nil` if it cannot be read.
   /// - Returns: At most `limit` notes, and whether more are left.
   public func portion<Note>(
     of notes: [Note], limit: Int, folder: (Note) -> FolderPath?

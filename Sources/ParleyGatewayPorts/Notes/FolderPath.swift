@@ -2,33 +2,34 @@ import ParleyModel
 
 /// The path of a folder of notes, such as `team/minutes`.
 ///
-/// A folder exists while it contains a note; it has no record of its own. Paths are compared byte by byte:
-/// a letter with an accent and the same letter with a combining accent name two folders.
+/// A folder exists while it contains a note; it has no record. Paths are compared byte by byte: a
+/// letter with an accent and the same letter with a combining accent name two folders.
 ///
 ///     " team//Minutes/ "  ─▶  team/Minutes
 public struct FolderPath: Hashable, Comparable, Sendable {
-  /// The path, with a slash between names; empty for the notes in no folder.
+  /// The path, with slashes between names; empty for notes in no folder.
   public var text: String { name.text }
 
   private let name: ExactName
 
-  /// Notes in no folder.
+  /// The path of notes in no folder.
   public static let none = FolderPath(stored: "")
-  /// Bytes that a path may have.
+  /// Maximum bytes of a path.
   public static let bytesMax = 240
-  /// Names that a path may have.
+  /// Maximum names of a path.
   public static let depthMax = 8
 
-  /// Takes a path that was read with ``init(_:)`` before, such as a stored one.
+  /// Creates a path from a text that ``init(_:)`` has normalised before, such as a stored one.
   public init(stored text: String) { name = ExactName(text) }
 
-  /// Reads a path: blanks around names, empty names and slashes at either end are dropped.
+  /// Parses and normalises a path: spaces around names, empty names, and slashes at either end are
+  /// removed.
   ///
-  /// - Throws: The reason to reject it: names that hide or deceive, that file systems and patterns give another
-  ///   meaning, and paths that are too long or too deep.
-  /// - Complexity: O(*n*) scalars, at most a few times ``bytesMax`` of them.
+  /// - Throws: The reason for rejection: a name is deceptive, or has a meaning in file systems or
+  ///   patterns; or the path is too long or too deep.
+  /// - Complexity: O(*n*) scalars, at most 4 times ``bytesMax``.
   public init(_ written: String) throws(FolderPathError) {
-    // Blanks and slashes are dropped, but not without end.
+    // Limit the spaces and slashes that are removed.
     guard written.utf8.count <= 4 * Self.bytesMax else {
       throw .tooLong(bytes: written.utf8.count)
     }
@@ -61,19 +62,19 @@ public struct FolderPath: Hashable, Comparable, Sendable {
 
   // MARK: Places
 
-  /// Whether these are the notes in no folder.
+  /// Whether the path is that of notes in no folder.
   public var isNone: Bool { text.isEmpty }
 
-  /// Whether this folder is another one or lies below it. Every folder lies below ``none``.
+  /// Whether this folder equals another or lies below it. Every folder lies below ``none``.
   public func isWithin(_ other: FolderPath) -> Bool {
     guard text.utf8.starts(with: other.text.utf8) else { return false }
     return other.isNone || text.utf8.count == other.text.utf8.count
       || text.utf8.dropFirst(other.text.utf8.count).first == UInt8(ascii: "/")
   }
 
-  /// Returns the path that a folder within one folder has when that folder becomes another one.
+  /// Returns the path of this folder after a move of the folder `old`, in which it lies, to `new`.
   ///
-  /// - Throws: The reason why that would be no path.
+  /// - Throws: The reason why the result is not a valid path.
   public func moved(from old: FolderPath, to new: FolderPath) throws(FolderPathError) -> FolderPath
   {
     precondition(isWithin(old), "a folder is moved with one that it is within")
@@ -83,7 +84,7 @@ public struct FolderPath: Hashable, Comparable, Sendable {
 
   // MARK: Comparing
 
-  /// Whether a path comes first, byte by byte.
+  /// Orders paths by their bytes.
   public static func < (left: FolderPath, right: FolderPath) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
@@ -91,18 +92,18 @@ public struct FolderPath: Hashable, Comparable, Sendable {
 
 /// The reason to reject the path of a folder.
 public enum FolderPathError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It has more than ``FolderPath/bytesMax`` bytes.
+  /// The path has more than ``FolderPath/bytesMax`` bytes.
   case tooLong(bytes: Int)
-  /// It has more than ``FolderPath/depthMax`` names.
+  /// The path has more than ``FolderPath/depthMax`` names.
   case tooDeep(depth: Int)
   /// A name is `.` or `..`.
   case dots
-  /// A name has a backslash or a star.
+  /// A name contains a backslash or an asterisk.
   case reserved
-  /// A name has invisible characters, or only those.
+  /// A name contains a refused character, such as a control character, or no visible one.
   case invisible
 
-  /// Whether it is a matter of size alone.
+  /// Whether the path is only too long or too deep.
   public var isOfSize: Bool {
     switch self {
     case .tooLong, .tooDeep: true
@@ -110,7 +111,7 @@ public enum FolderPathError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
-  /// The expectation, the problem, and what to do.
+  /// The expectation, the problem and the remedy.
   public var description: String {
     switch self {
     case .tooLong(let bytes):

@@ -1,27 +1,30 @@
-/// Work with the folders of notes.
+/// A request about folders of notes.
 public enum FolderRequest: Sendable {
-  /// Puts a note into a folder, with another title if one is given. Replies with the note. Its time of change
-  /// stays unless the title changes.
+  /// Moves a note to a folder, and changes its title if one is given. Replies with the note. Only a
+  /// new title changes the note's time of change.
   case move(id: DocumentID, to: FolderPath, title: String? = nil, time: Timestamp)
-  /// Lists at most `limit` notes of one folder, without those below it, in the order of ``NotePlace``.
+  /// Lists at most `limit` notes of one folder, without the folders below it, in the order of
+  /// ``NotePlace``.
   ///
-  /// - Complexity: O(`limit`) and a search, however many notes there are.
+  /// - Complexity: O(`limit`) and one search, however many notes there are.
   case notes(in: FolderPath, after: NotePlace?, limit: Int)
-  /// Lists at most `limit` folders that have notes to be counted, in the order of their bytes. A step of a long read:
-  /// it ends early after about as much work as looking at `work` notes, and replies with the place to continue from.
+  /// Lists at most `limit` folders with counted notes, sorted by their bytes. This is a step of a
+  /// long read: it ends early after about the work of checking `work` notes, and returns the
+  /// position from which the next step continues.
   ///
   /// - Complexity: O(`work`), however many notes and folders there are.
   case list(after: FolderPlace?, limit: Int, counting: FolderCounting, work: Int)
-  /// Finds the folders of some notes; `nil` for those that are not there.
+  /// Reads the folders of notes; `nil` for notes that do not exist.
   case of([DocumentID])
-  /// Moves at most `limit` notes of a folder and of those below it to another place, all of them or none: one folder
-  /// after the other in the order of their bytes, of each the oldest first. Repeated while notes are left, it moves each
-  /// note once: those that come to places within the folder go last, or are left to another move, as ``FolderMove`` says.
+  /// Moves at most `limit` notes of a folder and of those below it, all of them or none: by folder
+  /// in the order of bytes, and by age in each. Repeat the request while notes are left; each note
+  /// is moved once. Notes that move into the old folder come last, or are left to another move; see
+  /// ``FolderMove``.
   ///
   /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .move(let id, _, let title, _):
@@ -33,17 +36,18 @@ public enum FolderRequest: Sendable {
   }
 }
 
-/// A place in the list of folders, from which another step continues: behind a folder, or among its notes.
+/// A position in the list of folders, from which the next step continues: after a folder, or among
+/// its notes.
 public struct FolderPlace: Sendable, Hashable {
-  /// A count of a part of a folder's notes.
+  /// The count of a part of a folder's notes.
   public struct Partial: Sendable, Hashable {
-    /// The number of notes that count.
+    /// The number of counted notes so far.
     public var notes: Int
-    /// The time at which the last note that was looked at was made, and its name: the next one has a greater time, or
-    /// the same time and a greater name.
+    /// The creation time and id of the last checked note. The next note has a later time, or the
+    /// same time and a greater id.
     public var last: NotePlace
 
-    /// Counts notes up to one of them.
+    /// Creates the count of the notes up to one of them.
     public init(notes: Int, last: NotePlace) {
       self.notes = notes
       self.last = last
@@ -52,33 +56,34 @@ public struct FolderPlace: Sendable, Hashable {
 
   /// The folder.
   public var folder: FolderPath
-  /// The count of the folder so far; `nil` if the place is behind the folder.
+  /// The count of the folder so far; `nil` for a position after the folder.
   public var partial: Partial?
 
-  /// Names the place behind a folder, or among its notes.
+  /// Creates a position after a folder, or with a partial count, among its notes.
   public init(_ folder: FolderPath, partial: Partial? = nil) {
     self.folder = folder
     self.partial = partial
   }
 }
 
-/// The notes that count in a list of folders: those whose names match, and all notes of some folders.
+/// The notes that a list of folders counts: notes with matching ids, and all notes of matching
+/// folders.
 public struct FolderCounting: Sendable, Equatable {
-  /// Patterns of notes' names.
+  /// Patterns of note ids.
   public var notes: [NamePattern]
   /// Patterns of folders.
   public var folders: [NamePattern]
-  /// The time after which a note must not have been made to count by its name; `nil` if it may have been.
+  /// The maximum creation time of notes that are counted by their ids; `nil` for no limit.
   public var madeUntil: Timestamp?
 
-  /// Counts notes by names and by folders.
+  /// Creates a counting by ids and by folders.
   public init(notes: [NamePattern], folders: [NamePattern], madeUntil: Timestamp? = nil) {
     self.notes = notes
     self.folders = folders
     self.madeUntil = madeUntil
   }
 
-  /// Counts the notes that a caller may read.
+  /// Creates a counting of the notes that a user may read.
   public init(of identity: Identity) {
     func patterns(_ kind: Grant.Kind) -> [NamePattern] {
       identity.grants.filter { $0.kind == kind && $0.verbs.contains(.read) }.map(\.pattern)
@@ -87,28 +92,28 @@ public struct FolderCounting: Sendable, Equatable {
       notes: patterns(.documents), folders: patterns(.folders), madeUntil: identity.notesMadeUntil)
   }
 
-  /// The names of the only notes that can count, each once, if every right names one note: only these are
-  /// looked up. `nil` if there may be more.
+  /// The ids of the only notes that can be counted, without duplicates, if every right names one
+  /// note; `nil` otherwise. Only these notes are looked up.
   public var names: [DocumentID]? {
     guard folders.isEmpty, !notes.contains(where: \.isPattern) else { return nil }
     var seen: Set<DocumentID> = []
     return notes.map { DocumentID($0.name) }.filter { seen.insert($0).inserted }
   }
 
-  /// Whether all notes of a folder count.
+  /// Whether all notes of a folder are counted.
   public func includesAll(of folder: FolderPath) -> Bool {
     notes.contains(where: \.isEverything) || folders.contains { $0.matches(folder: folder) }
   }
 
-  /// Whether a note counts in a folder whose notes do not all count.
+  /// Whether a note is counted in a folder whose notes are not all counted.
   ///
-  /// - Parameter time: When it was made; `nil` where that is not known.
+  /// - Parameter time: The creation time; `nil` if it is unknown.
   public func includes(_ id: DocumentID, madeAt time: Timestamp?) -> Bool {
     if let madeUntil, time ?? .max > madeUntil { return false }
     return notes.contains { $0.matches(id.text) }
   }
 
-  /// Makes a page of the folders of those notes that count by their names, as
+  /// Returns a page of the folders of the notes that are counted by their ids, as
   /// ``FolderRequest/list(after:limit:counting:work:)`` requires it.
   public func page(
     of found: [NoteSummary], after last: FolderPath?, limit: Int
@@ -126,14 +131,14 @@ public struct FolderCounting: Sendable, Equatable {
   }
 }
 
-/// A folder with its notes.
+/// A folder, and the number of its notes.
 public struct FolderCount: Sendable, Equatable {
   /// The folder.
   public var folder: FolderPath
-  /// The number of notes in it that count, without those below it.
+  /// The number of counted notes in the folder, without those below it.
   public var notes: Int
 
-  /// Counts notes.
+  /// Creates the count of a folder.
   public init(folder: FolderPath, notes: Int) {
     self.folder = folder
     self.notes = notes
@@ -142,17 +147,17 @@ public struct FolderCount: Sendable, Equatable {
 
 /// The reply to a request about folders.
 public enum FolderReply: Sendable, Equatable {
-  /// The note as it is now.
+  /// The note after the move.
   case note(NoteSummary)
   /// Notes of a folder.
   case notes([NoteSummary])
-  /// Folders, and the place from which another step continues; `nil` at the end.
+  /// Folders, and the position from which the next step continues; `nil` at the end.
   case folders([FolderCount], next: FolderPlace?)
-  /// The folders of the notes that were asked for, in their order.
+  /// The folders of the requested notes, in the order of the request.
   case of([FolderPath?])
-  /// The notes that were moved, as they are now, and whether more are left to the same request. With ``FolderMove/rest``
-  /// those are left that come to places within the folder, which are more than may be moved at once.
+  /// The moved notes, and whether more are left for the same request. If notes that move into the
+  /// old folder are too many for one request, `rest` is the ``FolderMove/rest`` that moves them.
   case moved([NoteSummary], hasMore: Bool, rest: FolderMove?)
-  /// Nothing was moved, for a path would not be one.
+  /// Nothing was moved, because a new path would be invalid.
   case unfit(FolderPathError)
 }

@@ -1,17 +1,17 @@
 import OTCore
 
-/// A revision to which a person gave a name. A revision has one name at most.
+/// A revision with a name that a person gave. A revision has at most one name.
 public struct NamedVersion: Sendable, Equatable {
   /// The revision.
   public var revision: Int
-  /// The version's name, as given by a person.
+  /// The name of the version.
   public var name: String
   /// The display name of the person who gave the name.
   public var author: String
   /// The time at which the name was given.
   public var time: Timestamp
 
-  /// Makes a named version.
+  /// Creates a named version.
   public init(revision: Int, name: String, author: String, time: Timestamp) {
     self.revision = revision
     self.name = name
@@ -20,17 +20,17 @@ public struct NamedVersion: Sendable, Equatable {
   }
 }
 
-/// A moment in a document's history.
+/// A point in a document's history.
 public enum HistoryPoint: Sendable, Equatable {
-  /// The document after this revision; the head, if there is no such revision yet.
+  /// The document at a revision; at the head if the revision is beyond it.
   case revision(Int)
-  /// The document after the last entry that was accepted not later than this.
+  /// The document after the last entry that was accepted at or before a time.
   case time(Timestamp)
 }
 
-/// A document's content at a moment of its history.
+/// A document's content at a point in its history.
 public struct HistoricText: Sendable, Equatable {
-  /// The revision that it was then.
+  /// The revision at that point.
   public var revision: Int
   /// The time of that revision; the note's creation for revision 0.
   public var time: Timestamp
@@ -39,7 +39,7 @@ public struct HistoricText: Sendable, Equatable {
   /// The authors of the text's parts, from its start to its end.
   public var authors: [AuthorRun]
 
-  /// Makes a historic text.
+  /// Creates the content at a revision.
   public init(revision: Int, time: Timestamp, content: NoteContent, authors: [AuthorRun]) {
     self.revision = revision
     self.time = time
@@ -53,36 +53,36 @@ public struct HistoricText: Sendable, Equatable {
   public var text: String { content.text.text }
 }
 
-/// A part of a document's history, in groups.
+/// A page of a document's history, in groups of entries.
 public struct HistoryPage: Sendable, Equatable {
   /// The groups, oldest first.
   public var groups: [HistoryGroup]
   /// The document's newest revision.
   public var head: Int
 
-  /// Makes a page.
+  /// Creates a page of groups.
   public init(groups: [HistoryGroup], head: Int) {
     self.groups = groups
     self.head = head
   }
 
-  /// Collects groups from entries, as many as a page may have.
+  /// Collects the groups of a page from entries.
   public struct Builder {
     private let limit: Int
     private let pause: Timestamp
     private var groups: [HistoryGroup] = []
-    /// Whether the page has all its groups, the last one whole.
+    /// Whether the page has all its groups, including the whole last group.
     public private(set) var isFull = false
 
     /// - Parameters:
-    ///   - limit: Groups at most; at least one.
-    ///   - pause: The longest pause within a group, in milliseconds.
+    ///   - limit: The maximum number of groups; at least 1 is used.
+    ///   - pause: The maximum pause within a group, in milliseconds.
     public init(limit: Int, pause: Timestamp) {
       self.limit = max(limit, 1)
       self.pause = pause
     }
 
-    /// Takes the entry after the last one, unless the page is full.
+    /// Adds the entry that follows the last added one, unless the page is full.
     public mutating func take(_ entry: LogEntry) {
       guard !isFull else { return }
       let last = groups.count - 1
@@ -94,34 +94,34 @@ public struct HistoryPage: Sendable, Equatable {
       groups.append(HistoryGroup(entry))
     }
 
-    /// The page so far.
+    /// Returns the page so far.
     public func page(head: Int) -> HistoryPage { HistoryPage(groups: groups, head: head) }
   }
 }
 
-/// Entries of one author that follow one another without a long pause.
+/// Entries of one author and client without a long pause between them.
 public struct HistoryGroup: Sendable, Equatable {
-  /// Entries of one group, at most, so that a page costs what its number of groups says.
+  /// Maximum entries of one group. It bounds the cost of a page by its number of groups.
   public static let entriesMax = 256
 
-  /// The first entry's revision.
+  /// The revision of the first entry.
   public var firstRevision: Int
-  /// The last entry's revision.
+  /// The revision of the last entry.
   public var lastRevision: Int
-  /// The client they came from.
+  /// The client that sent the entries.
   public var client: String
-  /// The author's name as shown to people.
+  /// The author's display name.
   public var author: String
-  /// The time at which the first was accepted.
+  /// The time at which the first entry was accepted.
   public var firstTime: Timestamp
-  /// The time at which the last was accepted.
+  /// The time at which the last entry was accepted.
   public var lastTime: Timestamp
   /// The number of Unicode scalars inserted.
   public var inserted: Int
   /// The number of Unicode scalars deleted.
   public var deleted: Int
 
-  /// Makes a group of one entry.
+  /// Creates a group of one entry.
   public init(_ entry: LogEntry) {
     firstRevision = entry.revision
     lastRevision = entry.revision
@@ -133,12 +133,12 @@ public struct HistoryGroup: Sendable, Equatable {
     count(entry)
   }
 
-  /// Takes the entry into the group, if it belongs there.
+  /// Adds an entry to the group if it belongs there.
   ///
   /// - Parameters:
   ///   - entry: The entry after the group's last.
-  ///   - pause: The longest pause within a group, in milliseconds.
-  /// - Returns: Whether it was taken.
+  ///   - pause: The maximum pause within a group, in milliseconds.
+  /// - Returns: Whether the entry was added.
   public mutating func take(_ entry: LogEntry, pause: Timestamp) -> Bool {
     guard ExactName(entry.client) == ExactName(client),
       ExactName(entry.author) == ExactName(author), entry.time - lastTime <= pause,

@@ -1,33 +1,36 @@
-/// A script whose letters a ``ReadableName`` may have; those of East Asia, which are written together, are one.
+/// A script whose letters a ``ReadableName`` may contain. The scripts of East Asia count as one,
+/// because they are written together.
 ///
-/// The standard library does not know scripts. The table has the blocks of scripts in everyday use (UAX 31, table 5), and
-/// of Latin the letters of living languages.
+/// The standard library has no property for scripts. The table contains the blocks of scripts in
+/// everyday use (UAX 31, table 5), and for Latin the letters of living languages.
 enum LetterScript: UInt8, Sendable {
   case latin, greek, cyrillic, armenian, hebrew, arabic, georgian, ethiopic, eastAsian
   case devanagari, bengali, gurmukhi, gujarati, oriya, tamil, telugu, kannada, malayalam, sinhala
   case thai, lao, tibetan, myanmar, khmer
 
-  /// The script of a small letter, a letter without case, or a vowel sign; `nil` of every other scalar.
+  /// Creates the script of a lower-case letter, a letter without case, or a vowel sign; `nil` for
+  /// any other scalar.
   init?(of scalar: Unicode.Scalar) {
     guard let script = Self.blocks.first(where: { $0.range.contains(scalar.value) })?.script else {
       return nil
     }
     switch scalar.properties.generalCategory {
     case .lowercaseLetter, .otherLetter: break
-    // Iteration and length marks of Chinese and Japanese, and of Thai and Lao.
+    // Allow the iteration and length marks of Chinese and Japanese, and of Thai and Lao.
     case .modifierLetter:
       guard [.eastAsian, .thai, .lao].contains(script) else { return nil }
-    // Vowels are written with them. Elsewhere a mark composes with its letter, or does not belong there.
+    // From Devanagari on, vowels are written as marks. In other scripts, NFC composes a mark with
+    // its letter, or the mark does not belong there.
     case .nonspacingMark, .spacingMark:
       guard script.rawValue >= Self.devanagari.rawValue else { return nil }
     default: return nil
     }
-    // Compatibility forms look like the letters that they stand for; some letters are not seen at all.
+    // Some letters are invisible.
     guard !scalar.properties.isDefaultIgnorableCodePoint else { return nil }
     self = script
   }
 
-  /// Whether a letter of this script can be taken for a Latin one (UTS 39); of Latin letters none.
+  /// Whether a letter of this script looks like a Latin one (UTS 39); `false` for Latin letters.
   func looksLatin(_ scalar: Unicode.Scalar) -> Bool {
     let letters: String.UnicodeScalarView =
       switch self {

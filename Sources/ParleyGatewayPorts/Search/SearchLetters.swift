@@ -1,7 +1,7 @@
-/// Letters with accents, and the letters to which search compares them.
+/// Accented letters, and the plain letters that search compares instead.
 ///
-/// The small letters of Latin, Greek and Cyrillic that Unicode decomposes into one of the letters at the
-/// left and accents, and some that people write without their accents.
+/// Contains the lower-case Latin, Greek and Cyrillic letters that Unicode decomposes into a letter
+/// at the left and accents, and some others that people write without accents.
 enum SearchLetters {
   static let plain: [Unicode.Scalar: String] = {
     var plain: [Unicode.Scalar: String] = [:]
@@ -11,7 +11,7 @@ enum SearchLetters {
     return plain
   }()
 
-  /// The letters as numbers: an editor might compose or decompose the letters themselves.
+  /// The letters, written as escapes because an editor might compose or decompose them.
   private static let rows: [(letter: String, accented: String)] = [
     (
       "a",

@@ -1,30 +1,30 @@
 import ParleyModel
 
-/// The part of a text that shows why the note was found.
+/// The passage of a text that is shown for a search result.
 public struct SearchPlace: Sendable, Equatable {
-  /// A piece of the text. Line breaks and other control characters are spaces in it, one for one.
+  /// The passage. Each line break and each other control character is replaced by one space.
   public var text: String
-  /// The place of the piece in the whole text, in scalars.
+  /// The start of the passage in the text, in Unicode scalars.
   public var start: Int
-  /// The words that were looked for, as ranges of scalars in the piece; ascending.
+  /// The matches, as ascending ranges of Unicode scalars in the passage.
   public var marks: [Range<Int>]
 
-  /// Scalars of a piece, at most.
+  /// Maximum length of a passage, in Unicode scalars.
   public static let scalarsMax = 200
-  /// The approximate number of scalars before the first mark.
+  /// The approximate number of scalars before the first match.
   private static let before = 40
-  /// Words of a text that are looked at as candidates, at most.
+  /// Maximum number of matches of a text that are considered.
   private static let hitsMax = 2_000
 
-  /// Makes a place.
+  /// Creates a passage with its matches.
   public init(text: String, start: Int, marks: [Range<Int>]) {
     self.text = text
     self.start = start
     self.marks = marks
   }
 
-  /// Finds the piece of a text with most of a query's terms, the first of several; the text's beginning
-  /// if it has none of them.
+  /// Finds the first of the passages with the most distinct terms of a query; the beginning of the
+  /// text if it contains no term.
   ///
   /// - Complexity: O(*n*) scalars of the text.
   public init(of query: SearchQuery, in text: String) {
@@ -52,7 +52,7 @@ public struct SearchPlace: Sendable, Equatable {
     }
     let focus = hits.isEmpty ? 0 : hits[best.first].range.lowerBound
     let scalars = text.unicodeScalars
-    // From the beginning of a word or line near by.
+    // Start at the beginning of a nearby word or line.
     var start = max(0, focus - Self.before)
     var index = scalars.index(scalars.startIndex, offsetBy: start)
     if start > 0 {
@@ -79,12 +79,12 @@ public struct SearchPlace: Sendable, Equatable {
       marks: Self.joined(hits.map(\.range), in: start..<(start + length)))
   }
 
-  /// The marks of a query in a short text, such as a title.
+  /// Returns the matches of a query in a short text, such as a title.
   public static func marks(of query: SearchQuery, in text: String) -> [Range<Int>] {
     joined(query.hits(in: text, max: hitsMax).map(\.range), in: 0..<text.unicodeScalars.count)
   }
 
-  /// Ranges within a piece, counted from its start; those that touch are one.
+  /// Returns the ranges within a passage, relative to its start. Touching ranges are merged.
   private static func joined(_ ranges: [Range<Int>], in piece: Range<Int>) -> [Range<Int>] {
     var marks: [Range<Int>] = []
     for range in ranges where piece.lowerBound <= range.lowerBound {
@@ -102,20 +102,20 @@ public struct SearchPlace: Sendable, Equatable {
 }
 
 extension SearchQuery {
-  /// A term in a text.
+  /// An occurrence of a term in a text.
   struct Hit: Equatable {
     var term: Int
     var range: Range<Int>
   }
 
-  /// The places at which a text has the query's terms, in the order of their beginnings.
+  /// Returns the occurrences of the query's terms in a text, sorted by start.
   ///
-  /// - Parameter together: The scalars within which all terms are enough: places behind them are not
-  ///   searched.
+  /// - Parameter together: A length in scalars. The search ends after a passage of at most this
+  ///   length that contains all terms.
   func hits(in text: String, max hitsMax: Int, together: Int = .max) -> [Hit] {
     guard !terms.isEmpty else { return [] }
     var hits: [Hit] = []
-    /// The place of each term's last occurrence.
+    /// The start of each term's last occurrence.
     var last = [Int?](repeating: nil, count: terms.count)
     var end = Int.max
     func note(_ hit: Hit) {
@@ -147,7 +147,7 @@ extension SearchQuery {
       }
       return hits.count < hitsMax
     }
-    // The range of a phrase or a tag begins before that of a word that ended earlier.
+    // The range of a phrase or a tag may begin before that of a word that has ended earlier.
     return hits.sorted {
       ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound)
     }
@@ -155,7 +155,7 @@ extension SearchQuery {
 }
 
 extension SearchQuery.Term {
-  /// Whether a word of a text is the word of this term at a place.
+  /// Whether a word of a text matches the term's word at an index.
   func matches(_ word: SearchWords.Word, at place: Int) -> Bool {
     let wanted = words[place].utf8
     if isPrefix, place == words.count - 1 { return word.folded.utf8.starts(with: wanted) }

@@ -1,40 +1,40 @@
-/// The words that a person looks for.
+/// A full-text query.
 ///
-/// A note is found if it has all terms, in its title or its text. Spaces separate terms; the words of a
-/// term are side by side, as in "e-mail" or "東京". The last word may be the beginning of one. No sign means
-/// anything beside the `#` of a tag.
+/// A note matches if its title and text together contain all terms. Spaces separate terms; the
+/// words of one term must be adjacent, as in "e-mail" or "東京". The last word may be a prefix. There
+/// are no operators except the `#` of a tag.
 public struct SearchQuery: Sendable, Equatable {
-  /// Bytes of a query, at most.
+  /// Maximum bytes of a query.
   public static let bytesMax = 1_000
-  /// Words of a query, at most.
+  /// Maximum words of a query.
   public static let wordsMax = 32
-  /// Letters that the beginning of a word has at least.
+  /// Minimum letters of a prefix.
   private static let prefixMin = 2
 
-  /// Words that are side by side.
+  /// Words that must be adjacent.
   public struct Term: Sendable, Equatable {
     /// The folded words; at least one.
     public var words: [String]
-    /// Whether the last of them may be the beginning of a word.
+    /// Whether the last word may be a prefix.
     public var isPrefix = false
   }
 
-  /// The terms; none if there is no word in the query.
+  /// The terms; empty if the query contains no word.
   public let terms: [Term]
 
-  /// Reads a query.
+  /// Parses a query.
   ///
-  /// - Throws: The limit that it exceeds.
+  /// - Throws: The limit that the query exceeds.
   public init(_ text: String) throws(SearchQueryError) {
     guard text.utf8.count <= Self.bytesMax else { throw .tooLong(bytes: text.utf8.count) }
     var terms: [Term] = []
     var count = 0
     for part in text.unicodeScalars.split(whereSeparator: { $0.properties.isWhitespace }) {
-      // Some people write tags so in other programs.
+      // `tag:plan` is how other programs search for the tag `#plan`.
       let isTag = part.count > 4 && String(part.prefix(4)).lowercased() == "tag:"
       let words = SearchWords.all(in: isTag ? "#" + String(part.dropFirst(4)) : String(part))
       let tags = words.filter(\.isTag)
-      // A tag has the words in it already.
+      // A tag contains its words, so they are not required in addition.
       let plain = words.filter { word in
         !word.isTag && !tags.contains { $0.range.overlaps(word.range) }
       }
@@ -55,8 +55,8 @@ public struct SearchQuery: Sendable, Equatable {
 
 /// The reason to reject a query.
 public enum SearchQueryError: Error, Sendable, Equatable {
-  /// More than ``SearchQuery/bytesMax``.
+  /// The query has more than ``SearchQuery/bytesMax`` bytes.
   case tooLong(bytes: Int)
-  /// More than ``SearchQuery/wordsMax``.
+  /// The query has more than ``SearchQuery/wordsMax`` words.
   case tooMany(words: Int)
 }

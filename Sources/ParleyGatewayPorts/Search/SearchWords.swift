@@ -1,23 +1,24 @@
-/// The words of a text, as search compares them.
+/// The tokens of a text, normalised for search.
 ///
-/// A word is a run of letters, digits and the marks on them, folded: small letters, without accents. In
-/// scripts that put no spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
-/// neighbours are found as a phrase. A tag, such as `#plan`, is a word of its own beside the words in it.
+/// A word is a run of letters, digits and their combining marks, in lower case and without accents.
+/// In scripts without spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
+/// adjacent letters are found as a phrase. A tag, such as `#plan`, is a word in addition to the
+/// words in it.
 ///
 ///     "Déjà-vu in 東京 #plan"  ─▶  deja vu in 東 京 plan, and the tag plan
 public enum SearchWords {
-  /// Scalars of a text that are looked at: words behind them are not found.
+  /// Maximum scalars of a text that are read. Later words are not found.
   public static let scalarsMax = 4_000_000
-  /// Bytes of a folded word that are compared.
+  /// Approximate maximum bytes of a folded word. The rest of a longer word is ignored.
   public static let wordBytesMax = 96
-  /// The first scalar of a folded tag: a private one, which no word has.
+  /// The first scalar of a folded tag. It is a private-use scalar, which no word contains.
   public static let tagMark: Unicode.Scalar = "\u{E000}"
 
   /// A word in a text.
   public struct Word: Sendable, Equatable {
-    /// The folded letters; of a tag with ``tagMark`` before them.
+    /// The folded letters; a tag begins with ``tagMark``.
     public var folded: String
-    /// The place in the text, in scalars.
+    /// The range in the text, in Unicode scalars.
     public var range: Range<Int>
     /// Whether the word is one letter of a script without spaces.
     public var isSingle = false
@@ -26,7 +27,7 @@ public enum SearchWords {
     public var isTag: Bool { folded.unicodeScalars.first == tagMark }
   }
 
-  /// Calls `body` with each word, in the order of their places, until it returns `false`.
+  /// Calls `body` with each word, in the order in which words end, until it returns `false`.
   ///
   /// - Complexity: O(*n*) scalars.
   public static func forEach(in text: String, _ body: (Word) -> Bool) {
@@ -36,7 +37,7 @@ public enum SearchWords {
     }
   }
 
-  /// All words of a text.
+  /// Returns all words of a text.
   public static func all(in text: String) -> [Word] {
     var words: [Word] = []
     forEach(in: text) { word in
@@ -46,8 +47,8 @@ public enum SearchWords {
     return words
   }
 
-  /// The folded words of a text with a space between them, as an index takes them; tags come last, so that
-  /// they are between no two words.
+  /// Returns the folded words of a text, separated by spaces, for an index. Tags come last, so that
+  /// they do not separate adjacent words.
   public static func joined(_ text: String) -> String {
     var words = ""
     words.reserveCapacity(min(text.utf8.count, scalarsMax) + 1)
@@ -70,11 +71,11 @@ public enum SearchWords {
     case gap
     /// A part of a word.
     case letter
-    /// A word of its own, with the marks that follow it.
+    /// A separate word, with the marks that follow it.
     case single
-    /// Goes with the letter before it, and is compared.
+    /// Belongs to the letter before it, and is compared.
     case mark
-    /// Goes with the letter before it, and is ignored.
+    /// Belongs to the letter before it, and is ignored.
     case accent
   }
 
@@ -113,7 +114,7 @@ public enum SearchWords {
     }
   }
 
-  /// Appends the folded form of a letter.
+  /// Appends a letter in lower case and without accents.
   static func fold(_ scalar: Unicode.Scalar, into word: inout String) {
     let value = scalar.value
     if value < 0x80 {
@@ -122,7 +123,7 @@ public enum SearchWords {
         isCapital ? Unicode.Scalar(UInt8(value + 0x20)) : scalar)
       return
     }
-    // Letters and digits as wide as Chinese ones.
+    // Full-width forms of ASCII letters and digits.
     if (0xFF10...0xFF5A).contains(value), let plain = Unicode.Scalar(value - 0xFEE0) {
       fold(plain, into: &word)
       return
@@ -137,12 +138,12 @@ public enum SearchWords {
   }
 }
 
-/// Walks through a text and returns its words.
+/// Reads a text scalar by scalar and reports its words.
 private struct Scanner {
   private let body: (SearchWords.Word) -> Bool
   private var word = SearchWords.Word(folded: "", range: 0..<0)
   private var isInWord = false
-  /// A tag that has begun.
+  /// The tag that is being read.
   private var tag: SearchWords.Word?
   private var hasTagLetter = false
   private var continues = true
@@ -207,7 +208,7 @@ private struct Scanner {
   ) {
     if scalar == "#" {
       endTag(at: place)
-      // "a#b" is an address, "&#9;" a letter.
+      // "a#b" is an address, and "&#9;" a character reference.
       guard SearchWords.kind(of: previous) == .gap, previous != "&", previous != "#",
         previous != "/"
       else { return }
@@ -219,7 +220,7 @@ private struct Scanner {
     guard tag != nil else { return }
     switch kind {
     case .gap where scalar == "-" || scalar == "_":
-      // Variants of both signs, which an index takes for letters.
+      // Use variants of both signs that an index treats as letters.
       appendToTag(scalar == "-" ? "\u{2010}" : "\u{203F}")
     case .gap: endTag(at: place)
     case .accent: break
@@ -240,7 +241,7 @@ private struct Scanner {
   private mutating func endTag(at place: Int) {
     guard var ended = tag else { return }
     tag = nil
-    // "#12" counts something.
+    // "#12" is a number.
     guard hasTagLetter else { return }
     ended.range = ended.range.lowerBound..<place
     if continues { continues = body(ended) }

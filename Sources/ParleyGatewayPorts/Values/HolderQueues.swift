@@ -57,7 +57,7 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
       queues[holder] = nil
     }
     largestCount = max(largestCount, count)
-    // If the largest bucket is empty, its holder is now in the bucket below.
+    // If the largest bucket is empty, its last holder has moved to the bucket below.
     if holders[largestCount] == nil { largestCount -= 1 }
   }
 }

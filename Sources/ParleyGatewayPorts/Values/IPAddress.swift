@@ -97,7 +97,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     self = address
   }
 
-  // Each connection and request has several addresses, so parsing an IPv4 address does not
+  // Several addresses are parsed for each connection and request, so parsing IPv4 does not
   // allocate.
   private static func read(_ text: Span<UInt8>) -> IPAddress? {
     // The longest address has 45 characters; a zone may follow.

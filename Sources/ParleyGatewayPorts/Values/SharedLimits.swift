@@ -14,8 +14,8 @@ public protocol SharedLimits: AnyObject, Sendable {
   /// Adds opened connections, or subtracts closed ones if the number is negative.
   func count(_ connections: Int, of party: LimitedParty)
 
-  /// Milliseconds to wait before one more connection; 0 counts it as an attempt. `nil` if there are too
-  /// many.
+  /// Returns the milliseconds to wait before a further connection; 0 counts it as an attempt. `nil`
+  /// if the maximum of connections is reached.
   func waitToConnect(of party: LimitedParty) -> Int64?
 
   /// Returns the milliseconds to wait before a further request; 0 counts it.
