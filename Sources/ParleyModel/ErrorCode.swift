@@ -1,54 +1,54 @@
-/// The code of an error, on which programs act.
+/// The code of an error, for programs.
 public enum ErrorCode: String, Sendable, CaseIterable {
-  /// The bytes are not a message; the sentence says where and what was expected.
+  /// The bytes are not a message. The error's text says where, and what was expected.
   case badMessage
-  /// No message has this type.
+  /// The message's type is unknown.
   case unknownType
-  /// This message is not allowed now, or not to this client.
+  /// The message is not allowed now, or not for this client.
   case notAllowed
-  /// No or no valid token.
+  /// The token is missing or invalid.
   case unauthorised
-  /// No document has this name.
+  /// No document has this id.
   case unknownDocument
-  /// The document must be joined first.
+  /// The client has not joined the document.
   case notJoined
   /// The operation is malformed, or does not cover the document.
   case badOperation
-  /// The operation starts from another length than the document has at that revision.
+  /// The operation's base length differs from the document's length at the base revision.
   case lengthMismatch
-  /// The base revision lies ahead of the head.
+  /// The base revision is beyond the head.
   case futureRevision
-  /// The base revision is below zero.
+  /// The base revision is negative.
   case negativeRevision
-  /// The changes since the base revision are no longer kept.
+  /// The changes since the base revision are no longer stored.
   case historyGone
-  /// The document has another history now.
+  /// The document's epoch has changed, so its history is another one.
   case epochChanged
-  /// The document has changed since the revision that was named.
+  /// The document has changed since the named revision.
   case outdated
-  /// The sequence was used for another change.
+  /// The sequence was already used for a different change.
   case sequenceReused
-  /// A sequence was left out.
+  /// A sequence number was skipped.
   case sequenceGap
-  /// The key was used for another publication, or another request.
+  /// The key was already used for a different publication or request.
   case keyReused
   /// Another note has this id.
   case idTaken
-  /// This server does not offer it.
+  /// This server does not offer the feature.
   case notOffered
-  /// No publication has this offset, or it is no longer kept.
+  /// The publication does not exist or is no longer stored.
   case unknownPublication
-  /// No connection has this id, or it has ended.
+  /// The connection does not exist or has ended.
   case unknownConnection
-  /// Something is over its limit in size.
+  /// A size limit is exceeded.
   case tooLarge
-  /// Something is over its limit in number.
+  /// A limit on a number is exceeded.
   case tooMany
-  /// The rate limit is exceeded; the error says after how long to retry.
+  /// The rate limit is exceeded. The error contains the time after which to retry.
   case tooFast
-  /// Try again in a moment.
+  /// The server is busy; retry in a moment.
   case busy
-  /// The store cannot write or read now.
+  /// The store cannot write or read at the moment.
   case unavailable
   /// The stored document is damaged.
   case damaged

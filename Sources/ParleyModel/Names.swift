@@ -3,40 +3,40 @@ import ParleyJSON
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64
 
-/// A name that equals another of its type only if it has the same bytes.
+/// A name that is compared by its bytes.
 ///
-/// To `String`, é and e with an accent are equal. As names of documents, rooms and users they are two:
-/// stores keep them apart, and a right to one is no right to the other.
+/// `String` treats é and e with a combining accent as equal. As names of documents, rooms and users
+/// they are different: stores separate them, and a right to one is not a right to the other.
 public protocol ByteName: Hashable, Comparable, Sendable, CustomStringConvertible,
   ExpressibleByStringInterpolation
 {
-  /// The name as it came.
+  /// The name as received.
   var text: String { get }
 
-  /// Takes a text as a name.
+  /// Creates a name without checking the text.
   init(_ text: String)
 }
 
 extension ByteName {
-  /// Takes a literal as a name.
+  /// Creates a name from a literal.
   @inlinable
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The name itself, so that it can be part of another text.
+  /// The name, for interpolation into another text.
   @inlinable
   public var description: String { text }
 
-  /// Whether both have the same bytes.
+  /// Whether both names have the same bytes.
   @inlinable
   public static func == (left: Self, right: Self) -> Bool { areExactlyEqual(left.text, right.text) }
 
-  /// Whether the left one's bytes come first.
+  /// Whether the left name precedes the right one, byte by byte.
   @inlinable
   public static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
 
-  /// Hashes the bytes.
+  /// Hashes the bytes of the name.
   @inlinable
   public func hash(into hasher: inout Hasher) {
     var text = text
@@ -49,7 +49,7 @@ extension ByteName {
 @usableFromInline
 func areExactlyEqual(_ one: String, _ other: String) -> Bool { one.isExactly(other) }
 
-/// A name that has no type of its own.
+/// A name without a more specific type.
 @usableFromInline
 package struct ExactName: ByteName {
   @usableFromInline package let text: String
@@ -61,5 +61,5 @@ package struct ExactName: ByteName {
 /// The name of a room: an opaque string.
 public typealias RoomName = String
 
-/// The id of a person: the user of a token, or the client's id without tokens.
+/// The id of a person: a token's user, or the client's id if tokens are not used.
 public typealias PersonID = String

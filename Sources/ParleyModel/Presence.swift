@@ -1,20 +1,20 @@
-/// A person in a room, with any number of connections, as others see them.
+/// A person in a room, as others see them. All connections of the person count as one.
 public struct PersonProfile: Sendable, Hashable {
-  /// The token's user, or the client's id without tokens.
+  /// The person's id: the token's user, or the client's id if tokens are not used.
   public var personID: PersonID
-  /// The name shown to others.
+  /// The display name.
   public var name: String
-  /// `#rrggbb`.
+  /// The colour, as `#rrggbb`.
   public var color: String?
 
-  /// Makes a profile.
+  /// Creates a profile, by default without a colour.
   public init(personID: PersonID, name: String, color: String? = nil) {
     self.personID = personID
     self.name = name
     self.color = color
   }
 
-  /// Whether a text is a colour in the form of messages: `#` and six hexadecimal digits.
+  /// Whether a text is a colour as in messages: `#` and six hexadecimal digits.
   package static func isColor(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
@@ -25,7 +25,7 @@ public struct PersonProfile: Sendable, Hashable {
   }
 }
 
-/// The presence changes in a room since the last diff.
+/// The changes of a room's presence since the last diff.
 public struct PresenceChange: Sendable, Hashable {
   /// The room.
   public var room: RoomName
@@ -36,7 +36,7 @@ public struct PresenceChange: Sendable, Hashable {
   /// The ids of the people who have left.
   public var left: [PersonID]
 
-  /// Makes a change.
+  /// Creates a change, by default without any people.
   public init(
     room: RoomName, joined: [PersonProfile] = [], updated: [PersonProfile] = [],
     left: [PersonID] = []

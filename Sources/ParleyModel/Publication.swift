@@ -2,19 +2,19 @@ public import ParleyJSON
 
 /// A publication in a room.
 public struct Publication: Sendable, Hashable {
-  /// Its place in the room, counting from 1.
+  /// The publication's offset in the room, counting from 1.
   public var offset: Int
-  /// The time at which the server accepted it; never less than its predecessor's, unless the clock
-  /// was set back by more than the store follows.
+  /// The time at which the server accepted the publication. Times never decrease, unless the clock
+  /// was set back by more than the store tolerates (one minute).
   public var time: Timestamp
-  /// The publishing person, stamped by the server; `nil` for a backend.
+  /// The publisher, set by the server; `nil` for a backend.
   public var personID: PersonID?
-  /// A name that the publisher gave, so that their own app can ignore it.
+  /// An id chosen by the publisher, by which its app can ignore its own publications.
   public var senderID: String?
-  /// Any JSON, as it was sent.
+  /// The data: any JSON value, as sent.
   public var data: JSONValue
 
-  /// Makes a publication.
+  /// Creates a publication at an offset.
   public init(
     offset: Int, time: Timestamp, personID: PersonID? = nil, senderID: String? = nil,
     data: JSONValue

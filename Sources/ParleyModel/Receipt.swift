@@ -1,11 +1,11 @@
-/// The stage of a receipt; it never goes back.
+/// The stage of a receipt. It never goes back.
 public enum ReceiptStage: String, Sendable, CaseIterable, Comparable {
-  /// It has reached a device.
+  /// The publication has reached a device of the person.
   case delivered
-  /// It has been read.
+  /// The person has read the publication.
   case read
 
-  /// Orders by how far the publication has come.
+  /// Orders `delivered` before `read`.
   public static func < (left: Self, right: Self) -> Bool { left == .delivered && right == .read }
 }
 
@@ -13,10 +13,10 @@ public enum ReceiptStage: String, Sendable, CaseIterable, Comparable {
 public struct Receipt: Sendable, Hashable {
   /// The person who received or read the publication.
   public var personID: PersonID
-  /// The stage reached.
+  /// The latest stage.
   public var stage: ReceiptStage
 
-  /// Makes a receipt.
+  /// Creates the receipt of a person.
   public init(personID: PersonID, stage: ReceiptStage) {
     self.personID = personID
     self.stage = stage

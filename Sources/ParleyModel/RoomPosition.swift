@@ -1,11 +1,11 @@
-/// A place in a room's history.
+/// A position in a room's history.
 public struct RoomPosition: Sendable, Hashable {
-  /// Names the history; another one means another history.
+  /// The id of the history. Another epoch means another history.
   public var epoch: String
-  /// The number of publications up to this point. It never restarts within an epoch.
+  /// The number of publications up to the position. It never restarts within an epoch.
   public var offset: Int
 
-  /// Makes a position.
+  /// Creates a position in an epoch.
   public init(epoch: String, offset: Int) {
     self.epoch = epoch
     self.offset = offset

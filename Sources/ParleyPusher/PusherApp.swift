@@ -1,23 +1,23 @@
-/// An app of Pusher's protocol: its names, and its signatures.
+/// An app of the Pusher protocol: its identifiers and signatures.
 ///
-/// The app's secret is in the closures alone.
+/// Only the closures contain the app's secret.
 public struct PusherApp: Sendable {
-  /// The public name, in the address of WebSockets.
+  /// The public key, contained in the URL of WebSockets.
   public let key: String
-  /// The number, in the paths of the HTTP API.
+  /// The app's id, contained in the paths of the HTTP API.
   public let id: String
-  /// The beginning of the names of the app's rooms; a channel's name follows it.
+  /// The prefix of the app's rooms. A channel's name follows it.
   public let roomPrefix: String
-  /// Whether subscribers may send events to each other.
+  /// Whether subscribers may send events to each other (client events).
   public let allowsClientEvents: Bool
   private let hmacSHA256: @Sendable ([UInt8]) -> [UInt8]
   private let md5: @Sendable ([UInt8]) -> [UInt8]
 
-  /// Makes an app.
+  /// Creates an app.
   ///
   /// - Parameters:
-  ///   - hmacSHA256: The HMAC with SHA-256 of a message under the app's secret.
-  ///   - md5: The MD5 of a message.
+  ///   - hmacSHA256: Returns the HMAC-SHA-256 of a message with the app's secret.
+  ///   - md5: Returns the MD5 of a message.
   public init(
     key: String, id: String, roomPrefix: String, allowsClientEvents: Bool,
     hmacSHA256: @escaping @Sendable ([UInt8]) -> [UInt8],
@@ -31,42 +31,42 @@ public struct PusherApp: Sendable {
     self.md5 = md5
   }
 
-  /// The channel of a room; `nil` for a room that is not the app's.
+  /// Returns the channel of a room; `nil` for a room that does not belong to the app.
   public func channel(ofRoom room: String) -> PusherChannel? {
     guard room.utf8.starts(with: roomPrefix.utf8) else { return nil }
     return String(room.utf8.dropFirst(roomPrefix.utf8.count)).flatMap { PusherChannel($0) }
   }
 
-  /// The room of a channel.
+  /// Returns the room of a channel.
   public func room(of channel: PusherChannel) -> String { roomPrefix + channel.name }
 
   // MARK: Signatures
 
-  /// The signature of a message, in hexadecimal digits.
+  /// Returns the signature of a message, in hexadecimal digits.
   public func signature(_ message: [UInt8]) -> String { Self.hexadecimal(hmacSHA256(message)) }
 
-  /// The MD5 of a body, in hexadecimal digits.
+  /// Returns the MD5 of a body, in hexadecimal digits.
   public func digest(_ body: [UInt8]) -> String { Self.hexadecimal(md5(body)) }
 
-  /// The text that is signed for a subscription.
+  /// Returns the text that an app signs for a subscription.
   public static func subscriptionText(
     socketID: String, channel: PusherChannel, channelData: String?
   ) -> String {
     "\(socketID):\(channel.name)" + (channelData.map { ":" + $0 } ?? "")
   }
 
-  /// The text that is signed for a sign-in.
+  /// Returns the text that an app signs for a sign-in.
   public static func signInText(socketID: String, userData: String) -> String {
     "\(socketID)::user::\(userData)"
   }
 
-  /// Whether a client shows this app's signature of a text: the key, a colon, and the signature.
+  /// Whether a client's `auth` is valid for a text: the key, a colon, and the signature.
   public func accepts(_ auth: String, of text: String) -> Bool {
     let expected = "\(key):\(signature(Array(text.utf8)))"
     return Self.areEqual(expected, auth)
   }
 
-  /// Whether two texts are equal. The time depends on the length of the second one alone.
+  /// Whether two texts are equal. The time depends only on the length of the second text.
   static func areEqual(_ expected: String, _ given: String) -> Bool {
     let (one, other) = (Array(expected.utf8), Array(given.utf8))
     var difference = one.count ^ other.count

@@ -1,31 +1,32 @@
-/// The name of a channel of Pusher's protocol; its beginning says who may subscribe.
+/// The name of a channel of the Pusher protocol. Its prefix determines who may subscribe.
 public struct PusherChannel: Sendable, Hashable {
-  /// The kinds of channels.
+  /// The kind of a channel.
   public enum Kind: Sendable, Hashable {
-    /// Open to every client that knows the app's key.
+    /// A public channel: every client that knows the app's key may subscribe.
     case open
-    /// A subscriber shows a signature of the app.
+    /// A private channel: a subscription requires the app's signature.
     case restricted
-    /// The same, and subscribers see each other.
+    /// A private channel whose subscribers see each other.
     case presence
-    /// The same as `restricted`, with encrypted data, which the server cannot read.
+    /// A private channel with encrypted data, which the server cannot read.
     case encrypted
-    /// A signed-in user's own.
+    /// The channel of one signed-in user.
     case user(id: String)
   }
 
-  /// The name as it is written.
+  /// The name, with its prefix.
   public let name: String
-  /// The kind that its beginning says.
+  /// The kind that the prefix determines.
   public let kind: Kind
-  /// Whether a subscriber is sent the last event.
+  /// Whether a new subscriber receives the last event.
   public let isCache: Bool
 
-  /// Bytes of a name, at most.
+  /// Maximum bytes of a name.
   public static let bytesMax = 200
   private static let userPrefix = "#server-to-user-"
 
-  /// Reads a name: letters, digits and `_-=@,.;`, or the name of a user's own channel; `nil` for another text.
+  /// Parses a name: letters, digits and `_-=@,.;`, or the name of a user's channel; `nil` for any
+  /// other text.
   public init?(_ name: String) {
     guard !name.isEmpty, name.utf8.count <= Self.bytesMax else { return nil }
     self.name = name
@@ -36,7 +37,7 @@ public struct PusherChannel: Sendable, Hashable {
       return
     }
     guard name.utf8.allSatisfy(Self.isAllowed) else { return nil }
-    // The longer beginning first.
+    // Compare the longer prefix first.
     let kinds: [(String, Kind)] = [
       ("private-encrypted-", .encrypted), ("private-", .restricted), ("presence-", .presence),
     ]
@@ -45,7 +46,7 @@ public struct PusherChannel: Sendable, Hashable {
     isCache = name.utf8.dropFirst(found?.0.utf8.count ?? 0).starts(with: "cache-".utf8)
   }
 
-  /// The channel of a user's own.
+  /// Creates the channel of a user.
   public init?(ofUser id: String) { self.init(Self.userPrefix + id) }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -57,7 +58,7 @@ public struct PusherChannel: Sendable, Hashable {
     }
   }
 
-  /// Whether a subscriber shows a signature of the app.
+  /// Whether a subscription requires the app's signature.
   public var isSigned: Bool {
     switch kind {
     case .restricted, .presence, .encrypted: true
@@ -65,7 +66,7 @@ public struct PusherChannel: Sendable, Hashable {
     }
   }
 
-  /// Whether subscribers may send events to each other.
+  /// Whether the protocol allows client events on the channel.
   public var takesClientEvents: Bool {
     switch kind {
     case .restricted, .presence: true

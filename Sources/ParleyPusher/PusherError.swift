@@ -1,32 +1,33 @@
-/// An error of Pusher's protocol that a client is sent.
+/// An error of the Pusher protocol that is sent to a client.
 ///
-/// The range of a code says what a client does after the connection is closed with it: 4000 to 4099 never reconnect, 4100
-/// to 4199 wait, 4200 to 4299 reconnect at once. After 4300 to 4399 the connection stays open.
+/// The range of the code determines what a client does after the connection has closed: 4000 to
+/// 4099 never reconnects, 4100 to 4199 waits before reconnecting, 4200 to 4299 reconnects at once.
+/// After 4300 to 4399 the connection remains open.
 public enum PusherError: Sendable, Error, Equatable {
-  /// The key is no app's.
+  /// No app has the key.
   case unknownApp
-  /// The address names no version of the protocol.
+  /// The URL contains no protocol version.
   case noProtocol
-  /// The version is not served.
+  /// The protocol version is not supported.
   case unsupportedProtocol
-  /// The app has ended the connection.
+  /// The sign-in was invalid, or the app has ended the connection.
   case unauthorised
-  /// The server has no room for the client at the moment, or was sent too much.
+  /// The server is full at the moment, or the client has sent too much.
   case overCapacity
-  /// The server is going down.
+  /// The server is shutting down.
   case draining
   /// The client did not answer a ping.
   case pongMissing
-  /// A message that is not understood.
+  /// The message cannot be parsed, or its event is unknown.
   case malformed
-  /// A message that is too long.
+  /// The message is too long.
   case tooLarge(bytesMax: Int)
-  /// A subscriber may not send this event.
+  /// The client may not send this event.
   case clientEventRefused(String)
-  /// Too many events of a subscriber.
+  /// The client has sent too many events.
   case clientEventsTooFast(perSecondMax: Int)
 
-  /// The number.
+  /// The code on the wire.
   public var code: Int {
     switch self {
     case .unknownApp: 4001
@@ -41,7 +42,7 @@ public enum PusherError: Sendable, Error, Equatable {
     }
   }
 
-  /// A sentence for the developer.
+  /// The text for the client's developer.
   public var message: String {
     switch self {
     case .unknownApp: "no app of this server has this key"
@@ -58,24 +59,24 @@ public enum PusherError: Sendable, Error, Equatable {
     }
   }
 
-  /// Whether the connection ends with it.
+  /// Whether the connection is closed after the error.
   public var endsConnection: Bool { code < 4300 }
 }
 
 /// The reason why a client may not subscribe to a channel.
 public enum PusherSubscriptionError: Sendable, Error, Equatable {
-  /// The name is no channel's.
+  /// The name is not a valid channel name.
   case invalidName
-  /// The signature is not the app's, or is for another socket, channel or user.
+  /// The signature is invalid, or is for another socket, channel or user.
   case signature
-  /// The data of a presence channel names no user.
+  /// The channel data of a presence channel contains no valid user.
   case memberData
-  /// The channel is another user's own.
+  /// The channel belongs to another user.
   case otherUser
   /// A limit is reached.
   case limit(String)
 
-  /// The kind of error, as clients know it.
+  /// The type of error in messages.
   public var type: String {
     switch self {
     case .signature, .otherUser: "AuthError"
@@ -84,7 +85,7 @@ public enum PusherSubscriptionError: Sendable, Error, Equatable {
     }
   }
 
-  /// A status, as over HTTP.
+  /// The HTTP status code that corresponds to the error.
   public var status: Int {
     switch self {
     case .signature, .otherUser: 401
@@ -93,7 +94,7 @@ public enum PusherSubscriptionError: Sendable, Error, Equatable {
     }
   }
 
-  /// A sentence for the developer.
+  /// The text for the client's developer.
   public var message: String {
     switch self {
     case .invalidName:

@@ -1,40 +1,40 @@
 import ParleyJSON
 
-/// An event that an app's back end sends over HTTP.
+/// An event that an app's backend publishes over HTTP.
 public struct PusherEvent: Sendable, Hashable {
   /// The event's name.
   public let name: String
-  /// The channels.
+  /// The channels to publish in.
   public let channels: [PusherChannel]
-  /// The data, which are passed on as they are.
+  /// The data, forwarded unchanged.
   public let data: String
-  /// The connection that is not sent it.
+  /// The connection that does not receive the event, usually the event's origin.
   public let socketID: String?
-  /// The attributes of the channels that are asked for, such as `user_count`.
+  /// The requested attributes of the channels, such as `user_count`.
   public let info: String?
 
-  /// Channels of one event, at most.
+  /// Maximum channels of one event.
   public static let channelsMax = 100
-  /// Events of one request, at most.
+  /// Maximum events of one request.
   public static let batchMax = 10
 
-  /// Bytes of a request's body, at most.
+  /// Maximum bytes of a request's body.
   public static let bodyBytesMax = 1 << 20
 
-  /// The reason why an event is refused.
+  /// The reason to reject an event.
   public enum Problem: Error, Sendable, Equatable {
-    /// It is no object with a name, data, and channel or channels.
+    /// The body is not an object with a name, data, and a channel or channels.
     case malformed
-    /// The name is too long, or the protocol's own.
+    /// The name is empty, too long, or reserved for the protocol.
     case name
-    /// A channel's name is invalid, or there are too few or too many channels.
+    /// A channel's name is invalid, or there are no channels or too many.
     case channels
     /// The socket id is invalid.
     case socketID
-    /// A batch is empty, or has too many events.
+    /// The batch is empty, or has too many events.
     case batch
 
-    /// A sentence for the developer.
+    /// The text for the backend's developer.
     public var message: String {
       switch self {
       case .malformed: "expected an object with name, data as text, and channel or channels"
@@ -50,13 +50,13 @@ public struct PusherEvent: Sendable, Hashable {
     }
   }
 
-  /// Reads the body of a request for one event.
+  /// Parses the body of a request for one event.
   public init(body: [UInt8]) throws(Problem) {
     guard let value = JSONValue(body) else { throw .malformed }
     try self.init(value)
   }
 
-  /// Reads the body of a request for several events.
+  /// Parses the body of a request for several events.
   public static func batch(_ body: [UInt8]) throws(Problem) -> [PusherEvent] {
     guard let values = JSONValue(body)?.value(of: "batch")?.firstElements(batchMax + 1) else {
       throw .malformed
@@ -90,7 +90,7 @@ public struct PusherEvent: Sendable, Hashable {
     info = parts[5]?.string
   }
 
-  /// Whether a name is that of an event of the protocol itself.
+  /// Whether a name is reserved for events of the protocol.
   public static func isOwn(_ name: String) -> Bool {
     name.utf8.starts(with: "pusher:".utf8) || name.utf8.starts(with: "pusher_internal:".utf8)
   }

@@ -1,8 +1,8 @@
 import ParleyJSON
 
-/// The messages of a server of Pusher's protocol. Their data are text that holds JSON.
+/// The messages of a Pusher server. Their `data` is a string that contains JSON.
 public enum PusherFrame {
-  /// The first message of a connection.
+  /// Returns the first message of a connection.
   public static func established(socketID: String, activitySeconds: Int) -> [UInt8] {
     frame("pusher:connection_established") { object, bytes in
       object.field("socket_id", socketID, &bytes)
@@ -10,7 +10,7 @@ public enum PusherFrame {
     }
   }
 
-  /// An error; before the connection ends, or instead of what was asked for.
+  /// Returns an error message, which precedes the end of the connection or replaces a reply.
   public static func error(_ error: PusherError) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("event", "pusher:error", &bytes)
@@ -22,15 +22,15 @@ public enum PusherFrame {
     }
   }
 
-  /// A question whether the client is there.
+  /// A ping, which the client has to answer.
   public static let ping = frame("pusher:ping") { _, _ in }
 
-  /// The answer to a ping.
+  /// The reply to a client's ping.
   public static let pong = frame("pusher:pong") { _, _ in }
 
-  /// A client may subscribe, and does.
+  /// Returns the reply to a successful subscription.
   ///
-  /// - Parameter members: The members of a presence channel; `nil` for another one.
+  /// - Parameter members: The members of a presence channel; `nil` for other channels.
   public static func subscribed(to channel: String, members: [PusherMember]?) -> [UInt8] {
     frame("pusher_internal:subscription_succeeded", channel) { object, bytes in
       guard let members else { return }
@@ -50,7 +50,7 @@ public enum PusherFrame {
     }
   }
 
-  /// A client may not subscribe.
+  /// Returns the reply to a rejected subscription.
   public static func refused(_ error: PusherSubscriptionError, channel: String) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("event", "pusher:subscription_error", &bytes)
@@ -64,7 +64,7 @@ public enum PusherFrame {
     }
   }
 
-  /// A user has come to a presence channel.
+  /// Returns the message that a user has joined a presence channel.
   public static func added(_ member: PusherMember, channel: String) -> [UInt8] {
     frame("pusher_internal:member_added", channel) { object, bytes in
       object.field("user_id", member.userID, &bytes)
@@ -72,26 +72,26 @@ public enum PusherFrame {
     }
   }
 
-  /// A user has left a presence channel.
+  /// Returns the message that a user has left a presence channel.
   public static func removed(_ userID: String, channel: String) -> [UInt8] {
     frame("pusher_internal:member_removed", channel) { object, bytes in
       object.field("user_id", userID, &bytes)
     }
   }
 
-  /// A user is signed in.
+  /// Returns the reply to a successful sign-in.
   public static func signedIn(userData: String) -> [UInt8] {
     frame("pusher:signin_success") { $0.field("user_data", userData, &$1) }
   }
 
-  /// A cache channel has no last event.
+  /// Returns the message that a cache channel has no last event.
   public static func cacheMiss(channel: String) -> [UInt8] {
     frame("pusher:cache_miss", channel) { _, _ in }
   }
 
-  /// An event of the app's back end.
+  /// Returns an event of the app's backend.
   ///
-  /// - Parameter data: Text, which is passed on as it is.
+  /// - Parameter data: The data, forwarded unchanged.
   public static func event(_ name: String, channel: String, data: String) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("event", name, &bytes)
@@ -100,7 +100,7 @@ public enum PusherFrame {
     }
   }
 
-  /// An event of another subscriber, with its data as they were sent.
+  /// Returns a client event of another subscriber. Its data is JSON as sent, not a string.
   public static func event(_ event: PusherClientEvent) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("event", event.event, &bytes)

@@ -1,24 +1,24 @@
 public import ParleyJSON
 
-/// A subscriber of a presence channel as the app describes it.
+/// A subscriber of a presence channel, as described by the app.
 public struct PusherMember: Sendable, Hashable {
   /// The user's id.
   public let userID: String
-  /// The description that others are shown.
+  /// The description that other subscribers receive.
   public let info: JSONValue?
 
-  /// Bytes of a user's id, at most.
+  /// Maximum bytes of a user's id.
   public static let idBytesMax = 128
-  /// Bytes of that description, at most.
+  /// Maximum bytes of a description.
   public static let infoBytesMax = 1_024
 
-  /// Makes a member.
+  /// Creates a member with a description.
   public init(userID: String, info: JSONValue?) {
     self.userID = userID
     self.info = info
   }
 
-  /// Reads `{"user_id", "user_info"}`; `nil` for other data. An id may be a number.
+  /// Parses `{"user_id", "user_info"}`; `nil` for other data. The id may be a number.
   public init?(channelData: String) {
     guard let parts = JSONValue(channelData.utf8)?.values(of: "user_id", "user_info"),
       let id = parts[0].flatMap(Self.id)
@@ -28,14 +28,14 @@ public struct PusherMember: Sendable, Hashable {
     self.init(userID: id, info: info)
   }
 
-  /// Reads a user's id, which may be a number; `nil` for another value.
+  /// Returns a user's id, which may be a number; `nil` for any other value.
   static func id(_ value: JSONValue) -> String? {
     let id = value.string ?? value.integer.map { String($0) }
     guard let id, (1...idBytesMax).contains(id.utf8.count) else { return nil }
     return id
   }
 
-  /// The name that others of other protocols see.
+  /// The display name for clients of other protocols.
   public var name: String {
     info?.value(of: "name")?.string.flatMap { $0.isEmpty ? nil : $0 } ?? userID
   }

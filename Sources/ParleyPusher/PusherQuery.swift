@@ -1,26 +1,26 @@
-/// The query of a request to the HTTP API of Pusher's protocol, which the app signs.
+/// The query of a request to the Pusher HTTP API, signed by the app:
 ///
 ///     POST\n/apps/3/events\nauth_key=…&auth_timestamp=…&auth_version=1.0&body_md5=…
 ///
-/// Names are sorted, in lower case. Some back ends sign the values as they send them, others as they were before they
-/// were encoded; both are accepted.
+/// Names are in lower case and sorted. Some backends sign the values as sent, others before
+/// encoding them; both are accepted.
 public struct PusherQuery: Sendable {
-  /// The reason why a request is refused.
+  /// The reason to reject a request.
   public enum Problem: Error, Sendable, Equatable {
-    /// A field is missing, comes twice, or is not encoded as it should be.
+    /// A field is missing or has the wrong form.
     case malformed
-    /// The key is another app's.
+    /// The key belongs to another app.
     case key
-    /// The version of the signature is not served.
+    /// The version of the signature is not supported.
     case version
-    /// The time is too far from the server's.
+    /// The time differs too much from the server's.
     case time
-    /// The body is not the signed one.
+    /// The body differs from the signed one.
     case body
-    /// The signature is not the app's.
+    /// The signature is invalid.
     case signature
 
-    /// A sentence for the developer.
+    /// The text for the backend's developer.
     public var message: String {
       switch self {
       case .malformed:
@@ -35,7 +35,7 @@ public struct PusherQuery: Sendable {
     }
   }
 
-  /// Seconds between a request's time and the server's, at most.
+  /// Maximum seconds between a request's time and the server's.
   public static let secondsMax = 600
 
   private struct Field {
@@ -46,7 +46,7 @@ public struct PusherQuery: Sendable {
 
   private let fields: [Field]
 
-  /// Reads a query; `nil` if a name comes twice, or the encoding is broken.
+  /// Parses a query; `nil` if a name occurs twice, or the encoding is malformed.
   public init?(_ text: String) {
     var fields: [Field] = []
     for pair in text[...].utf8.split(separator: UInt8(ascii: "&")) {
@@ -62,17 +62,17 @@ public struct PusherQuery: Sendable {
     self.fields = fields
   }
 
-  /// The value of a field, decoded.
+  /// The decoded value of a field; `nil` if the query does not contain the field.
   public subscript(name: String) -> String? {
     let name = Array(name.utf8)
     return fields.first { $0.name == name }.map { String(decoding: $0.decoded, as: UTF8.self) }
   }
 
-  /// Refuses a request that the app has not signed, or not now.
+  /// Checks that the app has signed the request recently.
   ///
   /// - Parameters:
-  ///   - path: The path as it was sent.
-  ///   - seconds: The server's time since 1970.
+  ///   - path: The path as sent.
+  ///   - seconds: The server's time in seconds since 1970.
   public func check(
     _ method: String, _ path: String, of app: PusherApp, at seconds: Int64
   ) throws(Problem) {
@@ -83,7 +83,7 @@ public struct PusherQuery: Sendable {
     guard version == "1.0" else { throw .version }
     let start = Array("\(method)\n\(path)\n".utf8)
     let asSent = app.signature(start + text { Array($0.value) })
-    // A decoded value that holds a separator could be another query's.
+    // With a decoded separator in a value, the text could be that of another query.
     let isPlain = fields.allSatisfy { !$0.decoded.contains { "&=\n".utf8.contains($0) } }
     let asWritten = isPlain ? app.signature(start + text(\.decoded)) : asSent
     let isSigned = PusherApp.areEqual(asSent, signature)
@@ -92,7 +92,7 @@ public struct PusherQuery: Sendable {
     guard !isOver, distance.magnitude <= UInt64(Self.secondsMax) else { throw .time }
   }
 
-  /// Refuses a body that the app has not signed.
+  /// Checks that the app has signed the body.
   public func check(_ body: [UInt8], of app: PusherApp) throws(Problem) {
     guard let expected = self["body_md5"] else {
       guard body.isEmpty else { throw .body }

@@ -1,23 +1,23 @@
 import ParleyJSON
 
-/// A connection of Pusher's protocol: events in, actions out.
+/// The state machine of a Pusher connection: events in, actions out.
 ///
 ///     opened ─▶ connection_established
 ///     subscribe, with the app's signature of socket and channel ─▶ .subscribe ─▶ subscription_succeeded
 ///     silence ─▶ ping ─▶ pong, or the end
 ///
-/// The caller does the actions in order, and answers a `.subscribe` with a frame.
+/// The caller performs the actions in order, and answers `.subscribe` with a frame.
 public struct PusherSession: Sendable {
-  /// Bounds and times.
+  /// Limits and time-outs.
   public struct Settings: Sendable {
-    /// Milliseconds of silence after which a client is to send a ping, and is sent one.
+    /// Milliseconds of silence after which the client should send a ping, and the server sends one.
     public var activityMilliseconds: Int64 = 30_000
-    /// Milliseconds that a client may take to answer.
+    /// Maximum milliseconds until the client answers a ping.
     public var pongMilliseconds: Int64 = 30_000
-    /// Channels of one connection, at most.
+    /// Maximum channels of one connection.
     public var channelsMax = 64
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
@@ -25,35 +25,35 @@ public struct PusherSession: Sendable {
   public enum Action: Sendable, Equatable {
     /// Send a message.
     case send([UInt8])
-    /// Make the connection a subscriber; on a presence channel as a member.
+    /// Subscribe the connection to a channel, as a member if it is a presence channel.
     case subscribe(PusherChannel, PusherMember?)
     /// End a subscription.
     case unsubscribe(PusherChannel)
     /// Send an event to the other subscribers.
     case publish(PusherClientEvent)
-    /// Close the connection, after the error was sent.
+    /// Close the connection. The error message was already sent.
     case close(PusherError)
   }
 
-  /// A signed subscription, by the name of its channel.
+  /// A subscription of the connection, with its member on a presence channel.
   private struct Subscription {
     let channel: PusherChannel
     let member: PusherMember?
   }
 
-  /// The name of the connection, which signatures are for.
+  /// The id of the connection, contained in signed texts.
   public let socketID: String
-  /// The user who is signed in.
+  /// The signed-in user; `nil` before a sign-in.
   public private(set) var userID: String?
   private let app: PusherApp
   private let settings: Settings
   private var subscriptions: [[UInt8]: Subscription] = [:]
   private var heardAt: Int64
-  /// The time of the ping that is not answered yet.
+  /// The time of the unanswered ping.
   private var pingedAt: Int64?
   private var isClosed = false
 
-  /// Makes a connection.
+  /// Creates a connection that has just been opened.
   public init(app: PusherApp, socketID: String, settings: Settings, now: Int64) {
     self.app = app
     self.socketID = socketID
@@ -61,13 +61,13 @@ public struct PusherSession: Sendable {
     heardAt = now
   }
 
-  /// The first message.
+  /// The first message to the client.
   public var greeting: [UInt8] {
     PusherFrame.established(
       socketID: socketID, activitySeconds: max(1, Int(settings.activityMilliseconds / 1_000)))
   }
 
-  /// The problem with an address; `nil` if its version of the protocol is served.
+  /// Returns the error for a protocol version; `nil` if the version is supported.
   public static func problem(ofProtocol version: String?) -> PusherError? {
     guard let version, !version.isEmpty else { return .noProtocol }
     return ["5", "6", "7"].contains(version) ? nil : .unsupportedProtocol
@@ -75,9 +75,9 @@ public struct PusherSession: Sendable {
 
   // MARK: Events
 
-  /// A message has arrived.
+  /// Handles a message of the client.
   ///
-  /// - Parameter message: `nil` for one that cannot be read.
+  /// - Parameter message: The message; `nil` if it cannot be parsed.
   public mutating func received(_ message: PusherMessage?, now: Int64) -> [Action] {
     guard !isClosed else { return [] }
     heardAt = now
@@ -98,7 +98,7 @@ public struct PusherSession: Sendable {
     }
   }
 
-  /// Time has passed.
+  /// Handles the passing of time: sends pings, and ends a silent connection.
   public mutating func ticked(now: Int64) -> [Action] {
     guard !isClosed else { return [] }
     if let pingedAt {
@@ -110,14 +110,14 @@ public struct PusherSession: Sendable {
     return [.send(PusherFrame.ping)]
   }
 
-  /// Ends the connection.
+  /// Ends the connection with an error.
   public mutating func end(with error: PusherError) -> [Action] {
     guard !isClosed else { return [] }
     isClosed = true
     return [.send(PusherFrame.error(error)), .close(error)]
   }
 
-  /// The caller could not make the connection a subscriber.
+  /// Removes a subscription that the caller has rejected.
   public mutating func refused(_ channel: PusherChannel) {
     subscriptions[Array(channel.name.utf8)] = nil
   }
@@ -138,14 +138,15 @@ public struct PusherSession: Sendable {
         throw .limit("a connection may subscribe to \(settings.channelsMax) channels")
       }
       subscriptions[key] = Subscription(channel: channel, member: member)
-      // A client that subscribes again may be another member by now.
+      // A client that subscribes again may have become another member.
       return (former == nil ? [] : [.unsubscribe(channel)]) + [.subscribe(channel, member)]
     } catch {
       return [.send(PusherFrame.refused(error, channel: name))]
     }
   }
 
-  /// The member that a client is on a channel; `nil` on one without members.
+  /// Checks the right to subscribe, and returns the client's member; `nil` on channels without
+  /// members.
   private func member(
     of channel: PusherChannel, auth: String, channelData: String?
   ) throws(PusherSubscriptionError) -> PusherMember? {
@@ -173,7 +174,7 @@ public struct PusherSession: Sendable {
       let id = JSONValue(data.utf8)?.value(of: "id").flatMap(PusherMember.id),
       PusherChannel(ofUser: id) != nil
     else { return end(with: .unauthorised) }
-    // The first sign-in counts: a connection belongs to one user.
+    // A connection belongs to one user, so a second sign-in must be of the same user.
     guard userID.map({ $0.utf8.elementsEqual(id.utf8) }) ?? true else {
       return end(with: .unauthorised)
     }

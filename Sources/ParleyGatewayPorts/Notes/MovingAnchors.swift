@@ -1,40 +1,40 @@
 import OTCore
 
-/// Ranges of comments on their way over the operations of a log, each from its own revision.
+/// Moves the ranges of comments over the operations of a log, each from its own revision.
 ///
-/// Operations are gathered, and all ranges pass them at once: many ranges and many operations cost about
-/// the sum of both, and not the product.
+/// Operations are collected, and all ranges are moved over them at once, so the cost is about the
+/// sum of ranges and operations, not the product.
 ///
 ///     revision   3     4     5     6     7
 ///     range at 3 ├─────┴─────┼─────┴────▶│
 ///     range at 5             ├──────────▶│
 struct MovingAnchors {
-  /// Operations that gather at most, and about how many bytes of them.
+  /// Maximum number of collected operations, and approximate maximum of their bytes.
   private static let (countMax, bytesMax) = (1_024, 1 << 20)
 
   private var anchors: [CommentAnchor]
-  /// Ranges that do not move yet; the next one to move is last.
+  /// Indices of the ranges that do not move yet; the next one to move is last.
   private var waiting: [Int]
-  /// Ranges that move, with their beginnings and ends.
+  /// Indices of the moving ranges, and the starts and ends of these ranges.
   private var moving: [Int] = []
   private var starts: [Int] = []
   private var ends: [Int] = []
   private var gathered: [TextOperation] = []
   private var gatheredBytes = 0
-  /// The revision behind the last operation.
+  /// The revision after the last operation.
   private var revision: Int
 
-  /// Takes ranges, none of which is gone.
+  /// Creates a mover of ranges. The text of none was deleted.
   init(_ anchors: [CommentAnchor]) {
     self.anchors = anchors
     waiting = anchors.indices.sorted { anchors[$0].revision > anchors[$1].revision }
     revision = waiting.last.map { anchors[$0].revision } ?? 0
   }
 
-  /// The revision from which on operations are wanted.
+  /// The revision after which operations are needed.
   var first: Int { revision }
 
-  /// Passes the operation that makes the next revision.
+  /// Adds the operation that creates the next revision.
   mutating func pass(_ operation: TextOperation) {
     if let next = waiting.last, anchors[next].revision <= revision {
       passGathered()
@@ -51,8 +51,8 @@ struct MovingAnchors {
     if gathered.count >= Self.countMax || gatheredBytes >= Self.bytesMax { passGathered() }
   }
 
-  /// See ``CommentAnchor/pass(_:)``. A start that has come behind its end stays there, whatever follows: it
-  /// is enough to correct it at the end.
+  /// Moves the ranges as ``CommentAnchor/pass(_:)`` does. A start that has moved behind its end
+  /// remains there whatever follows, so it is corrected only in ``finished()``.
   private mutating func passGathered() {
     Cursor.transform(&starts, over: gathered[...], own: true)
     Cursor.transform(&ends, over: gathered[...], own: false)
@@ -60,7 +60,7 @@ struct MovingAnchors {
     gatheredBytes = 0
   }
 
-  /// Returns the ranges behind the last operation, in the order in which they came.
+  /// Returns the ranges after the last operation, in their original order.
   mutating func finished() -> [CommentAnchor] {
     passGathered()
     for (place, index) in moving.enumerated() {

@@ -1,26 +1,28 @@
 public import OTCore
 
-/// A kind of note. It says what a note contains beside its text; every client can read and change the text.
+/// A kind of note, which determines what a note contains in addition to its text. Every client can
+/// read and change the text.
 public enum NoteKind: Sendable, CaseIterable {
-  /// A text alone, such as Markdown.
+  /// Only text, such as Markdown.
   case plain
 }
 
-/// The content of a note at a revision: its text, and what notes of its kind have beside it.
+/// The content of a note at a revision: its text, and what its kind adds.
 ///
-/// Stores, history and gateway read, change and compare contents by these functions alone, so a kind of note is
-/// added here. The text is the same for all kinds, and positions in a note are positions of its text.
+/// Stores, history and gateway access contents only through these functions, so a further kind of
+/// note is implemented here. All kinds have the same text, and positions in a note are positions in
+/// its text.
 public struct NoteContent: Sendable, Equatable {
   /// The text.
   public private(set) var text: Document
 
-  /// The content of a plain note.
+  /// Creates the content of a plain note.
   public init(_ text: Document) { self.text = text }
 
-  /// The content of a plain note.
+  /// Creates the content of a plain note.
   public init(_ text: String = "") { self.text = Document(text) }
 
-  /// The kind of note that it is the content of.
+  /// The kind of note.
   public var kind: NoteKind { .plain }
 
   /// The text in UTF-8.
@@ -35,17 +37,17 @@ public struct NoteContent: Sendable, Equatable {
 
   /// Changes the content.
   ///
-  /// - Throws: If the operation does not fit the text. Nothing has changed then.
+  /// - Throws: The reason why the operation does not fit the text. The content is then unchanged.
   public mutating func apply(_ operation: TextOperation) throws(OperationError) {
     try text.apply(operation)
   }
 
-  /// The change that gives the content another text. What both texts have at the beginning and the end stays as
-  /// it is.
+  /// Returns the operation that replaces the text by another. The common beginning and end of both
+  /// texts are retained.
   public func change(toText other: String) -> TextOperation {
     TextOperation(replacing: text, by: other)
   }
 
-  /// The change that makes it equal to another content.
+  /// Returns the operation that makes the content equal to another.
   public func change(to other: NoteContent) -> TextOperation { change(toText: other.text.text) }
 }

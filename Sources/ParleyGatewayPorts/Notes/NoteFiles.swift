@@ -1,4 +1,4 @@
-/// The SHA-256 of a file's content, which is the file's name everywhere.
+/// The SHA-256 of a file's content, which identifies the file everywhere.
 public struct FileHash: Hashable, Sendable, CustomStringConvertible {
   /// The 32 bytes.
   public let bytes: [UInt8]
@@ -6,40 +6,40 @@ public struct FileHash: Hashable, Sendable, CustomStringConvertible {
   /// The number of hexadecimal digits of a hash.
   public static let digitCount = 64
 
-  /// Takes the bytes of a hash; `nil` unless there are 32.
+  /// Creates a hash from its bytes; `nil` unless there are 32.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     self.bytes = bytes
   }
 
-  /// Reads 64 hexadecimal digits in lower case; `nil` for anything else.
+  /// Parses 64 lower-case hexadecimal digits; `nil` for any other text.
   public init?(digits: some Collection<UInt8>) {
     guard let bytes = [UInt8](hexadecimal: digits) else { return nil }
     self.init(bytes)
   }
 
-  /// The hexadecimal digits as bytes of ASCII.
+  /// The hexadecimal digits in ASCII.
   public var digits: [UInt8] { Array(description.utf8) }
 
   /// The hexadecimal digits.
   public var description: String { bytes.hexadecimal }
 }
 
-/// A file of a note: a picture, or anything else that was added to it.
+/// A file of a note, such as a picture.
 public struct NoteFile: Sendable, Hashable {
-  /// The hash of its content.
+  /// The hash of the content.
   public var hash: FileHash
-  /// The name under which it was added.
+  /// The name under which the file was added.
   public var name: String
   /// The number of bytes.
   public var byteCount: Int
-  /// The time at which it was last added.
+  /// The time at which the file was last added.
   public var time: Timestamp
 
-  /// Files of one note, at most: they are listed in one answer.
+  /// Maximum files of one note, which are listed in one response.
   public static let countMax = 1_000
 
-  /// Describes a file.
+  /// Creates the description of a stored file.
   public init(hash: FileHash, name: String, byteCount: Int, time: Timestamp) {
     self.hash = hash
     self.name = name
@@ -48,16 +48,16 @@ public struct NoteFile: Sendable, Hashable {
   }
 }
 
-/// A file that is to be kept with a note.
+/// A file to be added to a note.
 public struct FileDraft: Sendable {
-  /// Its name, which is clean already.
+  /// The name, cleaned by ``FileName``.
   public var name: String
-  /// Its content, which is not empty.
+  /// The content; not empty.
   public var bytes: [UInt8]
-  /// The time at which it came.
+  /// The time at which the file arrived.
   public var time: Timestamp
 
-  /// Makes a draft.
+  /// Creates a draft of a file.
   public init(name: String, bytes: [UInt8], time: Timestamp) {
     self.name = name
     self.bytes = bytes
@@ -65,53 +65,54 @@ public struct FileDraft: Sendable {
   }
 }
 
-/// Limits that only the store can enforce, since it knows all files.
+/// Limits on files that only the store can enforce, because it knows all files.
 public struct FileRoom: Sendable, Hashable {
-  /// Bytes that the files of one note may have together.
+  /// Maximum bytes of all files of one note.
   public var noteBytesMax: Int
-  /// Bytes of the store's disk that files leave free. A store whose disk is another machine's cannot check
-  /// this, and does not.
+  /// Minimum bytes of the store's disk that remain free. A store whose disk belongs to another
+  /// machine does not check this.
   public var diskReserveBytes: Int
-  /// Files that one note may have, however short.
+  /// Maximum files of one note, whatever their size.
   public var noteFilesMax: Int
 
-  /// Makes bounds.
+  /// Creates limits.
   public init(noteBytesMax: Int, diskReserveBytes: Int, noteFilesMax: Int = NoteFile.countMax) {
     self.noteBytesMax = noteBytesMax
     self.diskReserveBytes = diskReserveBytes
     self.noteFilesMax = noteFilesMax
   }
 
-  /// No bounds.
+  /// No limits.
   public static let unbounded = FileRoom(
     noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: .max)
 }
 
-/// Work with the files of notes. A content is stored once, however many notes use it; each note has its own
-/// list of its files.
+/// A request about files of notes. Each note has a list of files; a content is stored once, however
+/// many notes use it.
 ///
-/// A note that is deleted and kept has its files, and is restored with them; one that is removed for good
-/// leaves them, and a content that no note uses is removed.
+/// A retained deleted note keeps its files, and is restored with them. A permanently removed note
+/// gives up its files, and contents that no note uses are removed.
 public enum FileRequest: Sendable {
-  /// Keeps a file with a note. A note that has a file of this content keeps that one's name, and the file
-  /// counts as new from then on.
+  /// Adds a file to a note. If the note already has a file with this content, the file retains its
+  /// name and counts as newly added.
   case put(id: DocumentID, FileDraft, FileRoom)
   /// Lists the files of a note, the newest first.
   case list(id: DocumentID)
-  /// Reads a file of a note.
+  /// Reads a file of a note, on request with its content.
   case read(id: DocumentID, FileHash, withBytes: Bool)
-  /// Lists at most `limit` notes with files that were added before a time, and that no kept revision is
-  /// known to name: by their ids, byte by byte, those after one or the first.
+  /// Lists at most `limit` notes with files that were added before a time and that no stored
+  /// revision is known to contain: sorted by the bytes of their ids, after a note or from the
+  /// first.
   case unsettled(before: Timestamp, after: DocumentID?, limit: Int)
-  /// Looks for such files of a note in every revision that is kept, named versions included.
+  /// Searches all stored revisions of a note, including named versions, for these files.
   ///
-  /// - Complexity: O(*n*) in the log that is kept, if the text at the head does not name them all.
+  /// - Complexity: O(*n*) in the stored log, unless the text at the head contains all of the files.
   case search(id: DocumentID, before: Timestamp)
-  /// Takes note of what ``search(id:before:)`` has found; files that no revision names are removed from
+  /// Records the result of ``search(id:before:)``. Files that no revision contains are removed from
   /// the note, unless the text or the file has changed since.
   case settle(id: DocumentID, FileUses, before: Timestamp)
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .put(let id, _, _), .settle(let id, _, _): .writing(id)
@@ -121,14 +122,14 @@ public enum FileRequest: Sendable {
   }
 }
 
-/// The revisions of a note that name its files, as far as the log was searched.
+/// The revisions of a note that contain the hashes of its files, as far as the log was searched.
 public struct FileUses: Sendable, Equatable {
-  /// The head at that time.
+  /// The head revision at the time of the search.
   public var head: Int
-  /// The newest revision whose text contains a file's hash; `nil` if no kept one does.
+  /// The newest revision whose text contains a file's hash; `nil` if no stored revision does.
   public var newest: [FileHash: Int?]
 
-  /// Makes a finding.
+  /// Creates the result of a search.
   public init(head: Int, newest: [FileHash: Int?]) {
     self.head = head
     self.newest = newest
@@ -137,23 +138,23 @@ public struct FileUses: Sendable, Equatable {
 
 /// The reply to a request about files.
 public enum FileReply: Sendable, Equatable {
-  /// The file is kept; whether it is new to the note.
+  /// The file was added. `isNew` means that the note did not have it before.
   case kept(NoteFile, isNew: Bool)
-  /// The note's files may not have so many bytes; its present ones have this many.
+  /// The note's files would exceed their maximum bytes. Contains the bytes of the present files.
   case noteFull(byteCount: Int)
-  /// The note may not have another file; it has so many.
+  /// The note has too many files for another one. Contains their number.
   case tooManyFiles(count: Int)
-  /// The disk has only so many bytes left.
+  /// The disk is too full. Contains its free bytes.
   case diskFull(byteCount: Int)
   /// Files of a note.
   case files([NoteFile])
-  /// A file, with its content if that was asked for.
+  /// A file, with its content if requested.
   case file(NoteFile, [UInt8]?)
   /// The note has no file of this hash.
   case unknownFile
   /// Notes whose files are to be searched for.
   case notes([DocumentID])
-  /// The revisions that name files.
+  /// The result of a search for files.
   case uses(FileUses)
   /// The number of files that were removed from the note.
   case settled(removed: Int)

@@ -1,21 +1,21 @@
-/// A link that opens a note to every client that holds it.
+/// A link that gives access to a note to every client that has its key.
 ///
-/// The link's key opens it. A store keeps the key's hash alone.
+/// A store contains only the hash of the key.
 public struct NoteLink: Sendable, Hashable {
-  /// The link's id, which names it without opening it.
+  /// The link's id, which does not give access.
   public var id: String
   /// The note's id.
   public var note: DocumentID
-  /// The rights that the link gives.
+  /// The rights that the link grants.
   public var access: Access
-  /// The user who has made it; empty where users have no names.
+  /// The user who created the link; empty if users have no names.
   public var maker: String
-  /// The time at which it was made.
+  /// The creation time.
   public var createdAt: Timestamp
-  /// The time from which it opens nothing.
+  /// The expiry time.
   public var expiresAt: Timestamp
 
-  /// The rights that a link gives, beside seeing who is there; stored by number.
+  /// The rights that a link grants, in addition to presence. Stored by number.
   public enum Access: Int, Sendable, CaseIterable {
     /// Reading.
     case read
@@ -24,7 +24,7 @@ public struct NoteLink: Sendable, Hashable {
     /// Reading and writing.
     case write
 
-    /// The word for it.
+    /// The word in messages.
     public var word: String {
       switch self {
       case .read: "read"
@@ -33,7 +33,7 @@ public struct NoteLink: Sendable, Hashable {
       }
     }
 
-    /// The access of a word; `nil` for any other.
+    /// Creates the access of a word; `nil` for any other text.
     public init?(word: String) {
       guard let known = Self.allCases.first(where: { $0.word == word }) else { return nil }
       self = known
@@ -49,12 +49,12 @@ public struct NoteLink: Sendable, Hashable {
     }
   }
 
-  /// The prefix of the ids of links.
+  /// The prefix of link ids.
   public static let idPrefix = "l."
-  /// The number of links that one note may have at a time.
+  /// Maximum links of one note.
   public static let countMax = 200
 
-  /// Describes a link.
+  /// Creates the description of a link.
   public init(
     id: String, note: DocumentID, access: Access, maker: String, createdAt: Timestamp,
     expiresAt: Timestamp
@@ -68,22 +68,23 @@ public struct NoteLink: Sendable, Hashable {
   }
 }
 
-/// Work with links to notes.
+/// A request about links to notes.
 public enum LinkRequest: Sendable {
-  /// Keeps a link that a key opens, unless the note has `countMax` already; a link that is there is kept as it
-  /// is. Fails with `unknownDocument` where there is no such note. Some links whose time is over are removed
-  /// with it.
+  /// Stores a link with the hash of its key, unless the note has `countMax` links. A link that
+  /// already exists remains unchanged. Fails with `unknownDocument` if the note does not exist.
+  /// Also removes some expired links.
   case make(NoteLink, key: String, countMax: Int)
-  /// Finds the link that a key opens.
+  /// Finds the link of a key.
   case open(key: String, now: Timestamp)
-  /// Lists the links of a note, the newest first; those whose time is over are left out.
+  /// Lists the links of a note that have not expired, the newest first.
   case list(note: DocumentID, now: Timestamp)
-  /// Ends a link of a note, or all of them without an id. Fails with `unknownDocument` where there is no such note.
+  /// Revokes a link of a note, or all links without an id. Fails with `unknownDocument` if the note
+  /// does not exist.
   case end(note: DocumentID, id: String?)
-  /// Works with the names of published notes.
+  /// A request about the names of published notes.
   case names(NameRequest)
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .make(let link, _, _): .writing(link.note)
@@ -97,17 +98,17 @@ public enum LinkRequest: Sendable {
 
 /// The reply to a request about links.
 public enum LinkReply: Sendable, Equatable {
-  /// The link is kept.
+  /// The link was stored.
   case made
-  /// The note may not have more links.
+  /// The note has the maximum number of links.
   case tooMany
-  /// The link, and the title of its note.
+  /// The link, and its note's title.
   case link(NoteLink, title: String)
-  /// No link is opened by the key, or its note is gone.
+  /// No link has the key, or its note does not exist.
   case unknown
-  /// Links of a note, and the folder that it is in; `nil` where there is no such note.
+  /// Links of a note, and the note's folder; `nil` if the note does not exist.
   case links([NoteLink], in: FolderPath?)
-  /// These have ended.
+  /// The revoked links.
   case ended([NoteLink])
   /// The reply to a request about names.
   case names(NameReply)

@@ -1,21 +1,21 @@
 /// The summary of a note in a list.
 public struct NoteSummary: Sendable, Equatable {
-  /// The document's name.
+  /// The note's id.
   public var id: DocumentID
-  /// The title shown to people.
+  /// The title.
   public var title: String
-  /// The durable revision.
+  /// The newest durable revision.
   public var revision: Int
   /// The time of the note's creation.
   public var createdAt: Timestamp
-  /// The time at which text or title last changed.
+  /// The time at which the text or the title last changed.
   public var updatedAt: Timestamp
   /// The folder that the note is in.
   public var folder: FolderPath
   /// The kind of the note.
   public var kind: NoteKind
 
-  /// Makes a summary.
+  /// Creates a summary, by default of a plain note in no folder.
   public init(
     id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp,
     folder: FolderPath = .none, kind: NoteKind = .plain
@@ -30,29 +30,30 @@ public struct NoteSummary: Sendable, Equatable {
   }
 }
 
-/// A note's place among all notes, ordered by their creation, the newest first; or a deleted note's among
-/// those, the newest deletion first. It stays the same while the note is changed, moved or renamed.
+/// The sort key of a note in the list of all notes (the newest first) or of deleted notes (the
+/// newest deletion first). Changing, moving or renaming the note does not change it.
 public struct NotePlace: Sendable, Hashable {
-  /// The time of the note's creation, or of its deletion.
+  /// The time of the creation, or of the deletion.
   public var time: Timestamp
-  /// Its name: of two of one time, the greater name comes first, byte by byte.
+  /// The note's id. Of two notes with the same time, the one with the greater id comes first, byte
+  /// by byte.
   public var id: DocumentID
 
-  /// Names a place.
+  /// Creates the key of a time and an id.
   public init(time: Timestamp, id: DocumentID) {
     self.time = time
     self.id = id
   }
 
-  /// The place of a note.
+  /// Creates the key of a note.
   public init(_ note: NoteSummary) { self.init(time: note.createdAt, id: note.id) }
 
-  /// The place of a deleted note.
+  /// Creates the key of a deleted note.
   public init(_ deleted: DeletedNote) {
     self.init(time: deleted.deletion.time, id: deleted.note.id)
   }
 
-  /// Whether this place comes after another.
+  /// Whether this key comes after another in the list.
   public func isAfter(_ other: Self) -> Bool {
     time == other.time ? id < other.id : time < other.time
   }

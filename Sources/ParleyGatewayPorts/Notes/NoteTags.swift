@@ -1,30 +1,32 @@
-/// The tags that a note's text has, such as `#plan`.
+/// The tags in a note's text, such as `#plan`.
 ///
-/// A tag is a `#` and letters, digits, `-`, `_` and `/` behind it, with a letter among them. It occurs at
-/// the beginning of a line, behind a blank, an opening sign or a backtick. Code, addresses and link targets
-/// contain no tags, and a heading has a blank behind its `#`. Tags are compared in small letters.
+/// A tag is a `#` followed by letters, digits, `-`, `_` and `/`, with at least one letter. It
+/// occurs at the start of a line or after a space, an opening sign or a backtick. Code, addresses
+/// and link targets contain no tags, and a heading has a space after its `#`. Tags are compared in
+/// lower case.
 ///
 ///     "# Plan\nBring #Milk and #home/garden, not `#code` or a#b"  ─▶  home/garden, milk
 public enum NoteTags {
-  /// Tags of one note, at most.
+  /// Maximum tags of one note.
   public static let countMax = 100
   /// Maximum tag length in bytes; longer words are ignored.
   public static let bytesMax = 96
 
-  /// Returns the tags of a text, each once, in the order of their bytes.
+  /// Returns the tags of a text, without duplicates, sorted by their bytes.
   ///
-  /// - Complexity: O(*n*) scalars, of which ``SearchWords/scalarsMax`` are looked at.
+  /// - Complexity: O(*n*) scalars, at most ``SearchWords/scalarsMax``.
   public static func all(in text: String) -> [String] {
     var reader = TagReader()
     for scalar in text.unicodeScalars.prefix(SearchWords.scalarsMax) where !reader.isFull {
       reader.take(scalar)
     }
-    // The end of a line ends everything.
+    // A line end completes the last tag.
     reader.take("\n")
     return reader.tags.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// A tag as it is compared; `nil` if a text is not a tag. A `#` before it is passed over.
+  /// Returns a tag in the form in which tags are compared; `nil` if the text is not a tag. A
+  /// leading `#` is optional.
   public static func tag(_ text: String) -> String? {
     let name = text.hasPrefix("#") ? String(text.dropFirst()) : text
     let found = all(in: "#" + name)
@@ -33,21 +35,22 @@ public enum NoteTags {
   }
 }
 
-/// Goes through a text, scalar by scalar.
+/// Reads the tags of a text, scalar by scalar.
 private struct TagReader {
   private(set) var tags: Set<ExactName> = []
-  /// The line up to here has only blanks; then the number of a fence's signs.
+  /// The sign and number of fence signs at the start of this line, if only spaces precede them.
   private var fenceSign: Unicode.Scalar?
   private var fenceLength = 0
   private var isAtBeginning = true
-  /// The fence within which lines are code.
+  /// The fence that encloses the current code block.
   private var fence: (sign: Unicode.Scalar, length: Int)?
-  /// Backticks of the fence that begins with this line, unless another follows: then it was code.
+  /// The backticks of a fence that may start with this line; `nil` again if more backticks follow,
+  /// because they are inline code then.
   private var opening: Int?
-  /// The number of backticks that end code within a line, and those that were read in a row.
+  /// The number of backticks that end the inline code, and the number read in a row.
   private var codeLength = 0
   private var ticks = 0
-  /// Tags in what may be code.
+  /// Tags that are not counted if the inline code is closed.
   private var inCode: [ExactName] = []
   private var isInAddress = false
   private var isInTarget = false
@@ -96,7 +99,7 @@ private struct TagReader {
   private mutating func beginOrEndFence(isWhole: Bool) {
     guard let sign = fenceSign, fenceLength >= 3 else { return }
     if let open = fence {
-      // A closing fence has only blanks behind it.
+      // Only spaces may follow a closing fence.
       if isWhole, open.sign == sign, fenceLength >= open.length { fence = nil }
     } else if sign == "`", !isWhole {
       opening = fenceLength
@@ -125,7 +128,7 @@ private struct TagReader {
       inCode = []
       opening = nil
     }
-    // An unclosed part is not code.
+    // Unclosed inline code is text.
     for found in inCode where !isFull { tags.insert(found) }
     inCode = []
     (fenceSign, fenceLength, isAtBeginning) = (nil, 0, true)

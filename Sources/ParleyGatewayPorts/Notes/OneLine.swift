@@ -1,16 +1,17 @@
 import ParleyModel
 
-/// Texts of one line, as the titles of notes and the names of versions are: lists, tabs and files show them so.
+/// Texts of one line, such as titles of notes and names of versions, which lists, tabs and files
+/// show in one line.
 public enum OneLine {
-  /// Whether a text has neither line breaks nor other control characters.
+  /// Whether a text contains neither line breaks nor other control characters.
   ///
   /// - Complexity: O(*n*) scalars.
   public static func isMet(by text: String) -> Bool {
     !text.unicodeScalars.contains(where: CharacterRules.isBreak)
   }
 
-  /// Returns a text from elsewhere in one line: each line break and each control character is a space, and there is
-  /// none at either end.
+  /// Returns an external text in one line: line breaks and control characters become spaces, and
+  /// spaces at both ends are removed.
   public static func made(of text: String) -> String {
     guard !isMet(by: text) else { return text }
     var line: [Unicode.Scalar] = text.unicodeScalars.map { CharacterRules.isBreak($0) ? " " : $0 }
@@ -18,7 +19,8 @@ public enum OneLine {
     return String(String.UnicodeScalarView(line.drop { $0 == " " }))
   }
 
-  /// The expectation of a text, and what to do; `subject` names the text, such as `a title`.
+  /// Returns the expectation and the remedy for a text that is not one line. `subject` names the
+  /// text, such as `a title`.
   public static func problem(of subject: String) -> String {
     "\(subject) is one line: expected no line breaks and no control characters; leave them out"
   }

@@ -1,29 +1,30 @@
-/// A note's publication under a readable name: everyone who can reach the server may read the note.
+/// A publication of a note under a readable name. Everyone who can reach the server may read the
+/// note.
 ///
-/// A publication is a link whose key is public. Its readers have tokens with its id, by which all of them
-/// lose the right at once.
+/// A publication is a link whose key is public. The tokens of its readers contain its id, so
+/// revoking the id revokes all of them at once.
 public struct PublicName: Sendable, Hashable {
-  /// The publication's id. A note that gets another name keeps it.
+  /// The publication's id, which remains when the note gets another name.
   public var id: String
-  /// The name that opens the note.
+  /// The name under which the note is published.
   public var name: ReadableName
   /// The note's id.
   public var note: DocumentID
-  /// The user who has published it; empty where users have no names.
+  /// The user who published the note; empty if users have no names.
   public var maker: String
   /// The time at which the note got the name.
   public var createdAt: Timestamp
 
-  /// The prefix of the ids of publications, which are a kind of links.
+  /// The prefix of publication ids. Publications are a kind of link.
   public static let idPrefix = NoteLink.idPrefix + "p."
-  /// The rights of readers. They do not see each other, nor who is writing.
+  /// The rights of readers. Readers do not see the presence of others.
   public static let verbs: Verbs = [.read]
-  /// Milliseconds that a reader's token lasts.
+  /// The lifetime of a reader's token, in milliseconds.
   public static let tokenMilliseconds: Timestamp = 86_400_000
-  /// Milliseconds for which a withdrawn name is not given to another note.
+  /// Milliseconds for which a withdrawn name is reserved.
   public static let restMilliseconds: Timestamp = 30 * 86_400_000
 
-  /// Describes a publication.
+  /// Creates the description of a publication.
   public init(
     id: String, name: ReadableName, note: DocumentID, maker: String, createdAt: Timestamp
   ) {
@@ -34,36 +35,36 @@ public struct PublicName: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
-  /// Limits on names; each counts withdrawn names that are not free yet, too.
+  /// Limits on names. Withdrawn names that are still reserved count too.
   public struct Limits: Sendable {
-    /// Names of one note.
+    /// Maximum names of one note.
     public var ofNote = 20
-    /// Names that one user has given. They are not counted where users have no names.
+    /// Maximum names given by one user; not checked if users have no names.
     public var ofMaker = 500
-    /// Names of all notes.
+    /// Maximum names of all notes.
     public var overall = 20_000
 
-    /// The usual limits.
+    /// Creates the default limits.
     public init() {}
   }
 }
 
-/// Work with the names of published notes.
+/// A request about the names of published notes.
 public enum NameRequest: Sendable {
-  /// Publishes a note under a name, which takes the place of its former name. A name that the note has already is
-  /// kept as it is. Fails with `unknownDocument` where there is no such note. Some names whose rest is over are removed
-  /// with it.
+  /// Publishes a note under a name, which replaces the note's former name. If the note already has
+  /// the name, nothing changes. Fails with `unknownDocument` if the note does not exist. Also
+  /// removes some withdrawn names that are no longer reserved.
   case publish(PublicName, PublicName.Limits)
-  /// Withdraws the name of a note. Fails with `unknownDocument` where there is no such note.
+  /// Withdraws the name of a note. Fails with `unknownDocument` if the note does not exist.
   case withdraw(note: DocumentID, now: Timestamp)
   /// Finds the name of a note.
   case of(note: DocumentID)
   /// Finds the note that is published under a name.
   case open(ReadableName)
-  /// Lists the names of published notes, in the order of the names.
+  /// Lists the publications, sorted by name.
   case list
 
-  /// Its traits.
+  /// The request's traits.
   var traits: StoreTraits {
     switch self {
     case .publish(let name, _): .writing(name.note)
@@ -76,35 +77,36 @@ public enum NameRequest: Sendable {
 
 /// The reply to a request about names.
 public enum NameReply: Sendable, Equatable {
-  /// The note is published like this.
+  /// The note's publication.
   case published(PublicName)
   /// Another note has the name.
   case taken
-  /// Another note had the name, which is not free before this time.
+  /// The name was withdrawn from another note and is reserved until a time.
   case resting(until: Timestamp)
-  /// There may not be more names.
+  /// A limit on names is reached.
   case tooMany
   /// The name was withdrawn; `nil` if the note had none.
   case withdrawn(PublicName?)
-  /// The name of a note, if it has one, and the note's folder; `nil` where there is no such note.
+  /// A note's publication, if it has one, and the note's folder; `nil` if the note does not exist.
   case name(PublicName?, in: FolderPath?)
-  /// A published note, and its title.
+  /// A publication, and the note's title.
   case note(PublicName, title: String)
   /// No note is published under the name.
   case unknown
-  /// Names of published notes.
+  /// Publications.
   case names([PublicName])
 }
 
 extension Identity {
-  /// Whether it is the identity of a reader who opened a published note by its name.
+  /// Whether the identity belongs to a reader of a published note.
   public var isPublicReader: Bool {
     isGuest && tokenID?.utf8.starts(with: PublicName.idPrefix.utf8) == true
   }
 
-  /// The identity of readers of a published note.
+  /// Returns the identity of a reader of a published note.
   ///
-  /// The user does not belong to the note: revoking all links of a note does not concern its publication.
+  /// Its user is not that of the note's links, so revoking all links of a note does not revoke its
+  /// publication.
   public static func publicReader(of published: PublicName, at now: Timestamp) -> Identity {
     var reader = Identity(
       user: guestPrefix, tokenID: published.id, issuedAt: now,

@@ -1,23 +1,23 @@
-/// A name under which a note is published, such as `minutes-2026`, in its only spelling.
+/// A name under which a note is published, such as `minutes-2026`, in normalised form.
 ///
-/// A name has 1 to 64 letters, digits and hyphens. Capitals become small letters, and characters are composed (NFC), so
-/// that two spellings of one name are equal byte by byte. The letters are of one script: names that mix scripts could
-/// show one name and be another.
+/// A name has 1 to 64 letters, digits and hyphens. It is converted to lower case and composed
+/// (NFC), so that equal names have equal bytes. All letters belong to one script, because a name of
+/// mixed scripts could look like another name.
 public struct ReadableName: Sendable, Hashable {
-  /// The name in its only spelling.
+  /// The normalised name.
   public let text: String
 
-  /// The maximum number of characters, as Unicode scalars.
+  /// Maximum number of characters, as Unicode scalars.
   public static let scalarsMax = 64
-  /// Longer texts are not looked at.
+  /// Maximum bytes of a text to be normalised.
   private static let bytesMax = 1_024
-  /// Words that addresses of this or later versions use, or that seem to speak for the server.
+  /// Words that URLs of this or later versions use, or that seem to speak for the server.
   private static let reserved: Set<String> = [
     "admin", "api", "assets", "health", "help", "index", "login", "metrics", "n", "new", "null",
     "p", "parley", "ready", "root", "s", "sdk", "search", "settings", "undefined", "worker", "www",
   ]
 
-  /// Reads a name that a person has written, in any spelling.
+  /// Normalises and checks a name that a person has written.
   public init(_ written: String) throws(ReadableNameError) {
     guard written.utf8.count <= Self.bytesMax else { throw .tooLong }
     let text = Self.folded(written)
@@ -29,10 +29,11 @@ public struct ReadableName: Sendable, Hashable {
     self.text = text
   }
 
-  /// Takes a name from a store.
+  /// Creates a name from its stored form.
   package init(stored text: String) { self.text = text }
 
-  /// The text composed and in small letters. Both forms of the Greek sigma are one letter, as their capital is.
+  /// Returns the text composed and in lower case. Both forms of the Greek sigma become one, as they
+  /// have the same capital.
   private static func folded(_ text: String) -> String {
     var folded = ""
     for scalar in text.composed.lowercased().unicodeScalars {
@@ -41,7 +42,7 @@ public struct ReadableName: Sendable, Hashable {
     return folded.composed
   }
 
-  /// Rejects hyphens at an end of the name, and two in a row.
+  /// Rejects hyphens at either end, and two hyphens in a row.
   private static func checkHyphens(of text: String) throws(ReadableNameError) {
     var isAfterHyphen = true
     for byte in text.utf8 {
@@ -52,8 +53,8 @@ public struct ReadableName: Sendable, Hashable {
     if isAfterHyphen { throw .hyphens }
   }
 
-  /// Rejects characters that names cannot have, letters of several scripts, and names that look like other
-  /// ones.
+  /// Rejects characters other than letters, digits and hyphens, letters of several scripts, and
+  /// names that look like Latin ones.
   private static func checkLetters(of text: String) throws(ReadableNameError) {
     var script: LetterScript?
     var hasOwnLook = false
@@ -73,19 +74,19 @@ public struct ReadableName: Sendable, Hashable {
 
 /// The reason why a text is not a ``ReadableName``.
 public enum ReadableNameError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-  /// There is no text.
+  /// The text is empty.
   case empty
-  /// It has more than 64 characters.
+  /// The name has more than 64 characters.
   case tooLong
-  /// It begins or ends with a hyphen, or has two in a row.
+  /// The name begins or ends with a hyphen, or has two in a row.
   case hyphens
-  /// It has a character that is no letter, digit or hyphen.
+  /// The name contains a character that is not a letter, digit or hyphen.
   case character
-  /// Its letters are of several scripts.
+  /// The letters belong to several scripts.
   case scripts
-  /// All of its letters look like Latin ones, and are of another script.
+  /// All letters look like Latin ones, but belong to another script.
   case lookalike
-  /// It is a word of the server's own.
+  /// The name is reserved for the server.
   case reserved
 
   /// The expectation, for the person who has chosen the name.

@@ -1,23 +1,23 @@
 import OTCore
 
-/// A document as the store returns it.
+/// A document loaded from the store.
 public struct StoredDocument: Sendable {
-  /// Title, times and head revision.
+  /// The document's summary, with title, times and head revision.
   public var summary: NoteSummary
-  /// A random string minted with the log; another one means another history.
+  /// A random string created with the log. Another epoch means another history.
   public var epoch: String
   /// The content at the head revision.
   public var content: NoteContent
-  /// The newest entries, oldest first, ending at the head revision; at most as many as asked for.
+  /// The newest log entries, oldest first, up to the head revision.
   public var recent: [LogEntry]
-  /// The last operation of each client that the log knows.
+  /// The last logged operation of each client.
   public var marks: [String: ClientMark]
   /// The chain at the head revision; `nil` from a store with one owner.
   public var chain: LogChain?
-  /// The session of clients without a session in the store; see ``LogStretch/sessionFloor``.
+  /// The session of clients without a stored session; see ``LogStretch/sessionFloor``.
   public var sessionFloor: Int
 
-  /// Makes a stored document.
+  /// Creates a document, by default of a store with one owner.
   public init(
     summary: NoteSummary, epoch: String, content: NoteContent, recent: [LogEntry],
     marks: [String: ClientMark], chain: LogChain? = nil, sessionFloor: Int = 0

@@ -2,41 +2,42 @@ public import OTCore
 
 /// The difference between two revisions of a text, by words.
 public struct TextDifference: Sendable, Equatable {
-  /// A part of the difference, in the order of the text. Where text was replaced, the deleted part comes first.
+  /// A part of the difference, in the order of the text. Of replaced text, the deleted part comes
+  /// first.
   public enum Part: Sendable, Equatable {
-    /// The number of Unicode scalars that both texts have here.
+    /// The number of equal Unicode scalars of both texts.
     case kept(Int)
-    /// Text of the older revision only.
+    /// Text that only the older revision contains.
     case deleted(String)
-    /// Text of the newer revision only, by one author.
+    /// Text that only the newer revision contains, by one author.
     case inserted(String, author: String)
   }
 
-  /// A text at one end of the difference.
+  /// One of the two compared revisions.
   public struct End: Sendable, Equatable {
     /// The revision.
     public var revision: Int
-    /// The time at which it was accepted.
+    /// The time at which the revision was accepted.
     public var time: Timestamp
 
-    /// Makes an end.
+    /// Creates the description of a revision.
     public init(revision: Int, time: Timestamp) {
       self.revision = revision
       self.time = time
     }
   }
 
-  /// About how many bytes the changed parts may have, with their authors' names.
+  /// Approximate maximum bytes of the changed parts, with their authors' names.
   public static let bytesMax = 2 << 20
 
-  /// The older text.
+  /// The older revision.
   public var from: End
-  /// The newer text.
+  /// The newer revision.
   public var to: End
   /// The parts, which cover both texts; empty for two empty texts.
   public var parts: [Part]
 
-  /// Makes a difference of given parts.
+  /// Creates a difference from its parts.
   public init(from: End, to: End, parts: [Part]) {
     self.from = from
     self.to = to
@@ -46,7 +47,7 @@ public struct TextDifference: Sendable, Equatable {
   /// Compares two texts of one note.
   ///
   /// - Returns: `nil` if the changed parts exceed ``bytesMax``.
-  /// - Complexity: O(*n*) of both texts, and the work of ``WordDifference``, which is bounded.
+  /// - Complexity: O(*n*) bytes of both texts, and the bounded work of ``WordDifference``.
   public init?(from old: HistoricText, to new: HistoricText) {
     from = End(revision: old.revision, time: old.time)
     to = End(revision: new.revision, time: new.time)
@@ -78,7 +79,7 @@ public struct TextDifference: Sendable, Equatable {
     if count > 0 { parts.append(.kept(count)) }
   }
 
-  /// The operation that makes the newer text of the older one.
+  /// The operation that turns the older text into the newer one.
   public var operation: TextOperation {
     var operation = TextOperation()
     for part in parts {
@@ -92,16 +93,16 @@ public struct TextDifference: Sendable, Equatable {
   }
 }
 
-/// A place in the authors' runs of a text.
+/// A position in the runs of authors of a text.
 private struct AuthorCursor {
   private let runs: [AuthorRun]
   private var index = 0
-  /// Scalars of the run at `index` that lie behind.
+  /// The scalars of the run at `index` before the position.
   private var passed = 0
 
   init(_ runs: [AuthorRun]) { self.runs = runs }
 
-  /// Moves behind a piece of the text, and returns its length in scalars.
+  /// Moves past a piece of the text, and returns its length in scalars.
   mutating func pass(_ text: ArraySlice<UInt8>) -> Int {
     let count = text.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 }
     passed += count
@@ -112,7 +113,7 @@ private struct AuthorCursor {
     return count
   }
 
-  /// Moves behind a piece of the text, and calls `body` for the part of each author.
+  /// Moves past a piece of the text, and calls `body` with each author's part of it.
   mutating func forEachRun(
     of text: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, String) -> Void
   ) {

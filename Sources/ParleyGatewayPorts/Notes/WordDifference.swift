@@ -1,33 +1,34 @@
-/// The difference of two texts by words, made to be read by people.
+/// The difference of two texts by words, for display.
 ///
-/// Lines that both texts have are found first, then the words in the lines between them. A word is a run of letters
-/// and digits; of a script without spaces (Chinese, Japanese, Thai, …) it is a single letter. A run of spaces, and
-/// any other scalar, is compared as one piece, too.
+/// Common lines are found first, then the common words of the lines between them. A word is a run
+/// of letters and digits; in scripts without spaces (Chinese, Japanese, Thai, …) it is a single
+/// letter. A run of spaces, and any other scalar, is also compared as one piece.
 ///
 ///     the quick fox / a quick dog  ─▶  [the]→[a] quick [fox]→[dog]
 public enum WordDifference {
-  /// A piece that is replaced: the places in both texts, in bytes of UTF-8. One of them may be empty.
+  /// A replaced range in both texts, in UTF-8 bytes. One of the ranges may be empty.
   public struct Change: Sendable, Equatable {
-    /// The place in the old text.
+    /// The range in the old text.
     public var old: Range<Int>
-    /// The place in the new text.
+    /// The range in the new text.
     public var new: Range<Int>
 
-    /// Makes a change.
+    /// Creates a replacement of one range by another.
     public init(old: Range<Int>, new: Range<Int>) {
       self.old = old
       self.new = new
     }
   }
 
-  /// Comparisons of one difference. What remains to be compared then counts as changed: first whole lines, then
-  /// everything between the first and the last change.
+  /// Maximum comparisons of one difference. When they are used up, the rest counts as changed:
+  /// first whole lines, then everything between the first and the last change.
   public static let workMax = 20_000_000
-  /// Bytes of changed lines in which words are looked for; longer ones are changed as a whole.
+  /// Maximum bytes of changed lines in which words are compared; longer ones are replaced as a
+  /// whole.
   public static let wordBytesMax = 1 << 18
 
-  /// The changes that turn one text into the other, in the order of their places. Between two of them both texts are
-  /// equal. None of them splits a scalar, or a line break of two scalars.
+  /// Returns the changes that turn one text into the other, in the order of the text. The texts
+  /// between changes are equal. No change splits a scalar, or a line break of two scalars.
   ///
   /// - Complexity: O(*n*) bytes of both texts, and `work`.
   public static func changes(
@@ -49,7 +50,7 @@ public enum WordDifference {
     return changes
   }
 
-  /// Appends changes, of which the first may touch the last one that there is.
+  /// Appends changes. The first of them is merged into the last existing one if they touch.
   private static func append(_ more: [Change], to changes: inout [Change]) {
     for change in more {
       if let last = changes.last, last.old.upperBound == change.old.lowerBound,
@@ -68,7 +69,7 @@ public enum WordDifference {
 
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Bytes of the common beginning and the common end of both texts, in whole lines.
+  /// Returns the bytes of the common beginning and the common end of both texts, in whole lines.
   private static func commonLines(_ old: [UInt8], _ new: [UInt8]) -> (start: Int, end: Int) {
     let shorter = min(old.count, new.count)
     var start = 0
@@ -80,14 +81,14 @@ public enum WordDifference {
     var end = 0
     var lineEnd = 0
     while end < shorter - lineStart, old[old.count - 1 - end] == new[new.count - 1 - end] {
-      // What follows a line feed is a line's start in both.
+      // The text after a line feed starts a line in both texts.
       if old[old.count - 1 - end] == lineFeed { lineEnd = end }
       end += 1
     }
     return (lineStart, lineEnd)
   }
 
-  /// The lines of a part of a text, each with its line feed.
+  /// Returns the lines of a part of a text, each with its line feed.
   private static func lines(of text: [UInt8], _ range: Range<Int>) -> [Range<Int>] {
     var lines: [Range<Int>] = []
     var start = range.lowerBound
@@ -99,9 +100,9 @@ public enum WordDifference {
     return lines
   }
 
-  /// The changes of a comparison of tokens with these places.
+  /// Returns the changes between common tokens, whose ranges are given.
   ///
-  /// - Parameter end: The end of the last token in both texts, or of the part that was compared.
+  /// - Parameter end: The end of the last token in both texts, or of the compared part.
   private static func hunks(
     _ common: CommonTokens, _ old: [Range<Int>], _ new: [Range<Int>], end: (old: Int, new: Int)
   ) -> [Change] {
@@ -119,7 +120,7 @@ public enum WordDifference {
             old: oldPlace..<(x < old.count ? old[x].lowerBound : end.old),
             new: newPlace..<(y < new.count ? new[y].lowerBound : end.new)))
       }
-      // As many are kept here as there.
+      // Both texts have the same number of common tokens.
       x += 1
       y += 1
     }
@@ -128,7 +129,7 @@ public enum WordDifference {
 
   // MARK: Words
 
-  /// The changed words of changed lines.
+  /// Returns the changed words of changed lines.
   private static func wordChanges(
     of hunk: Change, _ old: [UInt8], _ new: [UInt8], _ work: inout Int
   ) -> [Change] {
@@ -145,8 +146,8 @@ public enum WordDifference {
     return joined(hunks(common, oldWords, newWords, end: ends), old)
   }
 
-  /// A change without its common beginning and end, cut after spaces. Of a long line only the changed part
-  /// remains.
+  /// Returns a change without its common beginning and end, cut after spaces. Of a long line, only
+  /// the changed part remains.
   private static func withoutCommonSpacedEnds(
     _ change: Change, _ old: [UInt8], _ new: [UInt8]
   ) -> Change {
@@ -172,7 +173,7 @@ public enum WordDifference {
       new: (change.new.lowerBound + cut)..<(change.new.upperBound - endCut))
   }
 
-  /// Joins replaced words that only spaces and signs separate: those are equal by chance.
+  /// Merges replacements that only spaces and signs separate, because these are equal by chance.
   private static func joined(_ changes: [Change], _ old: [UInt8]) -> [Change] {
     var joined: [Change] = []
     for change in changes {
@@ -189,7 +190,7 @@ public enum WordDifference {
     return joined
   }
 
-  /// Whether a part of a text has a word or a line break.
+  /// Whether a part of a text contains a word or a line break.
   private static func hasWord(_ text: [UInt8], _ range: Range<Int>) -> Bool {
     var place = range.lowerBound
     while place < range.upperBound {
@@ -202,7 +203,7 @@ public enum WordDifference {
     return false
   }
 
-  /// The pieces of a text that are compared.
+  /// Returns the ranges of the pieces that are compared.
   private static func words(of text: [UInt8], _ range: Range<Int>) -> [Range<Int>] {
     var words: [Range<Int>] = []
     var start = range.lowerBound
@@ -231,7 +232,7 @@ public enum WordDifference {
     return words
   }
 
-  /// The kind of a scalar, as words are divided.
+  /// The kind of a scalar, for the division into words.
   private enum Piece {
     case word, single, mark, space, lineBreak, sign
 
@@ -244,7 +245,7 @@ public enum WordDifference {
         switch scalar {
         case "\n", "\r": self = .lineBreak
         case "_": self = .word
-        // Flags are pairs, and the colours of emoji belong to them.
+        // Flags are pairs of these scalars, and skin tones modify an emoji.
         case "\u{1F1E6}"..."\u{1F1FF}": self = .word
         case "\u{1F3FB}"..."\u{1F3FF}": self = .mark
         default: self = scalar.properties.isWhitespace ? .space : .sign
@@ -253,7 +254,7 @@ public enum WordDifference {
     }
   }
 
-  /// The scalar at a place of valid UTF-8; moves the place behind it.
+  /// Returns the scalar at an index of valid UTF-8, and moves the index past it.
   private static func scalar(of text: [UInt8], at place: inout Int) -> Unicode.Scalar {
     let first = text[place]
     place += 1
@@ -268,7 +269,7 @@ public enum WordDifference {
   }
 }
 
-/// Numbers for pieces of two texts: equal pieces have equal numbers.
+/// Numbers the pieces of two texts. Equal pieces have equal numbers.
 private struct TokenTable {
   private let old: [UInt8]
   private let new: [UInt8]
@@ -289,7 +290,8 @@ private struct TokenTable {
 
   private mutating func number(of range: Range<Int>, isOld: Bool) -> Int32 {
     let text = isOld ? old : new
-    // With a seed of the process, so that an attacker cannot choose pieces with equal hashes.
+    // `Hasher` has a random seed per process, so an attacker cannot choose pieces with equal
+    // hashes.
     var hasher = Hasher()
     text[range].withUnsafeBytes { hasher.combine(bytes: $0) }
     let hash = hasher.finalize()
