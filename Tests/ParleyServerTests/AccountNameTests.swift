@@ -5,7 +5,7 @@ import ParleyOTWorkloads
 import ParleyServer
 import Testing
 
-/// One comparison of accounts, wherever they are named.
+/// Names of accounts are compared the same way everywhere.
 @Suite("Names of accounts")
 struct AccountNameTests {
   private let path = "/tmp/parley-accounts-\(UInt64.random(in: 0 ... .max))"
@@ -43,7 +43,7 @@ struct AccountNameTests {
     }
   }
 
-  /// Examples of UAX #15: texts, and their form C.
+  /// Examples of UAX #15: texts and their NFC forms.
   @Test(
     "composed text is in Unicode's normalisation form C",
     arguments: [
@@ -83,7 +83,7 @@ struct AccountNameTests {
       #expect(users.user(name, password: "q")?.id.utf8.elementsEqual("René".utf8) == true)
       #expect(users.user(name, password: "p") == nil)
     }
-    // Ids in tokens are those of the file, byte by byte.
+    // Ids in tokens must equal those of the file byte by byte.
     let users = try UserFile(path: path)
     #expect(
       users.user("René") != nil && users.user("rené") == nil && users.user("Rene\u{301}") == nil)
@@ -96,7 +96,7 @@ struct AccountNameTests {
     defer { unlink(path) }
     for names in Self.same {
       for name in names.dropFirst() {
-        // As former versions and editors have written it.
+        // Older versions and editors may have written lines like this.
         guard let first = try? line(names[0]), let second = try? line(name) else { continue }
         let old = second.text.replacing(second.user.id, with: name.filter { !$0.isWhitespace })
         write("# Users\n\(first.text)\n\n\(old)\n")

@@ -2,7 +2,7 @@ import ParleyLocks
 import ParleyServer
 import Testing
 
-/// Work that is done at the same time, such as the end of several stores' threads.
+/// Work performed in parallel, such as stopping the threads of several stores.
 @Suite("At once")
 struct AtOnceTests {
   @Test(
@@ -13,7 +13,7 @@ struct AtOnceTests {
     AtOnce.run(Array(0..<count)) { item in
       begun.withLock { $0 += 1 }
       begun.signal()
-      // One after the other, the first would wait here for ever.
+      // If the items ran one after the other, the first would wait here forever.
       begun.wait(until: { $0 == count }, then: { _ in })
       done.withLock { $0.append(item) }
     }

@@ -6,7 +6,7 @@ import ParleyStoreRecords
 import ParleyStoreSQLite
 import Testing
 
-/// Chores of a store that have failed.
+/// Retries of failed chores of a store.
 @Suite("Chores that have failed")
 struct ChoreRetryTests {
   @Test("are tried again after pauses that double, up to ten minutes")
@@ -17,7 +17,7 @@ struct ChoreRetryTests {
     #expect(retry.wait(at: now) == nil)
     for _ in 0..<12 {
       retry.failed(at: now)
-      // More failures before the next attempt do not put it off.
+      // Further failures before the next attempt do not delay it.
       retry.failed(at: now + 1)
       let pause = retry.wait(at: now) ?? 0
       pauses.append(pause)
@@ -34,7 +34,7 @@ struct ChoreRetryTests {
     #expect(retry.wait(at: now) == 1_000)
   }
 
-  /// A file whose snapshots fail at first.
+  /// A store whose chores fail a number of times before they succeed.
   private final class StubbornStore: ServerStore {
     /// The step at which a chore fails.
     enum Place: Sendable { case reading, keeping }

@@ -29,7 +29,7 @@ struct DeliveryScheduleTests {
       OutboxStanding(queued: queued, nextDue: nextDue), now: now, timeOfDay: now)
   }
 
-  /// Takes events and sends them.
+  /// Checks that the schedule takes events and sends them.
   private mutating func send(_ sent: [OutboxEvent], now: Int64, limit: Int = 3) {
     #expect(schedule.next(now: now) == .take(limit: limit))
     schedule.taken(sent, now: now)
@@ -163,7 +163,7 @@ struct DeliveryScheduleTests {
     answer(.accepted, now: 1_600)
     _ = schedule.next(now: 1_600)
     schedule.settled(true, now: 1_600)
-    // As many as were sent at once have been sent one by one.
+    // All events of the failed call were sent one by one, so the next call has several again.
     send(events(4...6), now: 1_600)
   }
 

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyServer
 import Testing
 
-/// Answers of several loops that become one.
+/// Merging the responses of several loops into one.
 @Suite("Answers of several loops")
 struct GatheredAnswerTests {
   private func response(_ body: String, status: Int = 200) -> Response {
@@ -34,7 +34,7 @@ struct GatheredAnswerTests {
     answer.add(good)
     #expect(answer.response.status == 503)
     #expect(text(answer).contains(#""unavailable""#))
-    // What is no answer counts as none.
+    // An invalid response counts as a missing one.
     var broken = GatheredAnswer(try kind(method, path), good)
     broken.add(response("nonsense"))
     #expect(broken.response.status == 503)

@@ -5,11 +5,11 @@ import Testing
 struct GzipTests {
   private static let numbers = (0..<500).map { "\(1_795_952_672_892 + $0 * 17)," }.joined()
   private static let others = (0..<200).map { "\"Minutes \($0)\"," }.joined()
-  /// A name that its reader alone may know, and what another person guesses; the wrong guess has the same letters.
+  /// A name that only its reader may know, and an attacker's wrong guess with the same letters.
   private static let secret = "Redundancies in the spring"
   private static let wrong = String(secret.reversed())
 
-  /// The length of an answer that holds the secret, and a guess.
+  /// Returns the length of a compressed response that contains the secret and a guess.
   private static func length(guess: String, isRepeating: Bool) throws -> Int {
     let names = "\"\(secret)\",\(others)\"\(guess)\""
     let body = Array((numbers + names).utf8)
@@ -23,7 +23,7 @@ struct GzipTests {
     #expect(
       try Self.length(guess: Self.secret, isRepeating: false)
         == Self.length(guess: Self.wrong, isRepeating: false))
-    // What it would tell otherwise.
+    // With repetitions, the length would reveal a right guess.
     #expect(
       try Self.length(guess: Self.secret, isRepeating: true) + 10
         < Self.length(guess: Self.wrong, isRepeating: true))

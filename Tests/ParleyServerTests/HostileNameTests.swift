@@ -8,7 +8,7 @@ import ParleyOTWorkloads
 import ParleyServer
 import Testing
 
-/// Names from outside stand for themselves in rights, lines and paths.
+/// External names are never interpreted in rights, lines or paths.
 @Suite("Hostile names")
 struct HostileNameTests {
   private static let now: Timestamp = 1_800_000_000_000
@@ -16,7 +16,7 @@ struct HostileNameTests {
 
   // MARK: Rights
 
-  /// A right with `{user}` in it, and the names that it must not match unless they are the user's own.
+  /// A right that contains `{user}`.
   struct Template: Sendable, CustomTestStringConvertible {
     let kind: Grant.Kind
     let text: String
@@ -35,7 +35,8 @@ struct HostileNameTests {
       Template(kind: .documents, text: "{user}.*=all"),
     ]
 
-    /// The name that the right gives to a user, and one below it.
+    /// Returns the names that the right grants to a user: a name, and for a pattern one that
+    /// matches it.
     func names(of user: String) -> [String] {
       let match = text.dropLast(4)
       let name = match.split(separator: "{user}", omittingEmptySubsequences: false).joined(
@@ -59,7 +60,7 @@ struct HostileNameTests {
     }
   }
 
-  /// Checks that a user has the right to their own name alone, or to nothing.
+  /// Checks that a user has the right only to their own name, or no right.
   private func check(_ grants: [Grant], _ template: Template, _ user: String) {
     if PlainName(user) == nil { #expect(grants.isEmpty, "\(template) \(user.debugDescription)") }
     let own = template.names(of: user)
@@ -102,7 +103,7 @@ struct HostileNameTests {
     }
     let ann = try authenticator.authenticate(token("ann"), now: Self.now)
     #expect(isGiven(ann.grants, template.kind, template.names(of: "ann")[0]))
-    // One line for all of them.
+    // One log line covers all users.
     #expect(log.lines.withLock { $0 } == ["rights with {user} not granted profile=app"])
   }
 
@@ -278,7 +279,7 @@ struct HostileNameTests {
   }
 }
 
-/// Log lines, without the data that differs.
+/// Records warnings and errors with their first field only.
 private final class Lines: LogSink {
   let lines = Monitor<[String]>([])
   let level = LogLevel.trace

@@ -27,7 +27,7 @@ struct IndexKeeperTests {
     IndexKeeper(store: store, open: { index }, log: NoLog())
   }
 
-  /// Does a request, and tells the keeper of it.
+  /// Performs a request, and notifies the keeper of the change.
   private mutating func perform(_ request: StoreRequest, isTold: Bool = true) {
     let reply = store.perform([request])[0]
     #expect(reply.isDone)
@@ -52,7 +52,7 @@ struct IndexKeeperTests {
   }
   private var length = 0
 
-  /// Lets time pass, with the work that is due.
+  /// Advances the time, and performs the work that is due meanwhile.
   private mutating func pass(_ milliseconds: Int64) {
     let end = now + milliseconds
     while true {
@@ -147,7 +147,8 @@ struct IndexKeeperTests {
     #expect(try found("note").count == 99)
     #expect(keeper.indexed == 450)
 
-    // A process that ends between commit and index, and one that does nothing more for long.
+    // Simulate a process that ends between commit and index; the next process has no further
+    // changes.
     write("other", in: "n8", isTold: false)
     perform(.delete(id: "n9", keeping: Deletion(time: 5, author: "")), isTold: false)
     perform(.rename(id: "n10", title: "Elsewhere", time: 3), isTold: false)
@@ -223,7 +224,7 @@ struct IndexKeeperTests {
     #expect(due == UnindexedNotes.countMax)
   }
 
-  /// An index that refuses a note, or has no room.
+  /// An index that rejects a note, or has no free space.
   private final class Picky: SearchIndex {
     private let index: SQLiteSearchIndex
     var refused: DocumentID?
@@ -283,7 +284,8 @@ struct IndexKeeperTests {
     #expect(counted([NamePattern("*")], []) == ["plan 2", "b 1"])
     #expect(counted([NamePattern("a")], []) == ["plan 1"])
     #expect(counted([NamePattern("a"), NamePattern("b"), NamePattern("c")], []).count == 2)
-    // A link's token counts for the note that it was made for, and for no later one of the same id.
+    // A link's token applies to the note for which it was created, and to no later note with that
+    // id.
     #expect(counted([NamePattern("a")], [], madeUntil: 1) == ["plan 1"])
     #expect(counted([NamePattern("a")], [], madeUntil: 0) == [])
     #expect(counted([], ["team/*"]) == ["b 1", "plan 1"])

@@ -3,7 +3,8 @@ import ParleyServer
 import SocketMessages
 import Testing
 
-/// `Documentation/Limits.md` against the settings, what `welcome` announces, and the tests it names.
+/// Compares `Documentation/Limits.md` with the settings, with the limits in `welcome`, and with the
+/// tests that it names.
 @Suite("The page about limits")
 struct LimitsPageTests {
   private struct Row {

@@ -69,7 +69,7 @@ struct LoginAttemptsTests {
     #expect(wait > 0)
     fail("192.0.2.1", "ada")
     #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > wait)
-    // Newcomers are counted, too.
+    // New addresses are counted too.
     for _ in 0..<6 { fail("192.0.2.9", "bea") }
     #expect(attempts.wait(address: "192.0.2.9", user: "bea", now: 0) > 0)
   }
@@ -96,7 +96,7 @@ struct LoginAttemptsTests {
     for _ in 0..<tried { attempts.failed(address: "192.0.2.1", user: user, now: 0) }
     guard count >= free else { return }
     #expect(attempts.begin(address: "192.0.2.1", user: user, now: 0) == 1_000)
-    // Afterwards, one at a time.
+    // After that, one attempt at a time is allowed.
     let again = (0..<count).count { _ in
       attempts.begin(address: "192.0.2.1", user: user, now: 1_000) == 0
     }

@@ -4,7 +4,7 @@ import ParleyLocks
 import ParleyServer
 import Testing
 
-/// A broker to other machines that does what the test says.
+/// A broker to other machines that a test controls.
 private final class Outer: ServerBroker {
   struct Told: Equatable {
     var published: [String] = []
@@ -17,7 +17,7 @@ private final class Outer: ServerBroker {
 
   var all: Told { told.withLock { $0 } }
 
-  /// Called with what is taken, before it is given.
+  /// Called after events are taken and before they are returned.
   let taken = Locked<(@Sendable () -> Void)?>(nil)
 
   func bring(_ item: BrokerNews) { news.withLock { $0.append(item) } }
@@ -45,7 +45,7 @@ private final class Outer: ServerBroker {
   func stop() {}
 }
 
-/// The loops that were woken, in this order.
+/// Records the loops that are woken, in order.
 private final class Wakes: Sendable {
   private let loops = Locked<[Int]>([])
 
@@ -112,7 +112,7 @@ struct LoopBrokerTests {
           hub.outerHasNews()
           others.withLock { $0 = 1 }
         }
-        // The other thread may run first, where it can.
+        // Give the other thread time to run first, if it can.
         for _ in 0..<20 where others.withLock({ $0 }) == 0 { poll(nil, 0, 5) }
       }
     }
@@ -150,7 +150,7 @@ struct LoopBrokerTests {
     let outer = Outer()
     outer.bring(.hints(arrive: true))
     hub.connect(to: outer)
-    // What it had before it was connected is not left lying.
+    // Events from before the connection are delivered.
     for end in ends { #expect(end.takeNews() == [.hints(arrive: true)]) }
     ends[0].follow("note/a")
     ends[1].follow("note/a")
@@ -166,7 +166,7 @@ struct LoopBrokerTests {
     #expect(ends.map { $0.takeNews() } == [[], [.heard(topic: "note/a", bytes: [2])], []])
     ends[1].leave("note/a")
     #expect(outer.all.left == ["note/a"])
-    // Only the last word counts on whether hints arrive.
+    // Only the last of several states of the connection is delivered.
     for arrive in [false, true, false] { outer.bring(.hints(arrive: arrive)) }
     hub.outerHasNews()
     #expect(ends[2].takeNews() == [.hints(arrive: false)])

@@ -1,12 +1,12 @@
 import ParleyServer
 import Testing
 
-/// The watch over the loop, from samples made up here.
+/// Tests of the loop's watch with made-up samples.
 @Suite("Watching the loop")
 struct LoopWatchTests {
   private static let second: Int64 = 1_000_000_000
 
-  /// A loop's thread whose time and processor a test moves.
+  /// A simulated loop's thread, whose time and processor usage a test advances.
   private struct Scene {
     var watch = LoopWatch(limitMilliseconds: 10_000, periodMilliseconds: 500)
     var time: Int64 = 77 * second
@@ -15,7 +15,7 @@ struct LoopWatchTests {
     var isWaiting = false
     var state = LoopWatch.ThreadState.runnable
 
-    /// Lets time pass and takes a sample.
+    /// Advances the time and judges a sample.
     mutating func pass(
       _ seconds: Double, burning: Double = 0, turns count: UInt64 = 0
     ) -> LoopWatch.Verdict {
@@ -52,7 +52,7 @@ struct LoopWatchTests {
     var scene = Scene()
     var samples = 0
     _ = scene.pass(0.5)
-    // Every other second belongs to others, and the watch itself comes late.
+    // The thread gets a fifth of the processor time, and samples come late.
     while scene.pass(2, burning: 0.4) == .alive { samples += 1 }
     #expect(samples == 24)
   }
@@ -69,7 +69,7 @@ struct LoopWatchTests {
     scene.state = wasWaiting ? .asleep : .runnable
     _ = scene.pass(0.5)
     for _ in 0..<5 {
-      // An hour between two samples; the first after it may find the thread as it was.
+      // After an hour without samples, the first sample may find the thread unchanged.
       #expect(scene.pass(3_600) == .alive)
       #expect(scene.pass(0.5, burning: 0.001, turns: 1) == .alive)
     }

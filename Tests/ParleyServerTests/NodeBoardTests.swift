@@ -1,7 +1,7 @@
 import ParleyServer
 import Testing
 
-/// The gateways on one database, as each hears of the others.
+/// The gateways of one database, as each of them knows the others.
 @Suite("The board of gateways")
 struct NodeBoardTests {
   private func report(_ name: String, run: String? = nil) -> NodeReport {

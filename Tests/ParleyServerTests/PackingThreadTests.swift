@@ -3,15 +3,15 @@ import ParleyLocks
 import ParleyServer
 import Testing
 
-/// The thread that compresses lists.
+/// The thread that compresses responses with lists.
 @Suite("Compression beside the loops")
 struct PackingThreadTests {
   private let thread = PackingThread()
-  /// Names of the answers that were passed on, in their order; a compressed one has an asterisk.
+  /// The statuses of the finished responses, in order; a compressed one has an asterisk.
   private let passedOn = Monitor<[String]>([])
   private let gate = Gate()
 
-  /// An answer that would be compressed, named by its status.
+  /// Creates a compressible response, identified by its status.
   private func answer(_ status: Int, to stranger: Stranger?) -> Response {
     var response = Response(status: status, body: [UInt8](repeating: 0x61, count: 4_096))
     response.packing = Packing(repeatingCount: 4_096)
@@ -25,7 +25,7 @@ struct PackingThreadTests {
     }
   }
 
-  /// Keeps the thread busy until the gate opens.
+  /// Blocks the thread until the gate opens.
   private func block() {
     let isTaken = thread.submit(answer(200, to: nil)) { [gate] _ in gate.pass() }
     #expect(isTaken)
@@ -46,7 +46,7 @@ struct PackingThreadTests {
     #expect(submit(500))
     gate.open()
     #expect(passedOn(6) == ["300*", "400*", "500*", "301*", "302*", "303*"])
-    // The share is free again.
+    // The stranger's share is free again.
     #expect(submit(304, to: ann))
     #expect(passedOn(7).last == "304*")
     thread.stop()
@@ -61,7 +61,7 @@ struct PackingThreadTests {
       thread.stop()
       hasStopped.change { $0 = true }
     }
-    // Until it takes no more, since it stops or is full.
+    // Submit until the thread rejects a response, because it is full or stopping.
     while submit(400) {}
     gate.open()
     hasStopped.wait { $0 }

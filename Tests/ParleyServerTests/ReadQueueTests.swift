@@ -15,7 +15,7 @@ struct ReadQueueTests {
     return queue
   }
 
-  /// The tickets' numbers in the order in which the reads are taken.
+  /// Returns the numbers of the tickets in the order in which the reads are taken.
   private func tickets(_ queue: inout ReadQueue) -> [UInt64] {
     let numbers = Dictionary(
       uniqueKeysWithValues: (0...200 as ClosedRange<UInt64>).map { (StoreTicket(rawValue: $0), $0) }

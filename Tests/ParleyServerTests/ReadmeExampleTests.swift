@@ -4,7 +4,7 @@ import OTCore
 import ParleyServer
 import Testing
 
-// The README's Swift, to the letter; a test holds the two together.
+// The README's Swift code, copied literally; a test compares both.
 
 func meet() throws -> Document {
   // Two people change “Hello world” at the same time.

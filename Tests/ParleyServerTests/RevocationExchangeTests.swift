@@ -45,7 +45,7 @@ struct RevocationExchangeTests {
     #expect(revocations.takeUnshared(atMost: 9) == [.token("own")])
     revocations.shareAgain()
     #expect(Set(revocations.takeUnshared(atMost: 9)) == [.token("own"), .token("other")])
-    // What they have told is on the disk, too.
+    // Revocations of other nodes are on the disk too.
     revocations.stop()
     #expect(
       try Set(String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")) == [

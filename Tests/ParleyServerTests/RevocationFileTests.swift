@@ -43,7 +43,7 @@ struct RevocationFileTests {
     file.refresh(now: 20_000)
     #expect(file.generation == 1)
     #expect(file.isRevoked(identity("ada", at: 5)))
-    // Nothing new: no connection has to be checked again.
+    // Without a new revocation, no connection has to be checked again.
     file.refresh(now: 30_000)
     #expect(file.generation == 1)
   }
@@ -90,7 +90,8 @@ struct RevocationFileTests {
     async let others: Void = {
       for number in 0..<300 { _ = RevocationFile.append(.token("other \(number)"), to: path) }
     }()
-    // Twice as many lines as say something new, and a thousand: it is made shorter several times.
+    // Beyond 1000 lines plus two per revocation the file is compacted, so this happens several
+    // times.
     for time in 0..<3_000 { try file.add([.user("ada", before: Timestamp(time))]) }
     await others
     let again = try RevocationFile(path: path)

@@ -2,9 +2,9 @@ import Foundation
 import ParleyServer
 import Testing
 
-/// The tables of settings in the documentation, which are made from the settings' declarations.
+/// The tables of settings in the documentation, generated from the settings' declarations.
 ///
-/// A comment above each table selects its settings: by a section's name, or by their names.
+/// A comment above each table selects its settings: by the name of a section, or by their names.
 ///
 ///     <!-- settings: Webhooks -->
 ///     <!-- settings: auth-key, audience -->
@@ -35,7 +35,7 @@ struct SettingsPageTests {
     }
   }
 
-  /// The page with a new table below each comment, in place of the one there.
+  /// Returns the page with a new table below each comment, replacing the existing one.
   private static func withTables(_ page: String) throws -> String {
     var lines: [Substring] = []
     var isInTable = false
@@ -73,7 +73,7 @@ struct SettingsPageTests {
       }
   }
 
-  /// A help text, in which Markdown has no meaning.
+  /// Returns a help text with Markdown escaped.
   private static func prose(_ help: String) -> String {
     var text = ""
     for character in help {

@@ -17,7 +17,7 @@ struct SharedRevocationsTests {
     Identity(user: "ada", tokenID: id, issuedAt: 1, grants: [])
   }
 
-  /// Answers to additions, one after the other.
+  /// Records the results of additions, in order.
   private final class Answers: Sendable {
     private let all = Monitor<[RevocationError?]>([])
 
@@ -41,7 +41,7 @@ struct SharedRevocationsTests {
     let revocations = try open()
     for number in 1...3 { revocations.add([.token("t\(number)")], then: answers.take) }
     revocations.refresh(now: 5_000)
-    // On this thread, as on a loop's: none of it blocks.
+    // These calls are made on this thread, as on a loop's, and must not block.
     #expect(!revocations.isRevoked(identity("t1")))
     #expect(revocations.generation == 0)
     #expect(answers.now.isEmpty)
@@ -60,7 +60,7 @@ struct SharedRevocationsTests {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
     let revocations = try open()
-    // The thread may have taken some of them when the others come.
+    // The thread may already have taken some when the others arrive.
     let count = 2 * SharedRevocations.additionsMax + 2
     for number in 0..<count { revocations.add([.token("t\(number)")], then: answers.take) }
     #expect(!answers.now.isEmpty && answers.now.allSatisfy { $0 == .busy })
@@ -85,7 +85,7 @@ struct SharedRevocationsTests {
     let revocations = try open()
     #expect(RevocationFile.append(.token("t"), to: path))
     revocations.refresh(now: 5_000)
-    // Its end comes after the look.
+    // `stop()` waits until the thread has finished reading.
     revocations.stop()
     #expect(revocations.isRevoked(identity("t")))
     #expect(revocations.generation == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Work in slices")
 struct SlicedWorkTests {
-  /// Works for a turn, each item of which takes as many microseconds as it says; returns the items.
+  /// Works for one turn, and returns the finished items. An item is its duration in microseconds.
   private func turn(_ work: inout SlicedWork<Int64>, now: inout Int64) -> [Int64] {
     var done: [Int64] = []
     while let item = work.next(at: now) {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What the program does with a store")
 struct StoreCommandsTests {
-  /// A folder that goes away with the test.
+  /// A folder that is removed after the test.
   private final class Folder {
     let path: String
 
@@ -99,7 +99,7 @@ struct StoreCommandsTests {
     }
     #expect(try free.notes().count == 1)
     if format != .operations {
-      // A file without an end, as far as the program is concerned.
+      // A file without an end.
       #expect(throws: FileError.self) {
         try free.importNote(from: "/dev/zero", as: format, title: "Zero", author: "Bo")
       }
@@ -133,7 +133,7 @@ struct StoreCommandsTests {
     #expect(try epoch(of: note.id, in: commands) != before)
   }
 
-  /// The notes of a store as an export has them, in the order of folders and titles.
+  /// Returns the notes of a store in the order of an export: by folder and title.
   private func listed(_ commands: StoreCommands) throws -> [String] {
     try commands.notes().map { "\($0.folder.text)/\($0.title)" }.sorted()
   }

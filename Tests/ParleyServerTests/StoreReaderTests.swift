@@ -110,7 +110,7 @@ struct FoldingTests {
     #expect(findings.snapshots >= 3)
   }
 
-  /// A store with an empty note, whose texts another connection folds.
+  /// Creates a store with an empty note, whose log another connection folds.
   private func storeWithReader() throws -> (SQLiteStore, reader: SQLiteStore, FoldRig) {
     let store = try SQLiteStore(path: folder.storePath)
     store.hasHelper = true
@@ -127,13 +127,13 @@ struct FoldingTests {
     #expect(orders.map(\.id) == ["n"])
     #expect(store.takeChores().isEmpty)
     let folded = try #require(try reader.work(on: orders[0]))
-    // The note is made again, with a log of the same length.
+    // Create the note again, with a log of the same length.
     rig.delete()
     rig.create()
     rig.append(1...900)
     try store.keep(folded)
     #expect(store.check().snapshots == 0)
-    // What is folded of the new one is kept, and entries since then count towards the next.
+    // The fold of the new note is stored, and entries after it count towards the next fold.
     let again = try #require(try reader.work(on: store.takeChores()[0]))
     rig.append(901...950)
     try store.keep(again)
@@ -154,7 +154,7 @@ struct FoldingTests {
       count += 1
       #expect(store.check().snapshots == count)
     }
-    // Single letters: 64 KiB of the log are about 900.
+    // Entries are single letters: 64 KiB of the log contain about 900.
     #expect((8...10).contains(count))
     #expect(store.check().problems == [])
     for revision in [0, 1, 999, 4_321, 8_999, 9_000] {

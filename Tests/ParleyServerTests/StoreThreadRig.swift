@@ -6,7 +6,7 @@ import OTCore
 import ParleyServer
 import ParleyStoreSQLite
 
-/// A folder that goes away with the test.
+/// A folder that is removed after the test.
 final class TestFolder: Sendable {
   let path: String
 
@@ -34,14 +34,14 @@ final class TestFolder: Sendable {
 
   var storePath: String { path + "/notes.parley" }
 
-  /// The size of a file in bytes; 0 if it is not there.
+  /// Returns the size of a file in bytes; 0 if the file does not exist.
   func size(of name: String) -> Int {
     var status = stat()
     return stat(path + "/" + name, &status) == 0 ? Int(status.st_size) : 0
   }
 }
 
-/// A door that is shut until it is opened, and reports that a thread waits before it.
+/// A gate that blocks threads until it is opened, and reports that a thread is waiting.
 final class Gate: Sendable {
   private let state = Monitor((visitors: 0, isOpen: false))
 
@@ -59,7 +59,7 @@ final class Gate: Sendable {
   }
 }
 
-/// A store that answers once its gate is open, and knows no document.
+/// A store that blocks until its gate is open, and contains no document.
 final class BlockedStore: DocumentStore {
   private let gate: Gate
 
@@ -71,7 +71,7 @@ final class BlockedStore: DocumentStore {
   }
 }
 
-/// The store's threads over a file, one request at a time.
+/// The store's threads on a file, with one request at a time.
 final class StoreThreadRig {
   static let epoch = "epoch"
 
@@ -117,7 +117,7 @@ final class StoreThreadRig {
     return replies[ticket] != nil
   }
 
-  /// Waits until a condition holds, which is looked at after each news of the threads.
+  /// Waits until a condition holds. It is checked after each wake-up by the threads.
   func wait(until holds: () -> Bool) {
     while true {
       let seen = woken.withLock { $0 }
@@ -149,7 +149,7 @@ final class StoreThreadRig {
     else { preconditionFailure("the entries from revision \(first) on were not taken") }
   }
 
-  /// An entry that adds a letter at the end.
+  /// Returns an entry that appends a letter.
   static func entry(_ revision: Int) -> LogEntry {
     var operation = TextOperation()
     operation.retain(revision - 1)
@@ -160,7 +160,7 @@ final class StoreThreadRig {
   }
 }
 
-/// A log that keeps nothing.
+/// A log that discards everything.
 struct SilentLog: LogSink {
   let level = LogLevel.error
 

@@ -17,13 +17,14 @@ struct TrustedProxiesTests {
     "the client is the rightmost that no trusted proxy vouches for as one of its own",
     arguments: [
       ("203.0.113.7", "203.0.113.7"), ("203.0.113.7, 10.1.1.1", "203.0.113.7"),
-      // What a client makes up is to the left of what the proxy saw.
+      // Addresses that a client makes up are to the left of the address that the proxy has added.
       ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
       ("10.9.9.9, 203.0.113.7, 10.1.1.1, 10.2.2.2", "203.0.113.7"),
       ("127.0.0.1, 203.0.113.7", "203.0.113.7"), ("203.0.113.7:4711", "203.0.113.7"),
       ("[2001:db8::7]:80, 2001:db8:f::1", "2001:db8:0:0:0:0:0:7"),
       (" 203.0.113.7 ,10.1.1.1 ", "203.0.113.7"),
-      // The author of what is not an address is the farthest that can be seen.
+      // Left of a hop that is not an address nothing is trusted, so the proxy that has added it
+      // counts as the client.
       ("203.0.113.7, unknown, 10.1.1.1", "10.1.1.1"), ("junk", "10.0.0.1"), ("", "10.0.0.1"),
       ("203.0.113.7,", "203.0.113.7"), ("10.3.3.3, 10.1.1.1", "10.3.3.3"),
     ])
@@ -81,7 +82,7 @@ struct TrustedProxiesTests {
     #expect(!allows("https://evil.example", from: "10.0.0.1", told))
     let kept = ["host": "notes.example", "x-forwarded-proto": "https"]
     #expect(allows("https://notes.example", from: "10.0.0.1", kept))
-    // This proxy is not named in the settings; it ends TLS and passes the host on.
+    // This proxy is not trusted in the settings. It ends TLS and forwards the host.
     #expect(allows("https://notes.example", from: "203.0.113.7", kept))
     #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
   }
@@ -130,13 +131,14 @@ struct TrustedProxiesTests {
         #expect(!allows(policy, ["referer": foreign], isOpen: isOpen), "\(foreign)")
         #expect(allows(OriginPolicy(allowed: ["*"]), ["referer": foreign], isOpen: isOpen))
       }
-      // An origin is believed before anything else.
+      // An `origin` header takes precedence over `referer`.
       #expect(
         !allows(
           policy, ["origin": "https://evil.example", "referer": "https://app.example/"],
           isOpen: isOpen))
     }
-    // A page that tells nothing is let in by its tokens, and where there are none it is not.
+    // A request without both headers is allowed where tokens protect it, and in open mode only if
+    // all origins are allowed.
     #expect(allows(policy, [:]))
     #expect(!allows(policy, [:], isOpen: true))
     #expect(allows(OriginPolicy(allowed: ["*"]), [:], isOpen: true))
