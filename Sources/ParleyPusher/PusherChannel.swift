@@ -25,8 +25,7 @@ public struct PusherChannel: Sendable, Hashable {
   public static let bytesMax = 200
   private static let userPrefix = "#server-to-user-"
 
-  /// Parses a name: letters, digits and `_-=@,.;`, or the name of a user's channel; `nil` for any
-  /// other text.
+  /// Parses a name: letters, digits and `_-=@,.;`, or a user's channel; `nil` for any other text.
   public init?(_ name: String) {
     guard !name.isEmpty, name.utf8.count <= Self.bytesMax else { return nil }
     self.name = name

@@ -145,8 +145,7 @@ public struct PusherSession: Sendable {
     }
   }
 
-  /// Checks the right to subscribe, and returns the client's member; `nil` on channels without
-  /// members.
+  /// Checks the right to subscribe, and returns the member; `nil` on channels without members.
   private func member(
     of channel: PusherChannel, auth: String, channelData: String?
   ) throws(PusherSubscriptionError) -> PusherMember? {

@@ -35,8 +35,7 @@ struct HostileNameTests {
       Template(kind: .documents, text: "{user}.*=all"),
     ]
 
-    /// Returns the names that the right grants to a user: a name, and for a pattern one that
-    /// matches it.
+    /// Returns names that the right grants to a user: the written one, and one more of a pattern.
     func names(of user: String) -> [String] {
       let match = text.dropLast(4)
       let name = match.split(separator: "{user}", omittingEmptySubsequences: false).joined(

@@ -147,8 +147,7 @@ struct IndexKeeperTests {
     #expect(try found("note").count == 99)
     #expect(keeper.indexed == 450)
 
-    // Simulate a process that ends between commit and index; the next process has no further
-    // changes.
+    // A process ends between commit and index; the next one has no further changes.
     write("other", in: "n8", isTold: false)
     perform(.delete(id: "n9", keeping: Deletion(time: 5, author: "")), isTold: false)
     perform(.rename(id: "n10", title: "Elsewhere", time: 3), isTold: false)
@@ -284,8 +283,7 @@ struct IndexKeeperTests {
     #expect(counted([NamePattern("*")], []) == ["plan 2", "b 1"])
     #expect(counted([NamePattern("a")], []) == ["plan 1"])
     #expect(counted([NamePattern("a"), NamePattern("b"), NamePattern("c")], []).count == 2)
-    // A link's token applies to the note for which it was created, and to no later note with that
-    // id.
+    // A link's token applies to the note for which it was created, not to a later one with that id.
     #expect(counted([NamePattern("a")], [], madeUntil: 1) == ["plan 1"])
     #expect(counted([NamePattern("a")], [], madeUntil: 0) == [])
     #expect(counted([], ["team/*"]) == ["b 1", "plan 1"])

@@ -3,8 +3,7 @@ import ParleyServer
 import SocketMessages
 import Testing
 
-/// Compares `Documentation/Limits.md` with the settings, with the limits in `welcome`, and with the
-/// tests that it names.
+/// Compares `Documentation/Limits.md` with the settings, `welcome`, and the tests that it names.
 @Suite("The page about limits")
 struct LimitsPageTests {
   private struct Row {

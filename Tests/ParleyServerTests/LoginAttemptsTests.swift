@@ -81,7 +81,7 @@ struct LoginAttemptsTests {
     #expect(attempts.wait(address: "192.0.2.9", user: "ada", now: 0) > 0)
   }
 
-  // MARK: At once
+  // MARK: Concurrent attempts
 
   @Test(
     "however many are sent at once, no more are tried than may fail",

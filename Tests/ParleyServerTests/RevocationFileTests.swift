@@ -90,8 +90,7 @@ struct RevocationFileTests {
     async let others: Void = {
       for number in 0..<300 { _ = RevocationFile.append(.token("other \(number)"), to: path) }
     }()
-    // Beyond 1000 lines plus two per revocation the file is compacted, so this happens several
-    // times.
+    // Beyond 1000 lines plus two per revocation, the file is compacted: here several times.
     for time in 0..<3_000 { try file.add([.user("ada", before: Timestamp(time))]) }
     await others
     let again = try RevocationFile(path: path)

@@ -62,8 +62,7 @@ extension CommentLedger {
   /// Moves the anchors of older revisions to a revision.
   ///
   /// - Complexity: O(*operations* since the oldest anchor + *anchors*²). A store moves its anchors
-  ///   whenever it folds a text from the log, so there are at most as many operations as loading
-  ///   the note reads.
+  ///   whenever it folds a text from the log, which bounds the number of operations.
   private func move(_ comments: inout [Comment], through revision: Int) throws(StoreError) {
     for index in comments.indices {
       guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {

@@ -24,9 +24,8 @@ public struct CommentAnchor: Sendable, Hashable {
 
   /// Moves the range over the operation that creates the next revision, as cursors move.
   ///
-  /// The start moves like the author's own cursor, and the end like another user's. So text
-  /// inserted at an edge remains outside, and text inserted between the edges becomes part of the
-  /// range.
+  /// The start moves like the author's own cursor, the end like another user's: text inserted at an
+  /// edge remains outside, and text inserted between the edges becomes part of the range.
   ///
   /// - Complexity: O(components before the end).
   public mutating func pass(_ operation: TextOperation) {
@@ -47,8 +46,7 @@ public struct Comment: Sendable, Equatable {
   public var thread: CommentID?
   /// The author's display name.
   public var author: String
-  /// The author, who alone may edit the comment; `nil` for a guest, because guests cannot be
-  /// distinguished.
+  /// The author, who alone may edit the comment; `nil` for a guest (guests are not distinguished).
   public var person: PersonID?
   /// The text.
   public var text: String
@@ -58,8 +56,7 @@ public struct Comment: Sendable, Equatable {
   public var editedAt: Timestamp?
   /// The resolution of the thread; `nil` for an open thread, and for answers.
   public var resolution: Resolution?
-  /// Whether the comment was deleted and remains, without its text and author, because it has
-  /// answers.
+  /// Whether the comment was deleted but has answers, and so remains without text and author.
   public var isWithdrawn = false
   /// The range on which the comment was made; `nil` for answers.
   public var origin: Origin?
@@ -115,8 +112,7 @@ public struct Comment: Sendable, Equatable {
   /// Maximum scalars of a quote. Of a longer range, the beginning is quoted.
   public static let quoteScalarsMax = 400
 
-  /// Whether the comment precedes another in the list: by creation time, then by the bytes of the
-  /// ids.
+  /// Whether the comment precedes another in the list: by creation time, then by id.
   public func precedes(_ other: Self) -> Bool {
     createdAt == other.createdAt
       ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : createdAt < other.createdAt
@@ -129,8 +125,7 @@ public struct Comment: Sendable, Equatable {
   }
 }
 
-/// A request about the comments of a note. A retained deleted note keeps its comments, and is
-/// restored with them.
+/// A request about the comments of a note. Retained deleted notes retain their comments.
 public struct CommentRequest: Sendable {
   /// The note.
   public var note: DocumentID
@@ -145,12 +140,11 @@ public struct CommentRequest: Sendable {
 
   /// The kind of work.
   public enum Work: Sendable {
-    /// Lists all comments, the oldest first, with their ranges at a revision, or at the head. A
-    /// range of a later revision is returned as it is. Fails with `futureRevision` for a revision
-    /// beyond the head.
+    /// Lists all comments, the oldest first, with their ranges at a revision or at the head. A
+    /// range of a later revision is not moved. Fails with `futureRevision` beyond the head.
     case list(at: Int?)
-    /// Reads the text of a range, and moves the range to the head. With an epoch, the log must have
-    /// it.
+    /// Reads the text of a range, and moves the range to the head. The log must have the epoch, if
+    /// given.
     case quote(epoch: String?, CommentAnchor)
     /// Stores a comment, unless the note has `countMax` comments.
     case add(Comment, countMax: Int)

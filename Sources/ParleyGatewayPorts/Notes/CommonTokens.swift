@@ -1,5 +1,4 @@
-/// The common tokens of two sequences, in order: a longest common subsequence, if its search is
-/// cheap.
+/// The common tokens of two sequences: a longest common subsequence, if its search is cheap.
 ///
 /// Uses Myers' algorithm in linear space. When the search in a part gets expensive, the part is
 /// split where the search has come furthest, so the result may be slightly shorter than possible.
@@ -19,8 +18,7 @@ struct CommonTokens {
   private var second: [Int32] = []
   private var firstPlaces: [Int] = []
   private var secondPlaces: [Int] = []
-  /// For each diagonal, the furthest index in `first` of the paths from the start, and of those
-  /// from the end.
+  /// For each diagonal, the furthest index in `first` of paths from the start, and from the end.
   private var forward: [Int] = []
   private var backward: [Int] = []
 

@@ -29,15 +29,13 @@ public struct DeletedNote: Sendable, Equatable {
 /// A request about deleted notes. Their ids are free: a new note may use one, and be deleted too.
 /// Of several deleted notes with one id, the newest is used.
 public enum DeletedRequest: Sendable {
-  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, after a note or from the
-  /// first.
+  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, from the first or after
+  /// one.
   case list(after: NotePlace?, limit: Int)
-  /// Restores a note with its log and its epoch, so that a client that was offline can continue.
-  /// Fails with `unknownDocument` if no deleted note has the id, and with `exists` if another note
-  /// has it.
+  /// Restores a note with its log and epoch, so that a client that was offline can continue. Fails
+  /// with `unknownDocument` if no deleted note has the id, with `exists` if another note has it.
   case bringBack(id: DocumentID)
-  /// Removes a deleted note permanently. Fails with `unknownDocument` if no deleted note has the
-  /// id.
+  /// Removes a deleted note permanently. Fails with `unknownDocument` if there is none.
   case remove(id: DocumentID)
   /// Permanently removes at most `limit` notes that were deleted before a time, the oldest first.
   case removeOlder(than: Timestamp, limit: Int)

@@ -97,8 +97,7 @@ public struct ChangeAmount: Sendable, Equatable {
 public struct EditingSessionPage: Sendable, Equatable {
   /// Maximum changes that are read for one page.
   public static let changesMax = 10_000
-  /// Approximate maximum bytes of operations that are read for one page; a single change may exceed
-  /// it.
+  /// Approximate maximum bytes of operations read for one page; a single change may exceed it.
   public static let bytesMax = 8 << 20
 
   /// The sessions, the newest first.

@@ -29,8 +29,7 @@ package enum FileName {
     scalar == "." || scalar.properties.isWhitespace
   }
 
-  /// Whether a scalar is a control or format character, which may be invisible or change the
-  /// direction of text.
+  /// Whether a scalar is invisible, changes the direction of text, or is private-use or unassigned.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

@@ -1,16 +1,14 @@
 /// The move of a folder and all folders below it, in portions by repeated requests.
 ///
 /// If the new path is above the old one, notes of a folder below may move into the old folder. They
-/// could not be distinguished from notes that are still to be moved, so they are moved last, in one
-/// portion:
+/// could not be distinguished from notes still to be moved, so they go last, in one portion:
 ///
 ///     a/b    ─▶  a
 ///     a/b/c  ─▶  a/c
 ///     a/b/b  ─▶  a/b    with the last portion
 ///
-/// If they are too many for one portion, they are left to ``rest``, a separate move: from `a/b/b`
-/// to `a/b`, when nothing else is left in `a/b`. So each note moves once, and no state is stored
-/// between portions.
+/// If they are too many for one portion, they are left to ``rest``, a separate move from `a/b/b` to
+/// `a/b` when nothing else is left in `a/b`. So each note moves once, without stored state.
 public struct FolderMove: Sendable, Equatable {
   /// The old path of the folder.
   public let old: FolderPath

@@ -22,8 +22,7 @@ public struct FolderPath: Hashable, Comparable, Sendable {
   /// Creates a path from a text that ``init(_:)`` has normalised before, such as a stored one.
   public init(stored text: String) { name = ExactName(text) }
 
-  /// Parses and normalises a path: spaces around names, empty names, and slashes at either end are
-  /// removed.
+  /// Parses a path. Spaces around names, empty names, and slashes at either end are removed.
   ///
   /// - Throws: The reason for rejection: a name is deceptive, or has a meaning in file systems or
   ///   patterns; or the path is too long or too deep.
@@ -60,7 +59,7 @@ public struct FolderPath: Hashable, Comparable, Sendable {
     }
   }
 
-  // MARK: Places
+  // MARK: Hierarchy
 
   /// Whether the path is that of notes in no folder.
   public var isNone: Bool { text.isEmpty }

@@ -3,8 +3,7 @@ public enum FolderRequest: Sendable {
   /// Moves a note to a folder, and changes its title if one is given. Replies with the note. Only a
   /// new title changes the note's time of change.
   case move(id: DocumentID, to: FolderPath, title: String? = nil, time: Timestamp)
-  /// Lists at most `limit` notes of one folder, without the folders below it, in the order of
-  /// ``NotePlace``.
+  /// Lists at most `limit` notes of one folder, without subfolders, in the order of ``NotePlace``.
   ///
   /// - Complexity: O(`limit`) and one search, however many notes there are.
   case notes(in: FolderPath, after: NotePlace?, limit: Int)
@@ -16,9 +15,9 @@ public enum FolderRequest: Sendable {
   case list(after: FolderPlace?, limit: Int, counting: FolderCounting, work: Int)
   /// Reads the folders of notes; `nil` for notes that do not exist.
   case of([DocumentID])
-  /// Moves at most `limit` notes of a folder and of those below it, all of them or none: by folder
-  /// in the order of bytes, and by age in each. Repeat the request while notes are left; each note
-  /// is moved once. Notes that move into the old folder come last, or are left to another move; see
+  /// Moves at most `limit` notes of a folder and its subfolders, all or none: by folder in the
+  /// order of bytes, and by age in each. Repeat the request while notes are left; each note is
+  /// moved once. Notes that move into the old folder come last, or need another move; see
   /// ``FolderMove``.
   ///
   /// - Complexity: O(`limit`) and a few searches, however many notes there are.
@@ -36,8 +35,7 @@ public enum FolderRequest: Sendable {
   }
 }
 
-/// A position in the list of folders, from which the next step continues: after a folder, or among
-/// its notes.
+/// The position from which the next step of a list of folders continues: after or within a folder.
 public struct FolderPlace: Sendable, Hashable {
   /// The count of a part of a folder's notes.
   public struct Partial: Sendable, Hashable {
@@ -66,8 +64,7 @@ public struct FolderPlace: Sendable, Hashable {
   }
 }
 
-/// The notes that a list of folders counts: notes with matching ids, and all notes of matching
-/// folders.
+/// The notes that a list of folders counts: those with matching ids or in matching folders.
 public struct FolderCounting: Sendable, Equatable {
   /// Patterns of note ids.
   public var notes: [NamePattern]

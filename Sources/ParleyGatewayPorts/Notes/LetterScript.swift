@@ -8,8 +8,8 @@ enum LetterScript: UInt8, Sendable {
   case devanagari, bengali, gurmukhi, gujarati, oriya, tamil, telugu, kannada, malayalam, sinhala
   case thai, lao, tibetan, myanmar, khmer
 
-  /// Creates the script of a lower-case letter, a letter without case, or a vowel sign; `nil` for
-  /// any other scalar.
+  /// Creates the script of a lower-case or caseless letter or a vowel sign; `nil` for other
+  /// scalars.
   init?(of scalar: Unicode.Scalar) {
     guard let script = Self.blocks.first(where: { $0.range.contains(scalar.value) })?.script else {
       return nil

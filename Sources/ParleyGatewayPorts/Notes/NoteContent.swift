@@ -10,8 +10,7 @@ public enum NoteKind: Sendable, CaseIterable {
 /// The content of a note at a revision: its text, and what its kind adds.
 ///
 /// Stores, history and gateway access contents only through these functions, so a further kind of
-/// note is implemented here. All kinds have the same text, and positions in a note are positions in
-/// its text.
+/// note is implemented here. All kinds have a text, and positions in a note are positions in it.
 public struct NoteContent: Sendable, Equatable {
   /// The text.
   public private(set) var text: Document
@@ -42,8 +41,7 @@ public struct NoteContent: Sendable, Equatable {
     try text.apply(operation)
   }
 
-  /// Returns the operation that replaces the text by another. The common beginning and end of both
-  /// texts are retained.
+  /// Returns the operation that replaces the text, except the common start and end of both texts.
   public func change(toText other: String) -> TextOperation {
     TextOperation(replacing: text, by: other)
   }

@@ -87,8 +87,7 @@ public struct FileRoom: Sendable, Hashable {
     noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: .max)
 }
 
-/// A request about files of notes. Each note has a list of files; a content is stored once, however
-/// many notes use it.
+/// A request about files of notes. Each note has a list of files; contents are stored once.
 ///
 /// A retained deleted note keeps its files, and is restored with them. A permanently removed note
 /// gives up its files, and contents that no note uses are removed.
@@ -100,9 +99,8 @@ public enum FileRequest: Sendable {
   case list(id: DocumentID)
   /// Reads a file of a note, on request with its content.
   case read(id: DocumentID, FileHash, withBytes: Bool)
-  /// Lists at most `limit` notes with files that were added before a time and that no stored
-  /// revision is known to contain: sorted by the bytes of their ids, after a note or from the
-  /// first.
+  /// Lists at most `limit` notes with files that were added before a time and are in no stored
+  /// revision, as far as known: sorted by the bytes of their ids, from the first or after a note.
   case unsettled(before: Timestamp, after: DocumentID?, limit: Int)
   /// Searches all stored revisions of a note, including named versions, for these files.
   ///

@@ -78,8 +78,7 @@ public enum LinkRequest: Sendable {
   case open(key: String, now: Timestamp)
   /// Lists the links of a note that have not expired, the newest first.
   case list(note: DocumentID, now: Timestamp)
-  /// Revokes a link of a note, or all links without an id. Fails with `unknownDocument` if the note
-  /// does not exist.
+  /// Revokes one link of a note, or all. Fails with `unknownDocument` if the note does not exist.
   case end(note: DocumentID, id: String?)
   /// A request about the names of published notes.
   case names(NameRequest)

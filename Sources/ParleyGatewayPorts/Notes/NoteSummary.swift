@@ -35,8 +35,7 @@ public struct NoteSummary: Sendable, Equatable {
 public struct NotePlace: Sendable, Hashable {
   /// The time of the creation, or of the deletion.
   public var time: Timestamp
-  /// The note's id. Of two notes with the same time, the one with the greater id comes first, byte
-  /// by byte.
+  /// The note's id. Of two notes with the same time, the one with the greater id comes first.
   public var id: DocumentID
 
   /// Creates the key of a time and an id.

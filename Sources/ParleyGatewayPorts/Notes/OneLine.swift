@@ -1,7 +1,6 @@
 import ParleyModel
 
-/// Texts of one line, such as titles of notes and names of versions, which lists, tabs and files
-/// show in one line.
+/// Texts of one line, such as titles of notes and names of versions.
 public enum OneLine {
   /// Whether a text contains neither line breaks nor other control characters.
   ///

@@ -1,4 +1,4 @@
-/// A publication of a note under a readable name. Everyone who can reach the server may read the
+/// A publication of a note under a readable name. Everyone who reaches the server may read the
 /// note.
 ///
 /// A publication is a link whose key is public. The tokens of its readers contain its id, so
@@ -105,8 +105,7 @@ extension Identity {
 
   /// Returns the identity of a reader of a published note.
   ///
-  /// Its user is not that of the note's links, so revoking all links of a note does not revoke its
-  /// publication.
+  /// Its user differs from that of the note's links, so revoking these does not revoke it.
   public static func publicReader(of published: PublicName, at now: Timestamp) -> Identity {
     var reader = Identity(
       user: guestPrefix, tokenID: published.id, issuedAt: now,

@@ -2,8 +2,7 @@ public import OTCore
 
 /// The difference between two revisions of a text, by words.
 public struct TextDifference: Sendable, Equatable {
-  /// A part of the difference, in the order of the text. Of replaced text, the deleted part comes
-  /// first.
+  /// A part of the difference, in the order of the text. Deletions precede their replacements.
   public enum Part: Sendable, Equatable {
     /// The number of equal Unicode scalars of both texts.
     case kept(Int)

@@ -23,8 +23,7 @@ public enum WordDifference {
   /// Maximum comparisons of one difference. When they are used up, the rest counts as changed:
   /// first whole lines, then everything between the first and the last change.
   public static let workMax = 20_000_000
-  /// Maximum bytes of changed lines in which words are compared; longer ones are replaced as a
-  /// whole.
+  /// Maximum bytes of changed lines that are compared by words; longer ones are replaced whole.
   public static let wordBytesMax = 1 << 18
 
   /// Returns the changes that turn one text into the other, in the order of the text. The texts
@@ -290,8 +289,7 @@ private struct TokenTable {
 
   private mutating func number(of range: Range<Int>, isOld: Bool) -> Int32 {
     let text = isOld ? old : new
-    // `Hasher` has a random seed per process, so an attacker cannot choose pieces with equal
-    // hashes.
+    // `Hasher` has a random seed per process, so an attacker cannot choose colliding pieces.
     var hasher = Hasher()
     text[range].withUnsafeBytes { hasher.combine(bytes: $0) }
     let hash = hasher.finalize()

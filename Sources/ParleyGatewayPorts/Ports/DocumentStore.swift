@@ -1,5 +1,4 @@
-/// A store of documents. Each handle has one owner and one thread, and performs requests in
-/// batches.
+/// A store of documents. A handle has one owner and one thread, and performs batches of requests.
 ///
 /// Handles of several nodes may share one log (``isShared``). The log then decides about conflicts:
 /// an append compares epoch, revision and chain, and a node that loses the race receives the

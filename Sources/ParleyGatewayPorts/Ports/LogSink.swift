@@ -6,8 +6,8 @@ public enum LogLevel: Int, Sendable, Comparable {
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The destination of log lines. A line is a constant message and data; it contains neither users'
-/// text nor tokens.
+/// The destination of log lines. A line is a constant message with data; never users' text or
+/// tokens.
 public protocol LogSink: Sendable {
   /// The minimum level: lines below it are not created.
   var level: LogLevel { get }

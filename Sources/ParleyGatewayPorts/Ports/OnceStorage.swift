@@ -1,5 +1,4 @@
-/// An idempotent request, which is performed once however often it is sent: its owner, key and
-/// content.
+/// An idempotent request, performed once however often it is sent: its owner, key and content.
 public struct KeyedRequest: Sendable {
   /// The owner of the key. The same key of another owner identifies another request.
   public var owner: String
@@ -50,13 +49,12 @@ public struct AnswerMemory: Sendable, Hashable {
   public static let standard = AnswerMemory(countMax: 1_000, ageMax: 86_400_000)
 }
 
-/// The answer to an idempotent request. It is created from the store's reply and stored in the same
-/// commit as the work.
+/// The answer to an idempotent request, stored in the same commit as the work.
 public struct AnswerDraft: Sendable {
   /// The request.
   public var request: KeyedRequest
-  /// Encodes the answer; `nil` stores no answer. Called on the store's thread, after the work
-  /// succeeded.
+  /// Encodes the answer from the store's reply; `nil` stores none. Called on the store's thread,
+  /// after the work succeeded.
   public var write: @Sendable (StoreReply) -> [UInt8]?
 
   /// Creates a draft of the answer to a request.
@@ -105,8 +103,8 @@ public enum OnceRequest: Sendable {
   /// ``StoreError/unavailable(_:)``; a retry then receives that answer.
   indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
   /// Creates a note, unless the same owner has created it with the same title. After its deletion,
-  /// the id cannot be used for `restMax` milliseconds, so that a late retry does not create the
-  /// note again.
+  /// the id is reserved for `restMax` milliseconds, so that a late retry does not create the note
+  /// again.
   case create(NoteDraft, epoch: String, restMax: Timestamp)
 }
 
@@ -120,8 +118,7 @@ public enum OnceReply: Sendable, Equatable {
   case keyReused
   /// The note was created.
   case created(NoteSummary)
-  /// The same owner has already created the note with the same title. The note may have changed
-  /// since.
+  /// The same owner already created the note with the same title. It may have changed since.
   case found(NoteSummary)
   /// Another note has this id: its owner or its first title differs.
   case taken

@@ -6,8 +6,7 @@
 /// exists without the other. An event that was not settled is taken again, also after a restart:
 /// delivery is at least once, with the same id each time.
 
-/// A service that receives events. Each target has its own queue, so a slow service delays no
-/// other.
+/// A service that receives events. Each target has its own queue: a slow service delays no other.
 public enum OutboxTarget: Int, Sendable, CaseIterable {
   /// An app's backend.
   case webhook = 1
@@ -121,8 +120,7 @@ public struct OutboxStanding: Sendable, Equatable {
   public var nextDue: Timestamp?
   /// The number of stored dead letters.
   public var deadLetters: Int
-  /// The number of events that became dead letters because the queue was full, since the store was
-  /// opened.
+  /// Events that became dead letters because the queue was full, since the store was opened.
   public var crowdedOut: Int
 
   /// Creates a state, by default of an empty queue.
@@ -199,7 +197,6 @@ public protocol Outbox: DocumentStore {
   /// Performs a request, and returns after its changes are durable.
   func perform(_ request: OutboxRequest) -> OutboxReply
 
-  /// Returns the state of each queue that may have changed since the last call. The first call
-  /// returns all states.
+  /// Returns the states of queues that may have changed since the last call; at first, all states.
   func takeOutboxChanges() -> [OutboxTarget: OutboxStanding]
 }

@@ -1,8 +1,6 @@
-/// A full-text index of notes, separate from the store. It can be rebuilt from the store at any
-/// time.
+/// A full-text index of notes, separate from the store, from which it can be rebuilt at any time.
 ///
-/// The index has one owner and one thread. It contains neither rights nor recent deletions; its
-/// caller checks both.
+/// It has one owner and one thread. Its caller checks rights and recent deletions.
 public protocol SearchIndex: AnyObject {
   /// Returns the indexed state of each note; `nil` for a note that is not indexed.
   func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?]
@@ -31,8 +29,7 @@ public protocol SearchIndex: AnyObject {
   /// Lists pairs of a tag and a note, sorted by tag and note, after a pair or from the first.
   func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote]
 
-  /// Returns the tags of one note, sorted by their bytes; an empty list for a note that is not
-  /// indexed.
+  /// Returns the tags of one note, sorted by their bytes; empty for a note that is not indexed.
   func tags(of id: DocumentID) throws(StoreError) -> [String]
 
   /// Returns the indexed text of a note; `nil` for a note that is not indexed.
@@ -41,8 +38,8 @@ public protocol SearchIndex: AnyObject {
   /// Removes all notes.
   func clear() throws(StoreError)
 
-  /// Checks that the disk has room to write. The index can be rebuilt, so it leaves the last free
-  /// space to the store.
+  /// Checks that the disk has room. An index can be rebuilt, so it leaves the last space to the
+  /// store.
   ///
   /// - Throws: `unavailable` if the disk is too full.
   func checkRoom() throws(StoreError)
@@ -139,8 +136,7 @@ public struct TagCount: Sendable, Equatable {
 public enum SearchRequest: Sendable, Equatable {
   /// Finds the ids of notes, best first, with their folders on request.
   case find(SearchQuery, skipping: Int, limit: Int, withFolders: Bool = false)
-  /// Finds the ids of notes with a tag, the most recently changed first, with their folders on
-  /// request.
+  /// Finds the ids of notes with a tag, recently changed ones first, with their folders on request.
   case tagged(String, skipping: Int, limit: Int, withFolders: Bool = false)
   /// Counts the notes of each tag, among the notes that the caller may read.
   case tags(FolderCounting)
@@ -153,8 +149,7 @@ public enum SearchReply: Sendable, Equatable {
   /// The ids of the found notes, in order, and on request their current folders; `nil` for a note
   /// that no longer exists.
   case ids([DocumentID], folders: [FolderPath?] = [])
-  /// Tags with at least one note, those with the most notes first. `isCut` means that some tags
-  /// were not checked.
+  /// Tags with at least one note, sorted by count, descending. `isCut`: some tags were not checked.
   case tags([TagCount], isCut: Bool)
   /// Notes with their passages, in the order of the request.
   case hits([SearchHit])

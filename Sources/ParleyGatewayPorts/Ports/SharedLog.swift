@@ -27,8 +27,7 @@ public struct LogChain: Sendable, Hashable {
 public struct AppendCondition: Sendable, Equatable {
   /// The chain at the revision before the first entry.
   public var chain: LogChain
-  /// The session in which each client of the entries sent its change; 0 for clients that are not
-  /// listed.
+  /// The session in which each client of the entries sent its change; 0 for unlisted clients.
   ///
   /// The store rejects the whole append with `fenced` if a client has started a newer session.
   public var sessions: [String: Int]
@@ -44,8 +43,8 @@ public struct AppendCondition: Sendable, Equatable {
 public enum LogNews: Sendable, Equatable {
   /// The entries after the node's copy, or none.
   case entries(LogStretch)
-  /// The node's copy belongs to another history: epoch or chain differ, or the head is before the
-  /// node's revision.
+  /// The node's copy is of another history: epoch or chain differ, or the head is before its
+  /// revision.
   case otherHistory
 }
 
@@ -53,8 +52,7 @@ public enum LogNews: Sendable, Equatable {
 public struct LogStretch: Sendable, Equatable {
   /// The note's title.
   public var title: String
-  /// The entries, oldest first, with at most about ``StoreReply/lostRaceBytesMax`` bytes of
-  /// operations.
+  /// The entries, oldest first; about ``StoreReply/lostRaceBytesMax`` bytes of operations at most.
   public var entries: [LogEntry]
   /// The chain at the last of the entries, or at the node's revision without entries.
   public var chain: LogChain
@@ -66,8 +64,7 @@ public struct LogStretch: Sendable, Equatable {
   ///
   /// A store may drop the sessions of clients that have changed nothing, because ids of clients can
   /// be made up. The floor is at least as high as each dropped session, so a change sent before one
-  /// is still rejected. Entries without a sequence are appended whatever the floor is: they are
-  /// never resent.
+  /// is still rejected. Entries without a sequence are always appended: they are never resent.
   public var sessionFloor: Int
   /// The folder that the note is in.
   public var folder: FolderPath

@@ -7,8 +7,7 @@ public enum StoreError: Error, Sendable, Equatable {
   /// The entry does not follow the head: its revision is beyond the next one, its epoch or chain
   /// differs, or its operation has another base length.
   case notNext(headRevision: Int)
-  /// The requested entries or text were removed by compaction. Contains the oldest revision that
-  /// remains.
+  /// The requested entries or text were compacted away. Contains the oldest remaining revision.
   case compacted(oldestRevision: Int)
   /// The disk is full, or writing or syncing failed. A retry may succeed.
   case unavailable(String)
@@ -20,8 +19,7 @@ public enum StoreError: Error, Sendable, Equatable {
   /// The reply was lost: the work is done, is not done, or will be done later. A read shows the
   /// outcome, as does a retry of an idempotent request.
   case unknownOutcome(String)
-  /// Nothing was appended, because these clients have started newer sessions since they sent their
-  /// changes.
+  /// Nothing was appended: these clients have started newer sessions since sending their changes.
   case fenced([String])
   /// The note does not exist, or is in a folder in which the request is not allowed.
   case outOfReach

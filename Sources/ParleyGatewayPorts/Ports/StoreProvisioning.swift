@@ -1,7 +1,6 @@
 /// Opens a server's store and search index.
 ///
-/// A server opens the store twice: for commits, and for reading in parallel. Each handle is sent to
-/// its own thread.
+/// A server opens the store twice: for commits, and for parallel reading. Each has its own thread.
 public protocol StoreProvisioning: Sendable {
   /// Returns whether the store exists, without opening it.
   ///
@@ -61,8 +60,7 @@ public protocol ServerStore: Outbox {
   /// - Returns: The obstacle, for the log; `nil` on success.
   func settle() -> StoreRemark?
 
-  /// Stores revocations for the other nodes of this store, and returns the revocations after a
-  /// number.
+  /// Stores revocations for the store's other nodes, and returns the revocations after a number.
   ///
   /// - Parameters:
   ///   - revocations: New revocations of this node.
@@ -91,8 +89,7 @@ public protocol ServerStore: Outbox {
   /// Postpones a failed chore until ``retryChores()``.
   func postpone(_ chore: StoreChore)
 
-  /// Whether chores have failed since the last ``retryChores()``, in `maintain` or in parallel to
-  /// commits.
+  /// Whether chores have failed since the last ``retryChores()``, on whichever connection.
   var hasFailedChores: Bool { get }
 
   /// Makes the failed chores due again.
@@ -152,8 +149,7 @@ public struct StoreState: Sendable, Equatable {
   public var machines: Int
   /// The number of restored connections.
   public var reconnections: Int
-  /// The reason why commits wait although none has failed, and the remedy, for operators; `nil`
-  /// without a problem.
+  /// A message for operators if nothing is written although no commit has failed; otherwise `nil`.
   public var problem: String?
 
   /// Creates a state, by default of a healthy store on one machine.

@@ -46,8 +46,7 @@ public enum StoreRequest: Sendable {
   /// Offers a snapshot of the text, so that loading need not replay the whole log. A store that
   /// takes snapshots itself may ignore it.
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
-  /// Loads the text at a point of the history. Fails with `compacted` if that text is no longer
-  /// known.
+  /// Loads the text at a point of the history. Fails with `compacted` if it is no longer known.
   case text(id: DocumentID, at: HistoryPoint)
   /// Condenses the entries after a revision into at most `limit` groups. A group has one author, no
   /// pause longer than `pause` milliseconds, and at most ``HistoryGroup/entriesMax`` entries.

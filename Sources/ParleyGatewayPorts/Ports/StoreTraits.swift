@@ -1,8 +1,7 @@
 /// The properties of a request, for code that forwards requests without performing them: queues,
 /// locks, rights, search.
 ///
-/// Each kind of request declares its traits in one switch beside its cases; no other code derives
-/// them.
+/// Each kind of request declares its traits in one switch beside its cases, and nowhere else.
 public struct StoreTraits: Sendable {
   /// The way in which the store performs a request.
   public enum Way: Sendable {
@@ -39,8 +38,7 @@ public struct StoreTraits: Sendable {
   public var row: Row?
   /// The change that the search index has to apply after the request has succeeded.
   public var changedNote: SearchedChange?
-  /// The approximate bytes that a waiting request occupies; `nil` if its bytes are counted
-  /// elsewhere.
+  /// The approximate bytes of a waiting request; `nil` if its bytes are counted elsewhere.
   public var byteCount: Int?
   /// Whether the request bypasses the limit on waiting work: work that was promised to a client,
   /// and work that does not wait for the disk.

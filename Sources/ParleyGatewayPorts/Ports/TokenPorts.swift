@@ -2,8 +2,7 @@
 public protocol OwnTokens {
   /// Issues a token that contains the whole identity.
   func token(for identity: Identity) -> String
-  /// Returns the key that opens a link. Only this server can derive it from the link's id; it has
-  /// at least 128 bits.
+  /// Returns the key of a link: at least 128 bits, which only this server can derive from the id.
   func key(ofLink id: String) -> String
   /// Returns the identity of a token's owner; `nil` if this server has not issued the token.
   func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity?
@@ -68,8 +67,7 @@ extension Revocation {
 
 /// Revocations in memory, with the rules that all implementations share.
 ///
-/// Names are compared byte by byte, because `String` treats é and e with a combining accent as
-/// equal.
+/// Names are compared byte by byte: `String` treats é and e with a combining accent as equal.
 public struct RevokedTokens: Sendable {
   private var users: [ExactName: Timestamp] = [:]
   private var tokens: Set<ExactName> = []
@@ -84,8 +82,7 @@ public struct RevokedTokens: Sendable {
   /// Maximum number of revocations of links. A user who may share a note can revoke its links, and
   /// must not thereby prevent operators from revoking tokens.
   public static let linksMax = countMax / 2
-  /// Maximum number of revocations of sessions, for the same reason: a signed-in user can end their
-  /// own.
+  /// Maximum number of revocations of sessions, likewise: signed-in users can end their own.
   public static let sessionsMax = countMax / 4
 
   /// Creates an empty list.

@@ -39,8 +39,7 @@ public struct RequestHead: Sendable {
   public var query: String
   /// The headers, with names in lower case. The values of a repeated header are joined with `, `.
   public var headers: [String: String]
-  /// The client's address without its port: the peer's, or the address that a trusted proxy
-  /// reports.
+  /// The client's address without its port: the peer's, or the one that a trusted proxy reports.
   public var remoteAddress: String
   /// The address to which the request's limits apply; `nil` for no limits.
   public var limitedAddress: IPAddress?
@@ -92,8 +91,7 @@ public struct Packing: Sendable, Equatable {
   /// The number of bytes at the start of the body in which repetitions are used. The rest is
   /// compressed letter by letter.
   public var repeatingCount: Int
-  /// The client whose share of the compression the response uses; `nil` for a client without
-  /// limits.
+  /// The client whose share of the compression is used; `nil` for a client without limits.
   package var stranger: Stranger?
 
   /// Creates a rule for a client without limits.
@@ -177,8 +175,7 @@ extension TransportDelegate {
 /// A transport of connections, used by its delegate on the loop's thread only. ``TransportControl``
 /// controls its life cycle.
 public protocol Transport: AnyObject {
-  /// Queues a frame. All frames that a turn queues for a connection are written together at its
-  /// end.
+  /// Queues a frame. All frames that a turn queues for a connection are written together.
   func send(_ frame: Frame, to connection: ConnectionID)
   /// Queues a frame for each of the connections.
   func send(_ frame: Frame, to connections: [ConnectionID])

@@ -4,8 +4,7 @@ public protocol TransportControl: AnyObject, Sendable {
   var boundPort: Int { get }
   /// The listening port of the second address; 0 before `start`, and without a second address.
   var boundBackPort: Int { get }
-  /// Starts listening and starts the threads. Call it once; after an error, create another
-  /// transport.
+  /// Starts the listener and the threads. Call it once; after an error, create another transport.
   ///
   /// - Throws: An error that names the obstacle and the remedy.
   func start() throws

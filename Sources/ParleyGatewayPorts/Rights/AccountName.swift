@@ -24,9 +24,8 @@ package struct AccountName: Hashable, Sendable {
     return String(scalars)
   }
 
-  /// Folds case by mapping each letter to lower, upper and lower case again. This unites all
-  /// letters that Unicode's full case folding unites; the dotless i is left alone, because it would
-  /// become i.
+  /// Folds case by mapping each letter to lower, upper and lower case, which unites all letters
+  /// that Unicode's full case folding unites. The dotless i is excluded, because it would become i.
   private static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var folded = ""

@@ -38,8 +38,8 @@ public struct Verbs: OptionSet, Hashable, Sendable {
 
 /// A document or room to which rights are checked.
 public enum Subject: Hashable, Sendable {
-  /// A document, by its id and folder. With a `nil` folder, which is unknown, rights to folders do
-  /// not apply.
+  /// A document, by its id and folder. If the folder is unknown (`nil`), rights to folders do not
+  /// apply.
   case document(DocumentID, in: FolderPath?)
   /// A room, by its name.
   case room(String)
@@ -51,8 +51,7 @@ public struct NamePattern: Hashable, Sendable {
   /// Whether all names with the prefix match; of folders, the named folder and all below it.
   let isPattern: Bool
 
-  /// - Parameter text: A name, or a prefix followed by `*`. A `*` elsewhere is an ordinary
-  ///   character.
+  /// - Parameter text: A name, or a prefix followed by `*`. A `*` elsewhere is literal.
   public init(_ text: String) {
     let bytes = Array(text.utf8)
     isPattern = bytes.last == UInt8(ascii: "*")
@@ -62,15 +61,13 @@ public struct NamePattern: Hashable, Sendable {
   /// Creates a pattern of exactly one name, even if the name ends with `*`.
   public init(exactly name: String) { self.init(name, isPattern: false) }
 
-  /// Creates a pattern of one name, or of all names with that prefix. A `*` in the name is an
-  /// ordinary character.
+  /// Creates a pattern of one name, or of all names with that prefix. A `*` in it is literal.
   init(_ name: String, isPattern: Bool) {
     stem = Array(name.utf8)
     self.isPattern = isPattern
   }
 
-  /// The written form of the pattern; `nil` for exactly one name that ends with `*`, which has no
-  /// written form.
+  /// The written form; `nil` for exactly one name that ends with `*`, which has no written form.
   public var text: String? {
     if isPattern { return name + "*" }
     return stem.last == UInt8(ascii: "*") ? nil : name
@@ -163,8 +160,7 @@ public struct Identity: Hashable, Sendable {
   /// The prefix of the user ids of programs with an API key.
   public static let programPrefix = "key:"
 
-  /// Whether the server reserves a user id for links and programs. No other token may contain a
-  /// reserved id.
+  /// Whether a user id is reserved for links and programs, so that no other token may contain it.
   public static func isReserved(_ user: String) -> Bool {
     isProgram(user) || user.utf8.starts(with: guestPrefix.utf8)
   }
@@ -183,8 +179,7 @@ public struct Identity: Hashable, Sendable {
   /// receives their publications.
   public static let ownRoomPrefixes = ["/user/", "/me/"]
 
-  /// Returns the prefix of another user's own room; `nil` for all other rooms, and always for a
-  /// program.
+  /// Returns the prefix of another user's own room; `nil` for other rooms, and for a program.
   private func prefix(ofAnothers room: String) -> String? {
     guard room.utf8.first == UInt8(ascii: "/"), !Self.isProgram(user),
       let prefix = Self.ownRoomPrefixes.first(where: { room.utf8.starts(with: $0.utf8) })
@@ -259,8 +254,7 @@ public struct Identity: Hashable, Sendable {
       + ownRoomPrefixes.map { Grant(.rooms, NamePattern($0 + "*"), .all) })
 }
 
-/// The reason to reject a token. Contains no text of the token except the name of a registered
-/// algorithm.
+/// The reason to reject a token. Of its text, it contains only the name of a registered algorithm.
 public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is no token.
   case missing
@@ -392,8 +386,7 @@ extension APIKeys {
 
 /// Authenticates tokens.
 public protocol Authenticator {
-  /// Whether a room token, created by a backend for one room and one user, admits the user to the
-  /// room.
+  /// Whether a room token, created by a backend for a room and a user, admits the user to the room.
   ///
   /// The token's `name` is the room, its `sub` the user, and its `iat` the deadline.
   func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool

@@ -60,8 +60,7 @@ extension Identity {
   /// The maximum creation time of a note that the guest's link opens; `nil` for other callers. A
   /// link opens the note for which it was created, and no later note with the same id.
   ///
-  /// A minute is added, because tokens contain whole seconds and the clocks of nodes differ a
-  /// little.
+  /// A minute is added: tokens contain whole seconds, and the clocks of nodes differ a little.
   var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
 
   /// Returns the verbs on a note with a creation time; `nil` skips the check of the time.
@@ -122,8 +121,7 @@ extension Grant {
     }
   }
 
-  /// The folder that a grant of folders names; ``FolderPath/none`` for all folders; `nil` for other
-  /// grants.
+  /// The folder that a grant of folders names, ``FolderPath/none`` for all; `nil` for other grants.
   public var folder: FolderPath? {
     guard kind == .folders else { return nil }
     return FolderPath(stored: pattern.isPattern ? String(pattern.name.dropLast()) : pattern.name)
@@ -131,11 +129,9 @@ extension Grant {
 }
 
 extension NamePattern {
-  /// Parses a pattern of folders: a path, a path and `/*` for it and all folders below, or `*` for
-  /// all.
+  /// Parses a pattern of folders: a path, a path and `/*` for it and all folders below, or `*`.
   ///
-  /// - Returns: `nil` for any other text, and for a path that is not normalised as ``FolderPath``
-  ///   does.
+  /// - Returns: `nil` for any other text, and for a path that ``FolderPath`` would write otherwise.
   public init?(folders text: String) {
     if text.utf8.elementsEqual("*".utf8) {
       self.init(text)

@@ -33,8 +33,7 @@ public struct GrantTemplate: Sendable, Hashable {
       grant.pattern = NamePattern(name, isPattern: grant.pattern.isPattern)
       return grant
     }
-    // With a slash in the prefix, the folder would lie in the folder of a user named like the
-    // prefix.
+    // With the prefix `x/`, the folder would lie within that of a user named `x`.
     guard PlainName(prefix + id.text) != nil else { return nil }
     let path =
       grant.pattern.isPattern ? String(decoding: name.utf8.dropLast(), as: UTF8.self) : name

@@ -1,5 +1,4 @@
-/// A name from a token, provider, file or request that is safe in patterns of grants, paths and
-/// lines.
+/// A name from a token, provider, file or request that is safe in patterns, paths and lines.
 ///
 ///     ada, ada@example.org, auth0|5f3a, 山田   names
 ///     *, a*, ., .., a/b, "a b", a\u{200B}       no names

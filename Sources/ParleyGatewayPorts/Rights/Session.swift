@@ -1,8 +1,7 @@
 /// The signed-in session of a user in a browser or a program.
 ///
 /// Its refresh token contains the session's id and turn. Only the token of the current turn is
-/// valid, and exchanging it starts the next turn. So no token is stored, and a second use reveals a
-/// stolen token:
+/// valid; exchanging it starts the next turn. No token is stored, and a second use reveals a theft:
 ///
 ///     turn 4 ─▶ token 4 exchanged ─▶ turn 5 ─▶ token 4 within the grace: token 5 again
 ///                                          └─▶ token 4 later, or token 3: it was stolen, the session ends
@@ -11,8 +10,7 @@ public struct Session: Sendable, Hashable {
   public var id: String
   /// The user who has signed in.
   public var user: String
-  /// The current turn, contained in the valid refresh token: 1 at sign-in, and one more per
-  /// exchange.
+  /// The current turn, contained in the valid refresh token: 1 plus the number of exchanges.
   public var turn: Int
   /// The time of the sign-in.
   public var begunAt: Timestamp
@@ -110,9 +108,8 @@ extension Session {
 
   /// Exchanges the refresh token of a turn.
   ///
-  /// A turn ahead of the current one counts as the current one: the server has signed it, so the
-  /// store was reset, for example from a backup. Setting the clock back neither extends a session
-  /// nor ends it early.
+  /// A turn ahead of the current one counts as current: the server has signed it, so the store was
+  /// set back, as by a backup. Setting the clock back neither extends a session nor ends it early.
   public mutating func renew(turn presented: Int, now: Timestamp, _ rule: SessionRule) -> Renewal {
     guard now < min(expiresAt, endsAt) else { return .expired }
     guard presented >= turn else {

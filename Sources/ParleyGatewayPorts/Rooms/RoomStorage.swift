@@ -48,8 +48,7 @@ public enum RoomRange: Sendable, Hashable {
   case before(Int)
 }
 
-/// A request about a room's publications. The store assigns the offsets, so all nodes see one
-/// order.
+/// A request about publications. The store assigns the offsets, so all nodes see one order.
 public enum RoomRequest: Sendable {
   /// Stores a publication. A key is remembered for at least `keyAge` milliseconds.
   case publish(RoomName, PublicationDraft, memory: RoomMemory, keyAge: Timestamp)
@@ -61,8 +60,7 @@ public enum RoomRequest: Sendable {
   /// limits. Without a position, reads the room's current position.
   case recover(
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
-  /// Replaces the epoch `from` by `to`, because a client knows of publications that the store has
-  /// lost.
+  /// Replaces the epoch, because a client knows of publications that the store has lost.
   case renewEpoch(RoomName, from: String, to: String)
   /// Reads the heads of rooms, by which a node detects publications that it has missed.
   case heads([RoomName])
@@ -80,8 +78,7 @@ public enum RoomRequest: Sendable {
 
 /// The reply to a request about a room.
 public enum RoomReply: Sendable, Equatable {
-  /// The publication's position and time. `isRepeated` means that the same key published it
-  /// earlier.
+  /// The publication's position and time; `isRepeated` if the key had published it earlier.
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
   /// The key was already used for a different publication.
   case keyReused

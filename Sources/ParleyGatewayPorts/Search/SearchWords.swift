@@ -1,9 +1,9 @@
 /// The tokens of a text, normalised for search.
 ///
-/// A word is a run of letters, digits and their combining marks, in lower case and without accents.
-/// In scripts without spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
-/// adjacent letters are found as a phrase. A tag, such as `#plan`, is a word in addition to the
-/// words in it.
+/// A word is a run of letters, digits and combining marks, in lower case and without accents. In
+/// scripts without spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
+/// adjacent letters are found as a phrase. A tag, such as `#plan`, is a word beside the words in
+/// it.
 ///
 ///     "Déjà-vu in 東京 #plan"  ─▶  deja vu in 東 京 plan, and the tag plan
 public enum SearchWords {

@@ -3,8 +3,7 @@ extension String {
   /// if `==` treats them as equal.
   ///
   /// The standard library compares strings in this form, but exposes it only under an underscored
-  /// name; decision 62 describes the alternatives. A test compares the result with Unicode's
-  /// examples.
+  /// name; see decision 62. A test compares the result with Unicode's examples.
   ///
   /// - Complexity: O(*n*) bytes.
   package var composed: String {

@@ -2,8 +2,7 @@
 ///
 /// A value without synchronisation: a loop's histogram is read on that loop.
 public struct Histogram: Sendable {
-  /// The upper bounds of the buckets in microseconds, ascending. One more bucket follows the last
-  /// bound.
+  /// The upper bounds of the buckets in microseconds, ascending. The last bucket has no bound.
   public let bounds: [Int64]
   /// The number of values in each bucket, not cumulated; one element more than `bounds`.
   public private(set) var counts: [Int]
@@ -49,8 +48,7 @@ public struct Histogram: Sendable {
 
   /// Returns an approximate quantile in microseconds; `nil` without values.
   ///
-  /// Interpolates linearly within a bucket, as Prometheus does. Beyond the last bound, the result
-  /// is that bound.
+  /// Interpolates linearly within a bucket, as Prometheus does; at most the last bound.
   ///
   /// - Parameter share: The quantile, from 0 to 1.
   public func quantile(_ share: Double) -> Int64? {

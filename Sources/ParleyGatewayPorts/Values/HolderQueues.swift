@@ -1,13 +1,11 @@
-/// Queues of many holders' elements, with fast access to the oldest element of the holder that has
-/// the most.
+/// Queues of many holders, with access to the oldest element of the holder that has the most.
 ///
 /// When a new element needs room, evicting that element is fairest: a single holder displaces only
 /// its own elements.
 package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sendable>: Sendable {
   /// The elements of each holder, oldest first.
   private var queues: [Holder: LinkedQueue<Element>] = [:]
-  /// The holders by their number of elements. Among equals, the holder that reached the number
-  /// first comes first.
+  /// The holders by number of elements; among equals, in the order of reaching the number.
   private var holders: [Int: LinkedQueue<Holder>] = [:]
 
   /// The maximum number of elements of any holder.

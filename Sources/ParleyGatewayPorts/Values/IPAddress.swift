@@ -79,8 +79,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Parses an IPv6 address in the notation of RFC 4291, or an IPv4 address; `nil` for any other
-  /// text.
+  /// Parses an IPv6 address as in RFC 4291, or an IPv4 address; `nil` for any other text.
   ///
   /// Numbers with leading zeros are rejected, because some programs read them as octal.
   public init?(_ text: some StringProtocol) {
@@ -89,16 +88,14 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     self = address
   }
 
-  /// Parses an address in a proxy's header, which may have a port. An IPv6 address with a port is
-  /// in brackets.
+  /// Parses an address in a proxy's header. An IPv6 address with a port is in brackets.
   public init?(hop text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ Self.readHop($0.span) }) else { return nil }
     self = address
   }
 
-  // Several addresses are parsed for each connection and request, so parsing IPv4 does not
-  // allocate.
+  // Several addresses are parsed per connection and request, so parsing IPv4 does not allocate.
   private static func read(_ text: Span<UInt8>) -> IPAddress? {
     // The longest address has 45 characters; a zone may follow.
     guard text.count <= 64 else { return nil }

@@ -17,8 +17,7 @@ package enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Decodes a name or a value of a query, in which `+` encodes a space as in forms; `nil` as for
-  /// ``decoded(_:)``.
+  /// Decodes a name or a value of a query, in which `+` encodes a space; `nil` as ``decoded(_:)``.
   package static func decoded(inQuery text: Substring) -> String? {
     decoded(text, plus: UInt8(ascii: " "))
   }

@@ -1,5 +1,4 @@
-/// Retry intervals for rejected clients, spread evenly so that these clients do not all return at
-/// once.
+/// Retry intervals for rejected clients, spread evenly so that they do not all return at once.
 ///
 /// The intervals follow the multiples of the golden ratio, which fill a range evenly without a
 /// source of randomness.

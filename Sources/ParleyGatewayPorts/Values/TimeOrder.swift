@@ -15,8 +15,7 @@ public enum TimeOrder {
     isSetBack(from: earlier, to: time) ? time : max(earlier, time)
   }
 
-  /// Whether the clock was set back by more than ``pullMax``, so that the earlier time must have
-  /// been wrong.
+  /// Whether the time decreased by more than ``pullMax``, so that the earlier time was a mistake.
   public static func isSetBack(from earlier: Timestamp, to time: Timestamp) -> Bool {
     guard earlier > time else { return false }
     let (difference, overflow) = earlier.subtractingReportingOverflow(time)

@@ -40,8 +40,7 @@ public struct TokenBucket: Sendable, Hashable {
     return isOver ? 0 : max(0, missing - back)
   }
 
-  /// Returns the minimum milliseconds until an amount can be drawn if nothing else is drawn; 0 for
-  /// now.
+  /// Returns the minimum milliseconds until an amount can be drawn if no other is; 0 for now.
   public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
     guard rate.perSecond > 0 else { return 0 }
     let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)
@@ -59,8 +58,7 @@ public struct TokenBucket: Sendable, Hashable {
 
   /// Draws an amount if the bucket holds it.
   ///
-  /// - Returns: 0 if the amount was drawn; otherwise the milliseconds to wait, and nothing was
-  ///   drawn.
+  /// - Returns: 0 if the amount was drawn; otherwise the milliseconds to wait.
   public mutating func draw(_ count: Int, at rate: Rate, now: Int64) -> Int64 {
     let wait = wait(for: count, at: rate, now: now)
     if wait == 0 { take(count, at: rate, now: now) }
