@@ -3,7 +3,7 @@ import ParleyJSON
 /// The state machine of a Pusher connection: events in, actions out.
 ///
 ///     opened ─▶ connection_established
-///     subscribe, with the app's signature of socket and channel ─▶ .subscribe ─▶ subscription_succeeded
+///     subscribe, signed for socket and channel ─▶ .subscribe ─▶ subscription_succeeded
 ///     silence ─▶ ping ─▶ pong, or the end
 ///
 /// The caller performs the actions in order, and answers `.subscribe` with a frame.

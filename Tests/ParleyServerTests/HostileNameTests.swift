@@ -35,7 +35,7 @@ struct HostileNameTests {
       Template(kind: .documents, text: "{user}.*=all"),
     ]
 
-    /// Returns names that the right grants to a user: the written one, and one more of a pattern.
+    /// Returns the name that the right grants to a user; for a pattern, a name below it as well.
     func names(of user: String) -> [String] {
       let match = text.dropLast(4)
       let name = match.split(separator: "{user}", omittingEmptySubsequences: false).joined(

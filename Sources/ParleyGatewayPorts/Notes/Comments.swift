@@ -143,8 +143,7 @@ public struct CommentRequest: Sendable {
     /// Lists all comments, the oldest first, with their ranges at a revision or at the head. A
     /// range of a later revision is not moved. Fails with `futureRevision` beyond the head.
     case list(at: Int?)
-    /// Reads the text of a range, and moves the range to the head. The log must have the epoch, if
-    /// given.
+    /// Reads the text of a range, and moves the range to the head. Checks the epoch if it is given.
     case quote(epoch: String?, CommentAnchor)
     /// Stores a comment, unless the note has `countMax` comments.
     case add(Comment, countMax: Int)
@@ -209,7 +208,7 @@ public enum CommentReply: Sendable, Equatable {
   case futureRevision(head: Int)
   /// The log has another epoch.
   case otherEpoch
-  /// The comment does not exist, or has not the kind that the work requires.
+  /// The comment does not exist, or is not of the kind that the work requires.
   case unknownComment
   /// The comment belongs to another user.
   case notOwn

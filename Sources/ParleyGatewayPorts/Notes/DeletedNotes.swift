@@ -29,7 +29,7 @@ public struct DeletedNote: Sendable, Equatable {
 /// A request about deleted notes. Their ids are free: a new note may use one, and be deleted too.
 /// Of several deleted notes with one id, the newest is used.
 public enum DeletedRequest: Sendable {
-  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, from the first or after
+  /// Lists deleted notes in the order of ``NotePlace``: at most `limit`, from the first or after
   /// one.
   case list(after: NotePlace?, limit: Int)
   /// Restores a note with its log and epoch, so that a client that was offline can continue. Fails

@@ -8,8 +8,7 @@ enum LetterScript: UInt8, Sendable {
   case devanagari, bengali, gurmukhi, gujarati, oriya, tamil, telugu, kannada, malayalam, sinhala
   case thai, lao, tibetan, myanmar, khmer
 
-  /// Creates the script of a lower-case or caseless letter or a vowel sign; `nil` for other
-  /// scalars.
+  /// Creates the script of a lower-case or caseless letter or a vowel sign; otherwise `nil`.
   init?(of scalar: Unicode.Scalar) {
     guard let script = Self.blocks.first(where: { $0.range.contains(scalar.value) })?.script else {
       return nil

@@ -2,8 +2,7 @@
 ///
 /// A tag is a `#` followed by letters, digits, `-`, `_` and `/`, with at least one letter, at the
 /// start of a line or after a space, an opening sign or a backtick. Code, addresses and link
-/// targets contain no tags, and a heading has a space after its `#`. Tags are compared in lower
-/// case.
+/// targets contain no tags; a heading has a space after its `#`. Tags are compared in lower case.
 ///
 ///     "# Plan\nBring #Milk and #home/garden, not `#code` or a#b"  ─▶  home/garden, milk
 public enum NoteTags {

@@ -1,5 +1,4 @@
-/// A publication of a note under a readable name. Everyone who reaches the server may read the
-/// note.
+/// A publication of a note under a readable name, open to everyone who reaches the server.
 ///
 /// A publication is a link whose key is public. The tokens of its readers contain its id, so
 /// revoking the id revokes all of them at once.

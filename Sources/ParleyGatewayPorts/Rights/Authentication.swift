@@ -222,8 +222,8 @@ public struct Identity: Hashable, Sendable {
     var anothers: String?
     if case .room(let name) = subject {
       if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
-        // A room's name contains no creation time, so a link opens the room only by way of
-        // followers, as rights to folders do.
+        // A room's name contains no creation time, so a link does not open it. Only clients that
+        // follow the note may read it.
         guard notesMadeUntil == nil else { return [] }
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)

@@ -4,7 +4,7 @@ public struct ChangeActor: Sendable, Equatable {
   public var person: PersonID?
   /// The display name. In a group, the nickname of a member replaces it.
   public var name: String
-  /// Whether the actor may manage every group, and delete other people's comments.
+  /// Whether the actor may manage the group as a non-member, or delete other people's comments.
   public var manages: Bool
 
   /// Creates an actor with the rights of a request's identity.

@@ -4,7 +4,7 @@
 /// valid; exchanging it starts the next turn. No token is stored, and a second use reveals a theft:
 ///
 ///     turn 4 ─▶ token 4 exchanged ─▶ turn 5 ─▶ token 4 within the grace: token 5 again
-///                                          └─▶ token 4 later, or token 3: it was stolen, the session ends
+///                                          └─▶ token 4 later, or token 3: stolen, the session ends
 public struct Session: Sendable, Hashable {
   /// The session's id, contained in all its tokens.
   public var id: String

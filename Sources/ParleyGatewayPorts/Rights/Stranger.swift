@@ -9,7 +9,8 @@ package enum Stranger: Hashable, Sendable {
   case user(ExactName)
   /// A client without a token: its IPv4 address, or the first 64 bits of its IPv6 address.
   case address(IPAddress)
-  /// A guest of a link: the link's name, and the guest's address as above; `nil` for an address without limits.
+  /// A guest of a link: the link's name, and the guest's address, shortened as above; `nil` if it
+  /// has no limits.
   case guest(link: ExactName, IPAddress?)
 
   /// Creates the party of a client without a token; `nil` if its address has no limits.

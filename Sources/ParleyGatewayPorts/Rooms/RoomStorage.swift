@@ -131,7 +131,8 @@ public struct RoomPage: Sendable, Equatable {
 public struct RoomRecovery: Sendable, Equatable {
   /// The room's position.
   public var head: RoomPosition
-  /// All missed publications; `nil` if some of them are unknown, or no position was given.
+  /// All missed publications; `nil` if some are unknown, they exceed the limits, or no position was
+  /// given.
   public var missed: [Publication]?
 
   /// Creates a recovery up to the room's position.
