@@ -18,6 +18,7 @@ FOR_PROGRAMS = [
     "/metrics", "/api/stats", "/api/connections", "/api/rooms", "/api/rooms/team/history",
     "/api/rooms/team/presence",
 ]  # fmt: skip
+NOT_HERE = b"not at this port"
 AT_BOTH = ["/health", "/ready", "/api/notes", "/api/openapi.json"]
 WORK = [
     "/api/publish", "/api/revoke", "/api/tokens", "/api/rooms/team/publish",
@@ -63,7 +64,8 @@ def test_what_the_page_requests_is_at_its_port(divided):
     assert {"/api/notes", "/api/folders", "/api/search", "/api/links"} <= set(paths)
     for path in paths:
         _, body = ask(divided.port, "GET", path, token(EVERYTHING))
-        assert b'"notOffered"' not in body, path
+        assert NOT_HERE not in body, path
+    assert NOT_HERE in ask(divided.port, "GET", "/api/stats", token(EVERYTHING))[1]
 
 
 def test_what_is_for_programs_is_at_their_port_alone(divided):
