@@ -1,53 +1,53 @@
 // Messages about tokens and rights on an open connection.
 
 extension ClientMessage {
-  /// A newer token in place of that of the hello.
+  /// A request to replace the token of the hello with a newer one.
   public struct Refresh: Sendable, Equatable {
-    /// Of the same user.
+    /// The new token, which must be of the same user.
     public var token: String
 
-    /// Makes a refresh.
+    /// Creates a refresh with a token.
     public init(token: String) { self.token = token }
   }
 }
 
 extension ServerMessage {
-  /// Answers `refresh` and `grant`.
+  /// The reply to `refresh` and `grant`.
   public struct Refreshed: Sendable, Equatable {
-    /// From when on the token no longer counts; `nil` for never.
+    /// The time at which the token expires, in milliseconds since 1970; `nil` for never.
     public var expiresAt: Int64?
 
-    /// Makes a reply.
+    /// Creates a reply with the token's expiry.
     public init(expiresAt: Int64?) { self.expiresAt = expiresAt }
   }
 
-  /// The token's end is near.
+  /// A warning that the token is about to expire.
   public struct TokenExpiring: Sendable, Equatable {
     /// The time at which the connection will be closed, in milliseconds since 1970.
     public var expiresAt: Int64
 
-    /// Makes a message.
+    /// Creates a warning with the time of the closing.
     public init(expiresAt: Int64) { self.expiresAt = expiresAt }
   }
 
-  /// A change of the client's rights to a document that it follows.
+  /// A push: the client's rights to a document that it follows have changed.
   public struct AccessChanged: Sendable, Equatable {
-    /// The client's rights from now on.
+    /// The rights of a client to a document.
     public enum Access: String, Sendable, CaseIterable {
-      /// Nothing: it no longer follows.
+      /// No rights: the client no longer follows the document.
       case none
-      /// See the text.
+      /// Read the text.
       case read
-      /// Change it.
+      /// Read and change the text.
       case write
     }
 
     /// The document.
     public var documentID: String
-    /// The client's rights from now on.
+    /// The client's new rights.
     public var access: Access
 
-    /// Makes a message.
+    /// Creates a push with the new rights.
     public init(documentID: String, access: Access) {
       self.documentID = documentID
       self.access = access

@@ -2,7 +2,7 @@ import ParleyJSON
 import OTCore
 
 extension ClientMessage {
-  /// The types of message, each as it is called on the wire.
+  /// The message types, by their names on the wire.
   package enum Kind: String, Sendable, CaseIterable {
     case hello, refresh, grant, join, create, documentHistory, change, select, leave, profile
     case subscribe, unsubscribe, publish, roomHistory, typing, receipt, receipts, lastOnline
@@ -10,7 +10,7 @@ extension ClientMessage {
     case ping
   }
 
-  /// The message's type; `nil` for one that this version does not know.
+  /// The message's type; `nil` for a type that this version does not know.
   package var kind: Kind? {
     switch self {
     case .hello: .hello
@@ -43,10 +43,10 @@ extension ClientMessage {
 
   /// Reads a message from the bytes of a text frame.
   ///
-  /// - Parameter operationComponentsMax: Components that a change's operation may have. Reading
-  ///   stops there.
-  /// - Throws: `MessageError` for anything that is no message, naming field and place; `tooLarge`
-  ///   for an operation of more components, naming the change.
+  /// - Parameter operationComponentsMax: Maximum components of a change's operation. Reading stops
+  ///   at the first component beyond it.
+  /// - Throws: `MessageError` for anything that is not a message, naming the field and the byte;
+  ///   `tooLarge` for an operation of too many components, naming the change.
   public static func decode(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: ClientMessage) {
@@ -54,7 +54,7 @@ extension ClientMessage {
     return (envelope.messageID.string, try decode(envelope))
   }
 
-  /// Reads what an envelope holds.
+  /// Reads the message in an envelope.
   package static func decode(_ envelope: Envelope) throws(MessageError) -> ClientMessage {
     var envelope = envelope
     return try decode(envelope.type, from: &envelope)
@@ -92,7 +92,7 @@ extension ClientMessage {
     }
   }
 
-  /// Appends the message as JSON; nothing for one of an unknown type.
+  /// Appends the message as JSON. Appends nothing for a message of an unknown type.
   public func encode(messageID: String, into buffer: inout [UInt8]) {
     guard let kind else { return }
     Envelope.write(messageID: messageID, type: kind.rawValue, into: &buffer) { fields in
@@ -113,7 +113,7 @@ extension ClientMessage {
       case .receipts(let body): fields.show(body)
       case .blocks, .ping, .unknown: break
       #if hasFeature(Embedded)
-        // A client behind a door sends none of these.
+        // The client in the browser sends none of these.
         case .grant, .create, .roomHistory, .lastOnline, .block, .flag, .flags, .follow: break
       #else
         case .grant(let body): fields.show(body)

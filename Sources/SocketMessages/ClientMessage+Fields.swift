@@ -1,7 +1,7 @@
 import ParleyJSON
 import OTCore
 
-// The fields of what clients send, each named here alone.
+// The fields of the messages that clients send. Each field's name is written only here.
 
 extension ChangeName: MessageObject {
   static var blank: Self { Self(clientID: "", sequence: 0) }

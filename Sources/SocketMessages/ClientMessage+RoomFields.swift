@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyModel
 
-// The fields of what clients send about rooms, each named here alone.
+// The fields of clients' messages about rooms. Each field's name is written only here.
 
 extension ReceiptStage: MessageWord {}
 

@@ -2,16 +2,17 @@ public import ParleyJSON
 
 /// Messages of clients about rooms and the people in them.
 extension ClientMessage {
-  /// A room to hear from.
+  /// A request to subscribe to a room.
   public struct Subscribe: Sendable, Equatable {
-    /// An opaque name.
+    /// The room's opaque name.
     public var room: String
-    /// The last publication known: what came after it is sent, or that not all of it is known.
+    /// The position of the last publication known. The reply contains the later ones, or says that
+    /// not all of them are available.
     public var position: RoomPosition?
-    /// Whether to be seen in the room, and to see who is there.
+    /// Whether the person is shown as present in the room and sees who else is present.
     public var isPresent: Bool
 
-    /// Makes a subscription.
+    /// Creates a subscription, by default without presence.
     public init(room: String, position: RoomPosition? = nil, isPresent: Bool = false) {
       self.room = room
       self.position = position
@@ -19,22 +20,22 @@ extension ClientMessage {
     }
   }
 
-  /// A room to hear from no longer.
+  /// A request to end a subscription.
   public struct Unsubscribe: Sendable, Equatable {
     /// The room.
     public var room: String
 
-    /// Makes its end.
+    /// Creates a request to unsubscribe from a room.
     public init(room: String) { self.room = room }
   }
 
-  /// Something for all subscribers of a room.
+  /// A publication for all subscribers of a room.
   public struct Publish: Sendable, Equatable {
     /// The room.
     public var room: String
     /// Any JSON.
     public var data: JSONValue
-    /// The sender's own name for it: the same one is published once.
+    /// The sender's id for the publication: publications with the same key are stored once.
     public var key: String?
     /// An id that the cause of the publication chose, so that its own app can ignore the
     /// publication.
@@ -42,7 +43,7 @@ extension ClientMessage {
     /// Whether the room's followers who are offline receive a push notification.
     public var pushes: Bool
 
-    /// Makes a publication.
+    /// Creates a publication, by default without a key and without push notifications.
     public init(
       room: String, data: JSONValue, key: String? = nil, senderID: String? = nil,
       pushes: Bool = false
@@ -55,18 +56,18 @@ extension ClientMessage {
     }
   }
 
-  /// Asks for a part of a room's history.
+  /// A request for a part of a room's history.
   public struct RoomHistory: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// The first publications after this offset.
+    /// The request is for the first publications after this offset.
     public var since: Int?
-    /// The last publications before this offset.
+    /// The request is for the last publications before this offset.
     public var before: Int?
-    /// The largest number of publications wanted.
+    /// Maximum publications in the reply.
     public var limit: Int?
 
-    /// Makes a request; with neither offset it is for the newest.
+    /// Creates a request. Without an offset it is for the newest publications.
     public init(room: String, since: Int? = nil, before: Int? = nil, limit: Int? = nil) {
       self.room = room
       self.since = since
@@ -75,21 +76,21 @@ extension ClientMessage {
     }
   }
 
-  /// Says that the person types, or has stopped.
+  /// The person has begun or stopped typing.
   public struct Typing: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Whether they do.
+    /// Whether the person is typing.
     public var isTyping: Bool
 
-    /// Makes the message.
+    /// Creates the message.
     public init(room: String, isTyping: Bool) {
       self.room = room
       self.isTyping = isTyping
     }
   }
 
-  /// Says that a publication has come, or was read.
+  /// A receipt: a publication was delivered or read.
   public struct Receipt: Sendable, Equatable {
     /// The room.
     public var room: String
@@ -98,7 +99,7 @@ extension ClientMessage {
     /// The stage reached.
     public var state: ReceiptStage
 
-    /// Makes a receipt.
+    /// Creates a receipt.
     public init(room: String, offset: Int, state: ReceiptStage) {
       self.room = room
       self.offset = offset
@@ -106,60 +107,60 @@ extension ClientMessage {
     }
   }
 
-  /// Asks for the receipts of a publication of one's own.
+  /// A request for the receipts of the sender's own publication.
   public struct Receipts: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The publication's offset.
     public var offset: Int
 
-    /// Makes a request.
+    /// Creates a request for a publication's receipts.
     public init(room: String, offset: Int) {
       self.room = room
       self.offset = offset
     }
   }
 
-  /// Asks when people were online last.
+  /// A request for the times at which people were last online.
   public struct LastOnline: Sendable, Equatable {
-    /// A room that they and the asker belong to.
+    /// A room to which the requester and the people belong.
     public var room: String
-    /// The people asked about.
+    /// The ids of the people.
     public var people: [String]
 
-    /// Makes a request.
+    /// Creates a request for some people of a room.
     public init(room: String, people: [String]) {
       self.room = room
       self.people = people
     }
   }
 
-  /// Blocks or unblocks a person.
+  /// A request to block or unblock a person.
   public struct Block: Sendable, Equatable {
     /// The person to block or unblock.
     public var personID: String
-    /// Whether they are to be blocked.
+    /// Whether to block the person; `false` unblocks.
     public var isBlocked: Bool
 
-    /// Makes the message.
+    /// Creates the message.
     public init(personID: String, isBlocked: Bool) {
       self.personID = personID
       self.isBlocked = isBlocked
     }
   }
 
-  /// Reports a publication to the moderators, or takes the report back.
+  /// A report of a publication to the moderators, or its withdrawal.
   public struct Flag: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The publication's offset.
     public var offset: Int
-    /// Whether it is flagged.
+    /// Whether the publication is reported; `false` withdraws the report.
     public var isFlagged: Bool
-    /// Why, for the moderators.
+    /// The reason, for the moderators.
     public var reason: String?
 
-    /// Makes the message.
+    /// Creates a report, or its withdrawal.
     public init(room: String, offset: Int, isFlagged: Bool, reason: String? = nil) {
       self.room = room
       self.offset = offset
@@ -168,23 +169,24 @@ extension ClientMessage {
     }
   }
 
-  /// Asks for what is flagged in a room; for moderators.
+  /// A request for the reports in a room, for moderators.
   public struct Flags: Sendable, Equatable {
     /// The room.
     public var room: String
 
-    /// Makes a request.
+    /// Creates a request for a room's reports.
     public init(room: String) { self.room = room }
   }
 
-  /// Turns push notifications of a room on or off, for the time that the client is offline.
+  /// A request to turn push notifications of a room on or off. They are sent while the client is
+  /// offline.
   public struct Follow: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Whether they are wanted.
+    /// Whether push notifications are wanted.
     public var isFollowing: Bool
 
-    /// Makes the message.
+    /// Creates the message.
     public init(room: String, isFollowing: Bool) {
       self.room = room
       self.isFollowing = isFollowing

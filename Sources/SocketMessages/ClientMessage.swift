@@ -1,16 +1,17 @@
 public import OTCore
 
-/// Names one change: whose, and that client's number for it.
+/// The id of one change: its author, and the author's number for the change.
 public struct ChangeName: Sendable, Hashable {
   /// The author's client id.
   public var clientID: String
-  /// The author's number.
+  /// The author's number for the change, from 1.
   public var sequence: Int
-  /// The time at which the server accepted it, in milliseconds since 1970. A change that is lost
-  /// with the tail of a log and sent again has the same author and number, and another time.
+  /// The time at which the server accepted the change, in milliseconds since 1970. A change that
+  /// was lost with the end of a log and sent again has the same author and number, but another
+  /// time.
   public var time: Int64?
 
-  /// Makes a name.
+  /// Creates a change's name.
   public init(clientID: String, sequence: Int, time: Int64? = nil) {
     self.clientID = clientID
     self.sequence = sequence
@@ -18,17 +19,17 @@ public struct ChangeName: Sendable, Hashable {
   }
 }
 
-/// A place in a document's history to continue from.
+/// The point in a document's history from which a client resumes.
 public struct ResumePoint: Sendable, Equatable {
-  /// Names the history.
+  /// The id of the history that the revision counts in.
   public var epoch: String
   /// The newest revision known.
   public var revision: Int
-  /// The change that made that revision, if the client knows it. A server that knows another one
-  /// there has lost a part of its history since, and sends the text.
+  /// The change that created the revision, if the client knows it. If the server has another change
+  /// at the revision, a part of its history was lost; it then sends the text.
   public var change: ChangeName?
 
-  /// Makes a resume point.
+  /// Creates a resume point.
   public init(epoch: String, revision: Int, change: ChangeName? = nil) {
     self.epoch = epoch
     self.revision = revision
@@ -42,12 +43,12 @@ public enum ClientMessage: Sendable, Equatable {
   public struct Hello: Sendable, Equatable {
     /// A client id from an earlier connection, with the token that proves it.
     public struct Claim: Sendable, Equatable {
-      /// The client's id.
+      /// The resume token that `welcome` contained with the id.
       public var id: String
       /// The resume token that `welcome` gave with the id.
       public var resumeToken: String
 
-      /// Makes a claim.
+      /// Creates a claim.
       public init(id: String, resumeToken: String) {
         self.id = id
         self.resumeToken = resumeToken
@@ -62,13 +63,13 @@ public enum ClientMessage: Sendable, Equatable {
     public var client: Claim?
     /// A token that grants rights.
     public var token: String?
-    /// Whether changes may come with numbers in place of ids.
+    /// Whether the server may send changes with numbers instead of ids.
     public var takesNumbers: Bool
-    /// The most authors of a document whose numbers the client keeps, those that were given last; `nil` stands for
+    /// Maximum authors of a document whose numbers the client retains, the newest ones; `nil` means
     /// ``ServerMessage/Author/numbersMaxUnsaid``.
     public var numbersMax: Int?
 
-    /// Makes a hello.
+    /// Creates a hello, by default of a new client without a token.
     public init(
       name: String, color: String? = nil, client: Claim? = nil, token: String? = nil,
       takesNumbers: Bool = false, numbersMax: Int? = nil
@@ -82,20 +83,21 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Follow a document.
+  /// A request to follow a document.
   public struct Join: Sendable, Equatable {
     /// The document.
     public var documentID: String
     /// The point to resume from; without it the whole text is sent.
     public var resume: ResumePoint?
-    /// The change that was sent and not answered, or may have been: under the client id of then, which
-    /// may be another one by now. The reply settles it, see ``ServerMessage/Joined/settled``.
+    /// The change that was sent, or may have been sent, and has no answer. It names the client id
+    /// of that time, which may differ from the present one. The reply settles it, see
+    /// ``ServerMessage/Joined/settled``.
     public var unanswered: ChangeName?
-    /// Whether the reply may be `behind` where too much was missed for one message: the client then
-    /// reads the changes in pages.
+    /// Whether the reply may be `behind` when the client has missed too much for one message. The
+    /// client then reads the changes in pages.
     public var pages: Bool
 
-    /// Makes a join.
+    /// Creates a join, by default for the whole text.
     public init(
       documentID: String, resume: ResumePoint? = nil, unanswered: ChangeName? = nil,
       pages: Bool = false
@@ -107,16 +109,16 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Make a note under an id of the client's choice, which may be asked for again.
+  /// A request to create a note under an id that the client chooses. Repeating it is safe.
   public struct Create: Sendable, Equatable {
     /// The new document.
     public var documentID: String
     /// The note's title.
     public var title: String
-    /// The folder that it is made in; `nil` for none.
+    /// The folder of the new note; `nil` for none.
     public var folder: String?
 
-    /// Makes a create.
+    /// Creates a request for a new note.
     public init(documentID: String, title: String, folder: String? = nil) {
       self.documentID = documentID
       self.title = title
@@ -124,16 +126,16 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Read a page of a document's changes.
+  /// A request for a page of a document's changes.
   public struct DocumentHistory: Sendable, Equatable {
     /// The document.
     public var documentID: String
     /// The point after which the page begins.
     public var resume: ResumePoint
-    /// Changes, at most; the server may give fewer.
+    /// Maximum changes in the page; the server may send fewer.
     public var limit: Int?
 
-    /// Makes a request.
+    /// Creates a request for a page.
     public init(documentID: String, resume: ResumePoint, limit: Int? = nil) {
       self.documentID = documentID
       self.resume = resume
@@ -141,20 +143,20 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Change a document.
+  /// A change of a document.
   public struct Change: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The history that `revision` counts.
+    /// The id of the history that `revision` counts in.
     public var epoch: String
     /// The revision that the operation applies to.
     public var revision: Int
     /// The client's number for the change, from 1, for each document.
     public var sequence: Int
-    /// The operation.
+    /// The operation, on the text at `revision`.
     public var operation: TextOperation
 
-    /// Makes a change.
+    /// Creates a change.
     public init(
       documentID: String, epoch: String, revision: Int, sequence: Int, operation: TextOperation
     ) {
@@ -166,16 +168,16 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Say where the carets are.
+  /// The client's selections in a document.
   public struct Select: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The revision whose text the selections are on, without own unconfirmed changes.
+    /// The revision whose text the selections refer to, without the client's unconfirmed changes.
     public var revision: Int
-    /// In Unicode scalars.
+    /// The selections, in Unicode scalars.
     public var selections: [Selection]
 
-    /// Makes a selection message.
+    /// Creates a selection message.
     public init(documentID: String, revision: Int, selections: [Selection]) {
       self.documentID = documentID
       self.revision = revision
@@ -183,23 +185,23 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// Follow a document no longer.
+  /// A request to stop following a document.
   public struct Leave: Sendable, Equatable {
     /// The document.
     public var documentID: String
 
-    /// Makes a leave.
+    /// Creates a request to leave a document.
     public init(documentID: String) { self.documentID = documentID }
   }
 
-  /// Change name and colour.
+  /// A new name and colour of the person.
   public struct Profile: Sendable, Equatable {
     /// The person's name as shown to others.
     public var name: String
     /// The person's colour, `#rrggbb`.
     public var color: String?
 
-    /// Makes a profile.
+    /// Creates a profile.
     public init(name: String, color: String? = nil) {
       self.name = name
       self.color = color

@@ -1,10 +1,9 @@
 import ParleyJSON
 
-/// Participants of a document, encoded once for many readers, each of which is left out of its own
-/// copy.
+/// Participants of a document, encoded once for many readers. Each reader's copy omits the reader.
 package struct EncodedParticipants: Sendable {
   private let bytes: [UInt8]
-  /// The place of each participant in the bytes.
+  /// The byte range of each participant.
   private var places: [(client: String, range: Range<Int>)] = []
 
   /// Encodes participants.
@@ -28,9 +27,9 @@ package struct EncodedParticipants: Sendable {
     }
   }
 
-  /// Appends them as a JSON array.
+  /// Appends the participants as a JSON array.
   ///
-  /// - Complexity: O(*n*) participants and their bytes.
+  /// - Complexity: O(*n*) participants, plus their bytes.
   package func append(to buffer: inout [UInt8], leavingOut client: String? = nil) {
     JSONWriter.array(
       places.lazy.filter { place in
@@ -40,22 +39,22 @@ package struct EncodedParticipants: Sendable {
   }
 }
 
-/// A message of presence, encoded once for many readers, each of which is left out of its own copy.
+/// A presence message, encoded once for many readers. Each reader's copy omits the reader.
 package struct EncodedPresence: Sendable {
   private let message: ServerMessage.Presence
   private let joined: EncodedParticipants
   private let updated: EncodedParticipants
 
-  /// Encodes the people of a message.
+  /// Encodes the participants of a message.
   ///
-  /// - Parameter joined: People who are encoded already, in place of its own who came.
+  /// - Parameter joined: The encoded participants to use instead of `message.joined`.
   package init(_ message: ServerMessage.Presence, joined: EncodedParticipants? = nil) {
     self.message = message
     self.joined = joined ?? EncodedParticipants(message.joined)
     updated = EncodedParticipants(message.updated)
   }
 
-  /// Whether it says nothing to this client.
+  /// Whether the message contains no news for this client.
   package func isEmpty(leavingOut client: String) -> Bool {
     message.left.isEmpty && message.people == nil && joined.isEmpty(leavingOut: client)
       && updated.isEmpty(leavingOut: client)
@@ -63,7 +62,7 @@ package struct EncodedPresence: Sendable {
 
   /// Appends the message as JSON.
   ///
-  /// - Parameter client: The reader, if the message names it.
+  /// - Parameter client: The reader, which is omitted; `nil` if the message does not contain it.
   package func encode(
     messageID: String, leavingOut client: String? = nil, into buffer: inout [UInt8]
   ) {

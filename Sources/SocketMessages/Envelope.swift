@@ -1,23 +1,22 @@
 package import ParleyJSON
 import OTCore
 
-/// The first step of reading: who names the message and what it is, with `data` as a range of the
-/// same bytes.
+/// The outer fields of a message: its id, its type, and the range of `data` in the same bytes.
 ///
-/// The whole message is checked here, and nothing is copied or allocated; the second step reads
-/// `data` field by field into the one type that it is.
+/// Creating it checks the JSON of the whole message and neither copies nor allocates. `data` is
+/// then read field by field into the type that `type` names.
 package struct Envelope: MessageSource {
   private let bytes: UnsafeBufferPointer<UInt8>
-  /// The message's name.
+  /// The message's id.
   package let messageID: JSONText
   /// The type of `data`.
   package let type: JSONText
   /// The range of `data` in the bytes.
   package let data: Range<Int>?
-  /// Components that a change's operation may have.
+  /// Maximum components of a change's operation.
   var operationComponentsMax = Int.max
 
-  /// A field that should be a string.
+  /// The value of a field that should be a string.
   private enum Found {
     case nothing
     case text(JSONText)
@@ -32,12 +31,12 @@ package struct Envelope: MessageSource {
       }
     }
 
-    /// The text, if it is one.
+    /// The text; `nil` if the value is missing or not a string.
     var text: JSONText? {
       if case .text(let text) = self { text } else { nil }
     }
 
-    /// The text, which the message must have.
+    /// Returns the text, or throws if the value is missing or not a string.
     func text(
       as field: StaticString, of messageID: JSONText?
     ) throws(MessageError) -> JSONText {
@@ -55,15 +54,15 @@ package struct Envelope: MessageSource {
     }
   }
 
-  /// JSON values of a message beside twice the components that an operation may have: the Whaler family sends two
-  /// values for each.
+  /// Maximum JSON values of a message, beside two for each permitted component: the Whaler family
+  /// sends two values for each component.
   private static let otherValuesMax = 50_000
 
   /// Reads the envelope of a message.
   ///
-  /// - Parameter operationComponentsMax: Components that a change's operation may have. They limit the values of the
-  ///   message: reading stops at the first one too many.
-  /// - Throws: `MessageError`, with the message's name if that was read before the mistake.
+  /// - Parameter operationComponentsMax: Maximum components of a change's operation. It also limits
+  ///   the values of the message: reading stops at the first value beyond the limit.
+  /// - Throws: `MessageError`, with the message's id if it precedes the error.
   package init(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) {
@@ -107,8 +106,8 @@ package struct Envelope: MessageSource {
     self.data = data
   }
 
-  /// The change that is rejected with a message of too many values, if its name comes before its
-  /// operation.
+  /// Returns the change that is rejected because its message has too many values; `nil` unless the
+  /// change's name precedes its operation.
   private static func change(
     in bytes: UnsafeBufferPointer<UInt8>, from place: Int
   ) -> MessageError.RejectedChange? {
@@ -131,7 +130,7 @@ package struct Envelope: MessageSource {
     return nil
   }
 
-  /// Reads `data`.
+  /// Reads `data` into an object.
   mutating func read<Object: MessageObject>() throws(MessageError) -> Object {
     var fields = try fields()
     var object = Object.blank
@@ -143,7 +142,7 @@ package struct Envelope: MessageSource {
     return object
   }
 
-  /// The fields of `data`.
+  /// Returns a reader of the fields of `data`.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -151,7 +150,7 @@ package struct Envelope: MessageSource {
     MessageFields(reading: try reader(), operationComponentsMax: operationComponentsMax)
   }
 
-  /// The error of `data`.
+  /// Returns the message error for an error in `data`.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -163,10 +162,10 @@ package struct Envelope: MessageSource {
     return failure
   }
 
-  /// Reads a change of the Whaler family, whose operation is two arrays.
+  /// Reads a change of the Whaler family, in which two arrays represent the operation.
   ///
-  /// - Parameter componentsMax: Components that the operation may have. Reading stops there.
-  /// - Returns: the change, with revision 0 where it has none.
+  /// - Parameter componentsMax: Maximum components. Reading stops at the first one beyond it.
+  /// - Returns: The change, with revision 0 if the message has no revision.
   func change(
     hasRevision: Bool, componentsMax: Int = .max
   ) throws(MessageError) -> (resourceID: String, revision: Int, operation: TextOperation) {
@@ -199,10 +198,10 @@ package struct Envelope: MessageSource {
     return JSONReader(bytes, range: data)
   }
 
-  /// A reader of a part that was found before.
+  /// Returns a reader of a part whose range is known.
   func reader(at range: Range<Int>) -> JSONReader { JSONReader(bytes, range: range) }
 
-  /// The error that says that a field is missing.
+  /// Returns the error for a missing field.
   func missing(_ field: String) -> MessageError {
     named(MessageError(.missing(field: field), in: type.string, field: nil))
   }
@@ -244,14 +243,14 @@ package struct Envelope: MessageSource {
   }
 }
 
-/// Something that messages are read from once their type is known.
+/// A source from which a message is read once its type is known.
 protocol MessageSource {
   /// Reads a message's `data`.
   mutating func read<Object: MessageObject>() throws(MessageError) -> Object
 }
 
 extension JSONWriter.Object {
-  /// Writes the fields of an object that is a part of messages among others.
+  /// Writes an object's fields among the fields of this object.
   mutating func fields(of object: some MessageObject, _ buffer: inout [UInt8]) {
     var fields = MessageFields(.writing)
     swap(&fields.buffer, &buffer)
@@ -261,12 +260,12 @@ extension JSONWriter.Object {
     swap(&fields.buffer, &buffer)
   }
 
-  /// Writes a place in a room's history as two fields.
+  /// Writes a position in a room's history as two fields.
   package mutating func fields(_ point: RoomPosition, _ buffer: inout [UInt8]) {
     fields(of: point, &buffer)
   }
 
-  /// Writes `publications`.
+  /// Writes the field `publications`.
   package mutating func field(
     _ publications: [Publication], _ buffer: inout [UInt8]
   ) {
@@ -274,7 +273,7 @@ extension JSONWriter.Object {
     append(publications, &buffer)
   }
 
-  /// Writes a list of people.
+  /// Writes a list of people as a field.
   package mutating func field(
     _ name: StaticString, _ people: [PersonProfile], _ buffer: inout [UInt8]
   ) {

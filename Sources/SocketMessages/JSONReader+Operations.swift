@@ -1,13 +1,13 @@
 package import ParleyJSON
 package import OTCore
 
-/// Values that messages are made of.
+/// Reading of the values in messages.
 extension JSONReader {
   /// Reads an operation's JSON form, `[1,"tag",-2]`.
   ///
-  /// - Parameter componentsMax: Components that the operation may have. Each counts as it is written, also if it
-  ///   means nothing, such as `0`, or is joined with the one before.
-  /// - Returns: `nil` when it has more. Nothing is built of those; the reader has passed them.
+  /// - Parameter componentsMax: Maximum components as written. Components without effect, such as
+  ///   `0`, and components that join the previous one count too.
+  /// - Returns: `nil` for more components; the reader is then after the operation.
   package mutating func operation(
     componentsMax: Int = .max
   ) throws(JSONError) -> TextOperation? {
@@ -34,7 +34,7 @@ extension JSONReader {
   mutating func insertion(into operation: inout TextOperation) throws(JSONError) {
     let start = offset
     let text = try text()
-    // Bytes bound scalars from above, so this never lets too much in.
+    // A scalar has at least one byte, so the byte count is an upper bound for the scalars.
     guard text.content.count <= TextOperation.lengthMax - operation.targetLength else {
       throw .tooLong(offset: start)
     }
@@ -57,9 +57,10 @@ extension JSONReader {
 }
 
 extension TextOperation {
-  /// Retains as many scalars as a positive number says, or deletes as many as a negative one.
+  /// Retains a positive number of scalars, or deletes a negative number of them.
   mutating func append(lengths number: Int, at offset: Int) throws(JSONError) {
-    // A deletion adds to the base alone, a retention to both; neither may pass the longest.
+    // A deletion lengthens only the base; a retain lengthens base and target. Neither may exceed
+    // the limit.
     let length = max(baseLength, number > 0 ? targetLength : 0)
     guard number.magnitude <= UInt(Self.lengthMax - length) else {
       throw .tooLong(offset: offset)
@@ -69,9 +70,9 @@ extension TextOperation {
 }
 
 extension TextOperation {
-  /// Reads the JSON form as messages are read, so that a client in a browser carries one reader.
+  /// Reads the JSON form with the reader of messages, so that a browser loads only one reader.
   ///
-  /// - Returns: `nil` where the bytes are anything else.
+  /// - Returns: `nil` if the bytes are not an operation.
   package init?(messageJSON bytes: UnsafeBufferPointer<UInt8>) {
     var reader = JSONReader(bytes)
     guard let operation = try? reader.operation(), (try? reader.finish()) != nil else { return nil }

@@ -2,8 +2,8 @@ package import ParleyJSON
 package import OTCore
 
 extension JSONWriter {
-  /// Writes a document's text as a string, without a copy of it in between; a long one without being copied while
-  /// it grows, either.
+  /// Writes a document's text as a string, without an intermediate copy. For a long text, space is
+  /// reserved first, so that the buffer is not copied while it grows.
   package static func string(_ document: Document, _ buffer: inout [UInt8]) {
     if document.utf8Count > 16 << 10 {
       var count = restBytes
@@ -15,6 +15,6 @@ extension JSONWriter {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Room for the other fields of a message with a long text.
+  /// The space that is reserved for the other fields of a message with a long text, in bytes.
   private static var restBytes: Int { 4 << 10 }
 }

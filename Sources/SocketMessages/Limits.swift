@@ -1,69 +1,69 @@
-/// The limits for a client, announced in `welcome`.
+/// The limits for a client, announced in `welcome`. All rates are averages.
 public struct Limits: Sendable, Equatable {
-  /// Bytes of one message.
+  /// Maximum bytes of one message.
   public var messageBytesMax = 4 << 20
-  /// Unicode scalars of one document.
+  /// Maximum Unicode scalars of one document.
   public var documentScalarsMax = 4_000_000
-  /// Documents that one connection may follow.
+  /// Maximum documents that one connection follows.
   public var documentsPerConnectionMax = 64
-  /// Rooms that one connection may be subscribed to.
+  /// Maximum rooms to which one connection is subscribed.
   public var roomsPerConnectionMax = 64
-  /// Bytes of a document's id.
+  /// Maximum bytes of a document's id.
   public var documentIDBytesMax = 200
-  /// Bytes of a room's name.
+  /// Maximum bytes of a room's name.
   public var roomBytesMax = 200
-  /// Bytes of a person's name.
+  /// Maximum bytes of a person's name.
   public var nameBytesMax = 200
-  /// Bytes of a note's title.
+  /// Maximum bytes of a note's title.
   public var titleBytesMax = 500
-  /// Selections of one client in one document.
+  /// Maximum selections of one client in one document.
   public var selectionsMax = 16
-  /// Bytes of a publication's data.
+  /// Maximum bytes of a publication's data.
   public var publicationBytesMax = 64 << 10
-  /// Bytes of a publication's key, of a sender's name, and of the reason of a flag.
+  /// Maximum bytes of a publication's key, of a sender's id, and of the reason of a flag.
   public var keyBytesMax = 200
-  /// Publications of one page of history, or of one batch.
+  /// Maximum publications of one page of history, or of one batch.
   public var pageMax = 100
-  /// People who are present in one room.
+  /// Maximum people present in one room.
   public var presentMax = 1_000
   /// Milliseconds without a message after which a client is no longer shown as present in rooms.
   public var presenceLeaseMilliseconds = 90_000
-  /// Milliseconds after which typing that is not renewed has ended.
+  /// Milliseconds after which typing ends unless it is renewed.
   public var typingMilliseconds = 6_000
-  /// Signs of life (typing, receipts, coming to rooms and leaving them) that a connection may send
-  /// in a second, on average.
+  /// Maximum activity messages (typing, receipts, entering and leaving rooms) of one connection per
+  /// second.
   public var signsPerSecondMax = 20
-  /// Components of one operation.
+  /// Maximum components of one operation.
   public var operationComponentsMax = 100_000
-  /// Further tokens of one connection.
+  /// Maximum additional tokens of one connection.
   public var grantsMax = 16
-  /// Seconds whose worth of a rate may come at once.
+  /// Maximum burst: the messages of this many seconds at the permitted rate may arrive at once.
   public var burstSeconds = 10
-  /// Messages of one connection in a second, on average; 0 for as many as come, as with all rates.
+  /// Maximum messages of one connection per second. 0 means unlimited, as for all rates.
   public var messagesPerSecondMax = 500
-  /// Bytes of one connection's messages in a second.
+  /// Maximum bytes of one connection's messages per second.
   public var bytesPerSecondMax = 4 << 20
-  /// Connections of one user at once; 0 for as many as come.
+  /// Maximum simultaneous connections of one user; 0 means unlimited.
   public var userConnectionsMax = 100
-  /// Connections that one user may open in a second.
+  /// Maximum connections that one user opens per second.
   public var userConnectsPerSecondMax = 20
-  /// Messages on all connections of one user in a second.
+  /// Maximum messages on all connections of one user per second.
   public var userMessagesPerSecondMax = 2_000
-  /// Bytes of them.
+  /// Maximum bytes on all connections of one user per second.
   public var userBytesPerSecondMax = 16 << 20
-  /// HTTP requests with tokens of one user in a second.
+  /// Maximum HTTP requests with one user's tokens per second.
   public var userRequestsPerSecondMax = 1_000
-  /// Connections from one address at once; 0 for as many as come.
+  /// Maximum simultaneous connections from one address; 0 means unlimited.
   public var addressConnectionsMax = 1_000
-  /// Connections that may be opened from one address in a second.
+  /// Maximum connections opened from one address per second.
   public var addressConnectsPerSecondMax = 200
-  /// Messages on all connections from one address in a second.
+  /// Maximum messages on all connections from one address per second.
   public var addressMessagesPerSecondMax = 10_000
-  /// Bytes of them.
+  /// Maximum bytes on all connections from one address per second.
   public var addressBytesPerSecondMax = 64 << 20
-  /// HTTP requests from one address in a second.
+  /// Maximum HTTP requests from one address per second.
   public var addressRequestsPerSecondMax = 2_000
 
-  /// The defaults.
+  /// Creates the default limits.
   public init() {}
 }

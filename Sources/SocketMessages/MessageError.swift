@@ -1,26 +1,26 @@
 import ParleyJSON
 import OTCore
 
-/// The reason why a message could not be read. It names the place and what was expected, never the
-/// received bytes.
+/// The reason why a message could not be read. It names the position and what was expected, but
+/// never contains the received bytes.
 public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The error's code.
   public var code: ErrorCode
-  /// The message's name, if that much could be read.
+  /// The message's id, if it could be read.
   public var messageID: String?
-  /// For people.
+  /// The description for people; empty in a browser's program.
   public var description: String
-  /// The change that is rejected, when it could be read but for its operation.
+  /// The rejected change, if its document and number could be read.
   public var change: RejectedChange?
 
-  /// The name of a change that is rejected before the document is asked.
+  /// The document and number of a change that is rejected before it reaches the document.
   public struct RejectedChange: Sendable, Equatable {
     /// The document.
     public var documentID: String
     /// The author's number for the change.
     public var sequence: Int
 
-    /// Names a change.
+    /// Creates a rejected change.
     public init(documentID: String, sequence: Int) {
       self.documentID = documentID
       self.sequence = sequence
@@ -34,10 +34,10 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
 
   /// - Parameters:
   ///   - type: What was being read: a message's type, or "envelope".
-  ///   - field: In which of its fields.
+  /// - field: The field in which the error occurred.
   init(_ error: JSONError, in type: String, field: String?) {
     #if hasFeature(Embedded)
-      // A browser's program acts on the code alone, and is smaller without the words.
+      // A browser's program acts on the code alone, and is smaller without the descriptions.
       switch error {
       case .malformed, .tooDeep, .wrongType, .missing, .wrongValue: self.init(.badMessage, "")
       case .tooLong: self.init(.badOperation, "")

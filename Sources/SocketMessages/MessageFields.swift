@@ -1,6 +1,6 @@
 import ParleyJSON
 
-/// Goes through the fields of a message, reading them from JSON or writing them to it.
+/// Visits the fields of a message, to read them from JSON or to write them.
 ///
 /// A message names each field once, in ``MessageObject/visit(_:)``:
 ///
@@ -9,23 +9,22 @@ import ParleyJSON
 ///       try fields.optional("resume", &resume)
 ///     }
 ///
-/// **Reading.** The reader is behind a key. Each field checks whether the key is its own; if so, it
-/// reads the value and passes on to the next key. So one visit reads a message whose fields come in
-/// the order of writing. Other messages are visited again until their object ends, and a key that a
-/// whole visit has not taken is skipped: each key costs at most two visits. Of a key that comes
-/// twice the last one counts. A last visit finds missing fields and wrong values; it is made only
-/// if there is something to find.
+/// **Reading.** The reader is after a key. Each field checks whether the key is its own; if so, it
+/// reads the value and the next key. One visit therefore reads a message whose fields come in the
+/// order of writing. Otherwise the message is visited again until its object ends. A key that no
+/// field of a whole visit has taken is skipped, so each key costs at most two visits. The last
+/// value of a repeated key counts. If fields are missing or wrong, a last visit finds the first of
+/// them.
 ///
-/// **Writing.** Every field appends itself, and the message stays as it is.
+/// **Writing.** Every field appends itself; the message does not change.
 ///
-/// It is one struct with a mode, where a generic visitor would be compiled again for each message,
-/// and its fields are not inlined: this code is also loaded by browsers. What is inlined on a
-/// server is not in a browser's program (`Embedded`), which has to be small, and whose errors say
-/// no more than their code.
+/// This is one struct with a mode, because a generic visitor would be compiled again for each
+/// message. Browsers load this code, so their program (`Embedded`) inlines less than a server's,
+/// and its errors contain only a code.
 package struct MessageFields {
   enum Mode {
     case reading
-    /// Finds the field that makes a message unacceptable, after reading.
+    /// Finds the field that makes a message invalid, after reading.
     case checking
     case writing
     /// Collects the fields' names and shapes.
@@ -36,47 +35,47 @@ package struct MessageFields {
   // Reading.
   var reader: JSONReader
   var level = Level()
-  /// Components that a change's operation may have.
+  /// Maximum components of a change's operation.
   let operationComponentsMax: Int
-  /// Elements that another list may have.
+  /// Maximum elements of any other list.
   var listMax: Int { max(operationComponentsMax, 1_000) }
   // Writing.
   var buffer: [UInt8] = []
   /// Whether the object that is written has no field yet.
   var isFirst = true
-  /// Appends a document's text in place of the message's own.
+  /// Appends a document's text instead of the message's own text.
   var text: ((inout [UInt8]) -> Void)?
-  /// Appends a document's participants in place of the message's own.
+  /// Appends a document's participants instead of the message's own.
   var presence: ((inout [UInt8]) -> Void)?
   /// The fields seen so far, when listing.
   var listed: [MessageShape.Field] = []
 
   /// An object being read.
   struct Level {
-    /// The newest key; `nil` before the first.
+    /// The current key; `nil` before the first one.
     var key: JSONText?
-    /// Whether the reader is behind the key, at its value.
+    /// Whether the reader is at the value of the key.
     var isAtValue = false
     /// Whether a field of this visit has taken a key.
     var hasTaken = false
-    /// The bit of the next field to be visited.
+    /// The bit of the next field of this visit.
     var nextBit: UInt64 = 1
-    /// Fields that have to be there.
+    /// The bits of required fields.
     var wanted: UInt64 = 0
-    /// Fields that are there.
+    /// The bits of fields that were found.
     var found: UInt64 = 0
-    /// Fields whose value has the right type but is not allowed.
+    /// The bits of fields whose value has the right type but is not allowed.
     var wrong: UInt64 = 0
   }
 
-  /// Reads the object at the reader's position.
+  /// Prepares to read the object at the reader's position.
   init(reading reader: JSONReader, operationComponentsMax: Int) {
     mode = .reading
     self.reader = reader
     self.operationComponentsMax = operationComponentsMax
   }
 
-  /// Writes, or lists.
+  /// Prepares to write or to list fields.
   init(_ mode: Mode) {
     self.mode = mode
     reader = JSONReader(UnsafeBufferPointer(start: nil, count: 0))
@@ -88,7 +87,7 @@ package struct MessageFields {
   /// Reads fields into a blank object.
   mutating func read<Object: MessageObject>(into object: inout Object) throws(JSONError) {
     try begin()
-    // One call, for it is compiled into its place for each message.
+    // A single call, because it is inlined here for each message type.
     repeat { try object.visit(&self) } while try continues()
   }
 
@@ -105,7 +104,7 @@ package struct MessageFields {
     return object
   }
 
-  /// The key at which reading failed; `nil` if the object as a whole is at fault.
+  /// The key at which reading failed; `nil` if the error concerns the object as a whole.
   var failedKey: String? { mode == .checking ? nil : level.key?.string ?? "data" }
 
   #if hasFeature(Embedded)
@@ -117,7 +116,7 @@ package struct MessageFields {
     level.isAtValue = true
   }
 
-  /// Whether another visit is due. A key that the last one has not taken is skipped.
+  /// Whether another visit is needed. Skips a key that the last visit has not taken.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -129,14 +128,14 @@ package struct MessageFields {
     level.hasTaken = false
     level.nextBit = 1
     if level.isAtValue { return true }
-    // The visit of a bad message that finds out why it is one throws, and is the last.
+    // In mode `checking`, the visit of an invalid message throws, so it is the last one.
     guard level.wanted & ~level.found | level.wrong != 0 else { return false }
     precondition(mode == .reading, "fields \(level.wanted) were read, and others checked")
     mode = .checking
     return true
   }
 
-  /// Passes on to the next key.
+  /// Reads the next key.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -151,8 +150,8 @@ package struct MessageFields {
 
   /// Writes an object's fields among those of the object being written, or lists them.
   mutating func show<Object: MessageObject>(_ object: borrowing Object) {
-    // A visit needs a place in memory that it may change, and when it writes it changes nothing.
-    // A copy would count a reference for each text of the message.
+    // A visit needs mutable memory, although writing does not change the message. A copy would
+    // retain every string of the message.
     withUnsafePointer(to: object) { place in
       do throws(JSONError) {
         try UnsafeMutablePointer(mutating: place).pointee.visit(&self)
@@ -174,7 +173,7 @@ package struct MessageFields {
 
   // MARK: Steps of a field
 
-  /// The bit of the field that is visited.
+  /// Returns the bit of the visited field.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -194,7 +193,7 @@ package struct MessageFields {
     return key == name
   }
 
-  /// Notes whether a field that was read holds a right value, and passes on.
+  /// Records that a field was read and whether its value is allowed, and reads the next key.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -204,7 +203,7 @@ package struct MessageFields {
     try pass()
   }
 
-  /// Whether this field holds a wrong value. Throws if it is missing.
+  /// Whether the value of this field is not allowed. Throws if a required field is missing.
   #if hasFeature(Embedded)
     @inline(never)
   #endif
@@ -214,7 +213,7 @@ package struct MessageFields {
     return level.wrong & bit != 0
   }
 
-  /// A field's name, for an error.
+  /// Returns a field's name, for an error.
   static func text(_ name: StaticString) -> String {
     #if hasFeature(Embedded)
       ""
@@ -240,7 +239,7 @@ package struct MessageFields {
 // MARK: Fields
 
 extension MessageFields {
-  /// Visits a field that a message must have.
+  /// Visits a required field.
   @inline(never)
   mutating func required<Form: MessageForm>(
     _ name: StaticString, _ value: inout Form
@@ -287,7 +286,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a field that may be missing, or `null`, and is written as `null`.
+  /// Visits a field that may be missing or `null`, and is written as `null` without a value.
   @inline(never)
   mutating func nullable<Form: MessageForm>(
     _ name: StaticString, _ value: inout Form?
@@ -301,7 +300,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a list that is written only if it has elements, and may be `null`.
+  /// Visits a list that is written only if it has elements. It may be missing or `null`.
   @inline(never)
   mutating func unlessEmpty<Element: MessageForm>(
     _ name: StaticString, _ value: inout [Element]
@@ -319,7 +318,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a flag that is written only if it is set, and may be `null`.
+  /// Visits a flag that is written only if it is set. It may be missing or `null`.
   @inline(never)
   mutating func flag(_ name: StaticString, _ value: inout Bool) throws(JSONError) {
     switch mode {
@@ -332,9 +331,10 @@ extension MessageFields {
     }
   }
 
-  /// Visits a number that keeps its default where it is missing, or `null`.
+  /// Visits a number that retains its default if it is missing or `null`.
   ///
-  /// One that is too large for an `Int` of 32 bits is read as the largest: no client can reach it.
+  /// A number too large for an `Int` of 32 bits is read as the largest `Int`, which no client
+  /// reaches.
   @inline(never)
   mutating func defaulted(_ name: StaticString, _ value: inout Int) throws(JSONError) {
     switch mode {
@@ -348,7 +348,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a text that is always the same.
+  /// Visits a field whose text is constant.
   @inline(never)
   mutating func constant(_ name: StaticString, _ text: String) throws(JSONError) {
     switch mode {

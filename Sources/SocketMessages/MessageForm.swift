@@ -3,18 +3,18 @@ import OTCore
 
 /// Types that can be the value of a message's field.
 protocol MessageForm {
-  /// Reads the value at the reader's position; `nil` for a value of the right type that the field
-  /// does not allow.
+  /// Reads the value at the reader's position. Returns `nil` for a value of the right type that the
+  /// field does not allow.
   static func read(_ fields: inout MessageFields) throws(JSONError) -> Self?
   /// Appends the value.
   func write(_ fields: inout MessageFields)
-  /// The error for a field for which ``read(_:)`` gave `nil`.
+  /// Returns the error for a field for which ``read(_:)`` returned `nil`.
   static func mistake(in field: String, of fields: MessageFields) -> JSONError
   /// The shape of the value, for descriptions.
   static var shape: MessageShape { get }
-  /// Whether programs of this build write such values. A server does; a client may leave out how.
+  /// Whether programs of this build write values of this type. A client may omit the code for it.
   static var isSent: Bool { get }
-  /// Whether programs of this build read such values.
+  /// Whether programs of this build read values of this type.
   static var isReceived: Bool { get }
 }
 
@@ -26,15 +26,15 @@ extension MessageForm {
   }
 }
 
-/// A JSON object whose fields are named once, for reading, writing and describing it.
+/// A JSON object whose fields are named once, for reading, writing and describing.
 protocol MessageObject: MessageForm {
-  /// A value to be read into: texts and lists are empty, numbers are 0.
+  /// A value to read into: strings and lists are empty, numbers are 0.
   static var blank: Self { get }
-  /// Visits every field in the order of writing: at most 64.
+  /// Visits every field in the order of writing, at most 64 fields.
   ///
-  /// Changes the value only when the fields are read.
+  /// The value changes only while fields are read.
   mutating func visit(_ fields: inout MessageFields) throws(JSONError)
-  /// The change that is rejected with the message when its operation is too large.
+  /// The change that is rejected together with the message if its operation is too large.
   var rejectedChange: MessageError.RejectedChange? { get }
 }
 
@@ -46,7 +46,7 @@ extension MessageObject {
   func write(_ fields: inout MessageFields) { fields.write(self) }
 }
 
-/// A word out of a fixed list.
+/// A string out of a fixed list.
 protocol MessageWord: MessageForm, RawRepresentable<String>, CaseIterable {}
 
 extension MessageWord {
@@ -96,9 +96,9 @@ extension Bool: MessageForm {
   }
 }
 
-/// Any JSON, passed on as it was written.
+/// A JSON value, forwarded as it was written.
 extension JSONValue: MessageForm {
-  /// No JSON at all, to be read into.
+  /// An empty value, to read into.
   static var blank: JSONValue { JSONValue(trusted: []) }
   static func read(_ fields: inout MessageFields) throws(JSONError) -> JSONValue? {
     try fields.reader.value()

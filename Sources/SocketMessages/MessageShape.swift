@@ -1,14 +1,13 @@
 import ParleyJSON
 import OTCore
 
-// The messages' names and shapes as data: for tests, for the types of other languages and for the
-// fuzzers.
+// The names and shapes of messages as data, for tests, for other languages' types and for fuzzers.
 
 /// The shape of a value in JSON.
 package indirect enum MessageShape: Sendable, Hashable {
   case text
   case integer
-  /// A time in milliseconds since 1970, which takes more than 32 bits.
+  /// A time in milliseconds since 1970, which needs more than 32 bits.
   case milliseconds
   case flag
   /// Any JSON.
@@ -21,17 +20,17 @@ package indirect enum MessageShape: Sendable, Hashable {
   case pair
   case word([String])
   case list(MessageShape)
-  /// An object by the name of its Swift type, as in `ServerMessage.Participant`.
+  /// An object, named by its Swift type, such as `ServerMessage.Participant`.
   case object(String, [Field])
 
   /// A field of an object.
   package struct Field: Sendable, Hashable {
-    /// Whether the field is there.
+    /// Whether the field must be in the object.
     package enum Presence: Sendable, Hashable {
       case required
-      /// It may be missing; readers take `null` for that.
+      /// The field may be missing; readers treat `null` as missing.
       case optional
-      /// It is there, and may be `null`; readers take it when it is missing.
+      /// The field is always written, possibly as `null`; readers accept it missing.
       case nullable
     }
 
@@ -87,7 +86,7 @@ package indirect enum MessageShape: Sendable, Hashable {
   extension TextOperation { static var shape: MessageShape { .operation } }
   extension ServerMessage.NumberedChanges.Run { static var shape: MessageShape { .run } }
 
-  /// Finds out the shape of a kind of message by having it read.
+  /// Finds the shape of a message type by decoding a blank message of it.
   private struct ShapeFinder: MessageSource {
     var shape: MessageShape?
 
@@ -98,7 +97,7 @@ package indirect enum MessageShape: Sendable, Hashable {
   }
 
   extension ClientMessage.Kind {
-    /// The shape of the data of these messages; `nil` if they are not decoded.
+    /// The shape of the message's data; `nil` if this type is not decoded.
     package var shape: MessageShape? {
       var finder = ShapeFinder()
       let message = withType(rawValue) { try? ClientMessage.decode($0, from: &finder) }
@@ -107,7 +106,7 @@ package indirect enum MessageShape: Sendable, Hashable {
   }
 
   extension ServerMessage.Kind {
-    /// The shape of the data of these messages; `nil` if they are not decoded.
+    /// The shape of the message's data; `nil` if this type is not decoded.
     package var shape: MessageShape? {
       var finder = ShapeFinder()
       _ = withType(rawValue) { try? ServerMessage.decode($0, from: &finder) }
@@ -123,7 +122,7 @@ package indirect enum MessageShape: Sendable, Hashable {
     }
   }
 #else
-  // Programs in browsers do without.
+  // A browser's program contains no shapes.
   extension MessageFields {
     @inline(__always)
     mutating func list(

@@ -2,16 +2,16 @@ import ParleyJSON
 public import OTCore
 
 extension ServerMessage {
-  /// Numbers that stand for a document and its authors: the same for all connections of a server's run.
+  /// Numbers for a document and its authors, the same on all connections until the server restarts.
   public struct Numbers: Sendable, Equatable {
     /// The document's number.
     public var document: Int
-    /// The time from which times are counted, in milliseconds since 1970.
+    /// The time that times are relative to, in milliseconds since 1970.
     public var time: Int64
     /// The authors who have a number.
     public var authors: [Author]
 
-    /// Makes numbers.
+    /// Creates numbers.
     public init(document: Int, time: Int64, authors: [Author]) {
       self.document = document
       self.time = time
@@ -19,38 +19,38 @@ extension ServerMessage {
     }
   }
 
-  /// An author's number.
+  /// An author with the author's number.
   public struct Author: Sendable, Equatable {
-    /// The most authors of a document who have numbers: those that were given last.
+    /// Maximum authors of a document that have numbers: the newest ones.
     public static let numbersMax = 4_096
-    /// The most that a client keeps which does not say how many it keeps.
+    /// Default maximum for a client that does not say how many numbers it retains.
     public static let numbersMaxUnsaid = 64
 
-    /// The number; a later one is higher.
+    /// The number. Authors who get a number later have a higher one.
     public var number: Int
-    /// The client id that it stands for.
+    /// The author's client id.
     public var clientID: String
 
-    /// Makes an author.
+    /// Creates an author.
     public init(number: Int, clientID: String) {
       self.number = number
       self.clientID = clientID
     }
   }
 
-  /// Changes that have become revisions, with numbers for document and authors: what most keystrokes
-  /// are sent as.
+  /// Changes that have become revisions, with numbers for the document and the authors. Most
+  /// keystrokes are sent in this form.
   public struct NumberedChanges: Sendable, Equatable {
     /// A change with its author's number.
     public struct Change: Sendable, Equatable {
       /// The author's number.
       public var author: Int
-      /// The author's own number for the change.
+      /// The author's sequence number for the change.
       public var sequence: Int
-      /// On the revision before.
+      /// The operation, on the previous revision.
       public var operation: TextOperation
 
-      /// Makes a change.
+      /// Creates a change.
       public init(author: Int, sequence: Int, operation: TextOperation) {
         self.author = author
         self.sequence = sequence
@@ -58,18 +58,18 @@ extension ServerMessage {
       }
     }
 
-    /// The changes, in order and without a gap.
+    /// Consecutive changes of one document.
     public struct Run: Sendable, Equatable {
       /// The document's number.
       public var document: Int
       /// The revision of the first change.
       public var revision: Int
-      /// The time of the last one, in milliseconds since ``Numbers/time``.
+      /// The time of the last change, in milliseconds since ``Numbers/time``.
       public var time: Int64
-      /// Each makes the next revision.
+      /// The changes; each creates the next revision.
       public var changes: [Change]
 
-      /// Makes a run.
+      /// Creates a run.
       public init(document: Int, revision: Int, time: Int64, changes: [Change]) {
         self.document = document
         self.revision = revision
@@ -78,12 +78,12 @@ extension ServerMessage {
       }
     }
 
-    /// The changes.
+    /// The document's changes.
     public var run: Run
-    /// Authors who have a number from here on.
+    /// Authors to whom this message assigns numbers.
     public var authors: [Author]
 
-    /// Makes a message.
+    /// Creates a message, by default without new authors.
     public init(run: Run, authors: [Author] = []) {
       self.run = run
       self.authors = authors

@@ -1,6 +1,6 @@
 #if hasFeature(Embedded)
-  // A browser's program is a client's: it writes nothing that only servers send, and reads nothing that only
-  // clients send. What would do so is left out of it.
+  // A browser's program is a client: it neither writes what only servers send, nor reads what only
+  // clients send. Its program omits that code.
 
   extension Array where Element: MessageForm {
     static var isSent: Bool { Element.isSent }

@@ -1,2 +1,2 @@
-// The words that messages share with the gateway's ports come with them.
+// Messages use types of this module, so importers of SocketMessages get them too.
 @_exported public import ParleyModel

@@ -2,7 +2,7 @@ import ParleyJSON
 import OTCore
 
 extension ServerMessage {
-  /// The types of message, each as it is called on the wire.
+  /// The message types, by their names on the wire.
   package enum Kind: String, Sendable, CaseIterable {
     case welcome, refreshed, granted, tokenExpiring, accessChanged
     case joined, created, behind, documentHistory, changes, acknowledged, refused, resync,
@@ -13,7 +13,7 @@ extension ServerMessage {
     case resourceUpdate, documentChanged, error, goodbye, pong
   }
 
-  /// The message's type; `nil` for one that this version does not know.
+  /// The message's type; `nil` for a type that this version does not know.
   package var kind: Kind? {
     switch self {
     case .welcome: .welcome
@@ -58,7 +58,7 @@ extension ServerMessage {
 
   /// Reads a message from the bytes of a text frame.
   ///
-  /// - Throws: `MessageError` for anything that is no message, naming field and place.
+  /// - Throws: `MessageError` for anything that is not a message, naming the field and the byte.
   public static func decode(
     _ message: UnsafeRawBufferPointer
   ) throws(MessageError) -> (messageID: String, message: ServerMessage) {
@@ -99,7 +99,7 @@ extension ServerMessage {
     case "receipts": .receipts(try source.read())
     case "roomPresence": .roomPresence(try source.read())
     #if !hasFeature(Embedded)
-      // Answers to what a client behind a door does not ask for.
+      // Replies to requests that the client in the browser does not send.
       case "granted": .granted(try source.read())
       case "created": .created(try source.read())
       case "roomHistory": .roomHistory(try source.read())
@@ -113,26 +113,26 @@ extension ServerMessage {
     }
   }
 
-  /// Appends the message as JSON; nothing for one of an unknown type.
+  /// Appends the message as JSON. Appends nothing for a message of an unknown type.
   ///
-  /// - Parameter messageID: for a reply, the name of what it answers.
+  /// - Parameter messageID: For a reply, the id of the message that it answers.
   public func encode(messageID: String, into buffer: inout [UInt8]) {
     encode(messageID: messageID, into: &buffer, text: nil)
   }
 
-  /// Appends the message as JSON; nothing for one of an unknown type.
+  /// Appends the message as JSON. Appends nothing for a message of an unknown type.
   ///
   /// - Parameters:
-  ///   - messageID: for a reply, the name of what it answers.
-  ///   - text: appends the document's text of `joined` or `resync` in place of the message's own,
-  ///     as a JSON string, or notes where it belongs and appends nothing.
-  ///   - presence: appends the participants of `joined` in place of the message's own, as an array.
+  /// - messageID: For a reply, the id of the message that it answers.
+  /// - text: Appends the text of `joined` or `resync` as a JSON string, instead of the message's
+  ///   own; or records the position and appends nothing.
+  /// - presence: Appends the participants of `joined` as an array, instead of the message's own.
   package func encode(
     messageID: String, into buffer: inout [UInt8], text: ((inout [UInt8]) -> Void)?,
     presence: ((inout [UInt8]) -> Void)? = nil
   ) {
     guard let kind else { return }
-    // The shortest message goes without a name: it answers nothing.
+    // The message of a keystroke has no id, to be short: it answers nothing.
     let messageID = kind == .numberedChanges ? nil : messageID
     Envelope.write(messageID: messageID, type: kind.rawValue, into: &buffer) { fields in
       switch self {

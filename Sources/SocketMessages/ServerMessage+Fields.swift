@@ -1,7 +1,7 @@
 import ParleyJSON
 import OTCore
 
-// The fields of what servers send, each named here alone.
+// The fields of the messages that servers send. Each field's name is written only here.
 
 extension ErrorCode: MessageWord {}
 extension ServerMessage.AccessChanged.Access: MessageWord {}
@@ -26,7 +26,7 @@ extension ServerMessage.Welcome: MessageObject {
   }
 }
 
-/// A limit that the server does not name has its default.
+/// Limits that the server does not send have their defaults.
 extension Limits: MessageObject {
   static var blank: Self { Self() }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
@@ -129,7 +129,7 @@ extension ServerMessage.Joined: MessageObject {
 }
 
 extension MessageFields {
-  /// Visits `text` or `changes`, of which `joined` has one. The text counts where both are there.
+  /// Visits `text` or `changes`. If `joined` contains both, the text counts.
   fileprivate mutating func content(
     _ content: inout ServerMessage.Joined.Content
   ) throws(JSONError) {
@@ -157,7 +157,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a field that something else may append when it is written.
+  /// Visits a field whose value `append`, if there is one, writes instead.
   fileprivate mutating func required<Form: MessageForm>(
     _ name: StaticString, _ value: inout Form, appendedBy append: ((inout [UInt8]) -> Void)?
   ) throws(JSONError) {
@@ -321,7 +321,7 @@ extension ResourceUpdate: MessageObject {
   static var blank: Self { Self(resourceID: "", senderID: nil) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("resourceId", &resourceID)
-    // Present even without a sender: deployed clients decode it as an optional field.
+    // Written even without a sender: deployed clients decode it as an optional field.
     try fields.nullable("senderId", &senderID)
   }
 }

@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyModel
 
-// The fields of what servers send about rooms, each named here alone.
+// The fields of servers' messages about rooms. Each field's name is written only here.
 
 extension ServerMessage.Subscribed: MessageObject {
   static var blank: Self { Self(room: "", position: .blank) }

@@ -2,20 +2,21 @@ public import ParleyModel
 
 /// Messages of the server about rooms and the people in them.
 extension ServerMessage {
-  /// Answers `subscribe`.
+  /// The reply to `subscribe`.
   public struct Subscribed: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// The room's position: the next publication has the following offset.
+    /// The room's position. The next publication has the following offset.
     public var position: RoomPosition
-    /// Whether `publications` is all that came after the position asked for; `nil` if none was.
+    /// Whether `publications` contains all publications after the requested position; `nil` without
+    /// such a position.
     public var isRecovered: Bool?
     /// The missed publications, in order.
     public var publications: [Publication]
-    /// The people present; `nil` if presence was not asked for.
+    /// The people present; `nil` if presence was not requested.
     public var present: [PersonProfile]?
 
-    /// Makes a reply.
+    /// Creates a reply, by default without publications and presence.
     public init(
       room: String, position: RoomPosition, isRecovered: Bool? = nil,
       publications: [Publication] = [], present: [PersonProfile]? = nil
@@ -28,25 +29,25 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `unsubscribe`, or says that a room may no longer be heard from.
+  /// The reply to `unsubscribe`, or the push that the right to read the room has ended.
   public struct Unsubscribed: Sendable, Equatable {
     /// The room.
     public var room: String
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String) { self.room = room }
   }
 
-  /// Answers `publish`.
+  /// The reply to `publish`.
   public struct Published: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// The place it has.
+    /// The publication's position.
     public var position: RoomPosition
-    /// Whether it was published before, under the same key.
+    /// Whether the publication was stored before under the same key.
     public var isRepeated: Bool
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String, position: RoomPosition, isRepeated: Bool) {
       self.room = room
       self.position = position
@@ -54,16 +55,16 @@ extension ServerMessage {
     }
   }
 
-  /// Something was published.
+  /// A push with a publication.
   public struct RoomPublication: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Names the history that the offset counts.
+    /// The id of the history that the offset counts in.
     public var epoch: String
     /// The publication.
     public var publication: Publication
 
-    /// Makes a push.
+    /// Creates a push.
     public init(room: String, epoch: String, publication: Publication) {
       self.room = room
       self.epoch = epoch
@@ -71,20 +72,20 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `roomHistory`.
+  /// The reply to `roomHistory`.
   public struct RoomHistory: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The room's position.
     public var position: RoomPosition
-    /// Oldest first.
+    /// The publications, oldest first.
     public var publications: [Publication]
-    /// Whether publications right after `since` are no longer kept.
+    /// Whether publications directly after `since` have been deleted.
     public var hasGap: Bool
-    /// Whether there is more in the same direction.
+    /// Whether there are more publications in the same direction.
     public var hasMore: Bool
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(
       room: String, position: RoomPosition, publications: [Publication], hasGap: Bool,
       hasMore: Bool
@@ -97,16 +98,16 @@ extension ServerMessage {
     }
   }
 
-  /// A person types in a room, or has stopped.
+  /// A push: a person has begun or stopped typing in a room.
   public struct Typing: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The person's id.
     public var personID: String
-    /// Whether they do.
+    /// Whether the person is typing.
     public var isTyping: Bool
 
-    /// Makes a push.
+    /// Creates a push.
     public init(room: String, personID: String, isTyping: Bool) {
       self.room = room
       self.personID = personID
@@ -114,7 +115,8 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `receipt` with what now holds; tells an author that it holds.
+  /// The stage that a publication has reached with a person. Replies to `receipt`, and notifies the
+  /// publication's author.
   public struct Receipt: Sendable, Equatable {
     /// The room.
     public var room: String
@@ -125,7 +127,7 @@ extension ServerMessage {
     /// The stage reached.
     public var state: ReceiptStage
 
-    /// Makes a message.
+    /// Creates a message.
     public init(room: String, offset: Int, personID: String, state: ReceiptStage) {
       self.room = room
       self.offset = offset
@@ -134,16 +136,16 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `receipts`.
+  /// The reply to `receipts`.
   public struct Receipts: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The publication's offset.
     public var offset: Int
-    /// The people who have reported a stage.
+    /// The receipts of the people who have reported a stage.
     public var receipts: [ParleyModel.Receipt]
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String, offset: Int, receipts: [ParleyModel.Receipt]) {
       self.room = room
       self.offset = offset
@@ -151,19 +153,19 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `lastOnline`.
+  /// The reply to `lastOnline`.
   public struct LastOnline: Sendable, Equatable {
     /// The time at which a person was last online.
     public struct Item: Sendable, Equatable {
       /// The person's id.
       public var personID: String
-      /// Whether they are now.
+      /// Whether the person is online.
       public var isOnline: Bool
-      /// The time at which their last connection ended, in milliseconds since 1970; `nil` if none
-      /// has.
+      /// The time at which the person's last connection ended, in milliseconds since 1970; `nil` if
+      /// none has ended.
       public var time: Int64?
 
-      /// Makes an item.
+      /// Creates an item.
       public init(personID: String, isOnline: Bool, time: Int64?) {
         self.personID = personID
         self.isOnline = isOnline
@@ -173,39 +175,39 @@ extension ServerMessage {
 
     /// The room.
     public var room: String
-    /// The people that the asker is allowed to see.
+    /// The people whom the requester may see.
     public var people: [Item]
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String, people: [Item]) {
       self.room = room
       self.people = people
     }
   }
 
-  /// Answers `block` and `blocks` with all people that the person blocks.
+  /// The reply to `block` and `blocks`: all people whom the person blocks.
   public struct Blocks: Sendable, Equatable {
-    /// Their ids.
+    /// The ids of the blocked people.
     public var people: [String]
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(people: [String]) { self.people = people }
   }
 
-  /// Answers `flag`; tells moderators of it.
+  /// A report of a publication, or its withdrawal. Replies to `flag`, and notifies moderators.
   public struct Flag: Sendable, Equatable {
     /// The room.
     public var room: String
     /// The publication's offset.
     public var offset: Int
-    /// The person who flags it.
+    /// The person who reports the publication.
     public var personID: String
-    /// Whether it is flagged by them.
+    /// Whether the person reports it; `false` after a withdrawal.
     public var isFlagged: Bool
-    /// Why.
+    /// The reason that the person gave.
     public var reason: String?
 
-    /// Makes a message.
+    /// Creates a message.
     public init(room: String, offset: Int, personID: String, isFlagged: Bool, reason: String?) {
       self.room = room
       self.offset = offset
@@ -215,28 +217,28 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `flags`.
+  /// The reply to `flags`.
   public struct Flags: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// The newest publications' first.
+    /// The reports, newest publications first.
     public var flags: [PublicationFlag]
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String, flags: [PublicationFlag]) {
       self.room = room
       self.flags = flags
     }
   }
 
-  /// Answers `follow`.
+  /// The reply to `follow`.
   public struct Following: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Whether push notifications come.
+    /// Whether push notifications are sent.
     public var isFollowing: Bool
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(room: String, isFollowing: Bool) {
       self.room = room
       self.isFollowing = isFollowing

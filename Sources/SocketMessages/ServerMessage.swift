@@ -2,27 +2,27 @@ public import OTCore
 
 /// A message of the server to a `parley.v1` client.
 public enum ServerMessage: Sendable, Equatable {
-  /// Answers `hello`.
+  /// The reply to `hello`.
   public struct Welcome: Sendable, Equatable {
     /// The protocol's name, which is also the WebSocket subprotocol that a client offers.
     public static let protocolName = "parley.v1"
 
     /// The client's id, valid beyond this connection.
     public var clientID: String
-    /// Proves the client's id when it reconnects.
+    /// The token that proves the client's id when the client reconnects.
     public var resumeToken: String
-    /// Milliseconds since 1970.
+    /// The server's time, in milliseconds since 1970.
     public var serverTime: Int64
-    /// Whether anyone may read and write.
+    /// Whether anyone may read and write, without a token.
     public var demo: Bool
-    /// The features of this server beside documents.
+    /// The features of this server other than documents.
     public var capabilities: [String]
     /// The server's limits.
     public var limits: Limits
-    /// The person that the server takes this client for, by their token; `nil` where there is none.
+    /// The person whom the client's token names; `nil` without one.
     public var personID: String?
 
-    /// Makes a welcome.
+    /// Creates a welcome.
     public init(
       clientID: String, resumeToken: String, serverTime: Int64, demo: Bool,
       capabilities: [String], limits: Limits, personID: String? = nil
@@ -43,14 +43,15 @@ public enum ServerMessage: Sendable, Equatable {
     public var clientID: String
     /// The person's name.
     public var name: String
-    /// `#rrggbb`.
+    /// The person's colour, `#rrggbb`.
     public var color: String?
-    /// The carets, at the message's revision.
+    /// The selections, on the message's revision.
     public var selections: [Selection]
-    /// The person: the same for all devices of one user. `nil` where the client is the person.
+    /// The person's id, the same on all devices of one user; `nil` if the client id identifies the
+    /// person.
     public var personID: String?
 
-    /// Makes a participant.
+    /// Creates a participant.
     public init(
       clientID: String, name: String, color: String?, selections: [Selection],
       personID: String? = nil
@@ -67,12 +68,12 @@ public enum ServerMessage: Sendable, Equatable {
   public struct Change: Sendable, Equatable {
     /// The client id of its author.
     public var clientID: String
-    /// The author's number for it.
+    /// The author's sequence number for the change.
     public var sequence: Int
-    /// On the revision before.
+    /// The operation, on the previous revision.
     public var operation: TextOperation
 
-    /// Makes a change.
+    /// Creates a change.
     public init(clientID: String, sequence: Int, operation: TextOperation) {
       self.clientID = clientID
       self.sequence = sequence
@@ -80,18 +81,18 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `create`.
+  /// The reply to `create`.
   public struct Created: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The note's title now.
+    /// The note's present title.
     public var title: String
-    /// The folder that it is in now; `nil` for none.
+    /// The note's present folder; `nil` for none.
     public var folder: String?
-    /// Whether the same person had made it before.
+    /// Whether the same person has created the note before.
     public var isRepeated: Bool
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(documentID: String, title: String, folder: String? = nil, isRepeated: Bool) {
       self.documentID = documentID
       self.title = title
@@ -100,20 +101,20 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `join` of a client that reads pages, and has missed too much for one message.
+  /// The reply to `join` if the client reads pages and has missed too much for one message.
   public struct Behind: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// Names the history.
+    /// The id of the history that the revision counts in.
     public var epoch: String
     /// The newest revision.
     public var revision: Int
-    /// The sequence of this client's last change that the log holds, 0 for none.
+    /// The sequence of this client's last change in the log; 0 for none.
     public var lastSequence: Int
     /// The outcome of the join's unanswered change, see ``Joined/settled``.
     public var settled: ChangeName?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(
       documentID: String, epoch: String, revision: Int, lastSequence: Int,
       settled: ChangeName? = nil
@@ -126,22 +127,22 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `documentHistory` with a page of changes.
+  /// The reply to `documentHistory`: a page of changes.
   public struct DocumentHistory: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// Names the history.
+    /// The id of the history that the revision counts in.
     public var epoch: String
     /// The revision of the first change.
     public var revision: Int
-    /// Each makes the next revision.
+    /// The changes; each creates the next revision.
     public var changes: [Change]
-    /// The time of the last of them, in milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     public var time: Int64?
     /// Whether there are later changes.
     public var hasMore: Bool
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(
       documentID: String, epoch: String, revision: Int, changes: [Change], time: Int64? = nil,
       hasMore: Bool
@@ -155,7 +156,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `join`.
+  /// The reply to `join`.
   public struct Joined: Sendable, Equatable {
     /// The content that brings the client to the revision.
     public enum Content: Sendable, Equatable {
@@ -165,7 +166,7 @@ public enum ServerMessage: Sendable, Equatable {
       case changes([Change])
     }
 
-    /// May the client change the document?
+    /// The client's rights to the document.
     public enum Access: String, Sendable, CaseIterable {
       case read
       case write
@@ -175,30 +176,30 @@ public enum ServerMessage: Sendable, Equatable {
     public var documentID: String
     /// The note's title.
     public var title: String
-    /// Names the history.
+    /// The id of the history that the revision counts in.
     public var epoch: String
     /// The revision that the content leads to.
     public var revision: Int
-    /// Text or changes.
+    /// The text, or the missed changes.
     public var content: Content
-    /// The client's last sequence that the log holds; 0 for none.
+    /// The sequence of this client's last change in the log; 0 for none.
     public var lastSequence: Int
-    /// The change that made the revision, for resuming there; none at revision 0.
+    /// The change that created the revision, for resuming from it; `nil` at revision 0.
     public var change: ChangeName?
-    /// The last change that the log holds under the client id of the join's unanswered change, with
-    /// sequence 0 for none. An unanswered change beyond it never becomes a revision as it was sent.
-    /// `nil` if none was named, or if that cannot be promised.
+    /// The last change in the log of the client that the join's unanswered change names; its
+    /// sequence is 0 if there is none. If the unanswered change is later, it will never be stored
+    /// as it was sent. `nil` if the join named none, or if the server cannot promise it.
     public var settled: ChangeName?
     /// The client's rights.
     public var access: Access
-    /// The others; beside a count, those of them who acted last.
+    /// The other participants. If `people` is given, only those who acted last.
     public var presence: [Participant]
-    /// The number of people here, this one included, where not all are named.
+    /// The number of people in the document, this one included; `nil` if `presence` lists all.
     public var people: Int?
-    /// The numbers of the document and its authors, for clients that take them.
+    /// The numbers of the document and its authors, for clients that use numbers.
     public var numbers: Numbers?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
       lastSequence: Int, change: ChangeName? = nil, settled: ChangeName? = nil, access: Access,
@@ -219,18 +220,18 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Changes by any client, in order; an own change among them is its acknowledgement.
+  /// Consecutive changes by any client. The client's own change among them is its acknowledgement.
   public struct Changes: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The revision that the first change makes.
+    /// The revision that the first change creates.
     public var revision: Int
-    /// In order, without a gap.
+    /// The changes, in order and without a gap.
     public var changes: [Change]
-    /// The time at which the server accepted the last of them, for resuming behind it.
+    /// The time at which the server accepted the last change, for resuming after it.
     public var time: Int64?
 
-    /// Makes a message.
+    /// Creates a message.
     public init(documentID: String, revision: Int, changes: [Change], time: Int64? = nil) {
       self.documentID = documentID
       self.revision = revision
@@ -239,18 +240,18 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `change`: it is on disk and visible.
+  /// The reply to `change`: the change is durable and visible to others.
   public struct Acknowledged: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The client's number.
+    /// The client's sequence number for the change.
     public var sequence: Int
-    /// The revision it made.
+    /// The revision that the change created.
     public var revision: Int
-    /// The time at which the server accepted it, for resuming behind it.
+    /// The time at which the server accepted the change, for resuming after it.
     public var time: Int64?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(documentID: String, sequence: Int, revision: Int, time: Int64? = nil) {
       self.documentID = documentID
       self.sequence = sequence
@@ -259,22 +260,22 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `change`: it is not in the document.
+  /// The reply to `change`: the change is rejected.
   public struct Refused: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The client's number.
+    /// The client's sequence number for the change.
     public var sequence: Int
-    /// Why.
+    /// The error code.
     public var code: ErrorCode
-    /// Why, for people.
+    /// The reason, for people.
     public var message: String
     /// Whether the same change may succeed later.
     public var retryable: Bool
-    /// Milliseconds to wait before.
+    /// Milliseconds to wait before a retry.
     public var retryAfter: Int?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(
       documentID: String, sequence: Int, code: ErrorCode, message: String, retryable: Bool,
       retryAfter: Int?
@@ -290,32 +291,32 @@ public enum ServerMessage: Sendable, Equatable {
 
   /// The reason why the whole text is sent again.
   public enum ResyncReason: String, Sendable, CaseIterable {
-    /// The changes since the client's revision are no longer kept.
+    /// The server has deleted changes since the client's revision.
     case historyGone
-    /// The client was too far behind.
+    /// The client's revision was too old.
     case lagging
     /// The document has another history.
     case epochChanged
   }
 
-  /// The whole text again; the client rebases its pending edits on it.
+  /// A push with the whole text. The client rebases its pending edits on it.
   public struct Resync: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// Why.
+    /// The reason for the resync.
     public var reason: ResyncReason
-    /// Names the history.
+    /// The id of the history that the revision counts in.
     public var epoch: String
     /// The revision of the text.
     public var revision: Int
     /// The whole text.
     public var text: String
-    /// The client's last sequence that the log holds; 0 for none.
+    /// The sequence of this client's last change in the log; 0 for none.
     public var lastSequence: Int
-    /// The change that made the revision, for resuming there; none at revision 0.
+    /// The change that created the revision, for resuming from it; `nil` at revision 0.
     public var change: ChangeName?
 
-    /// Makes a message.
+    /// Creates a message.
     public init(
       documentID: String, reason: ResyncReason, epoch: String, revision: Int, text: String,
       lastSequence: Int, change: ChangeName? = nil
@@ -330,18 +331,18 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// The carets of a person.
+  /// A push with a person's selections.
   public struct Selections: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The revision whose text they are on.
+    /// The revision whose text the selections refer to.
     public var revision: Int
-    /// The client id of their owner.
+    /// The client id of the person.
     public var clientID: String
-    /// In Unicode scalars.
+    /// The selections, in Unicode scalars.
     public var selections: [Selection]
 
-    /// Makes a message.
+    /// Creates a message.
     public init(documentID: String, revision: Int, clientID: String, selections: [Selection]) {
       self.documentID = documentID
       self.revision = revision
@@ -350,7 +351,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// The presence changes in a document.
+  /// A push with changes of the participants of a document.
   public struct Presence: Sendable, Equatable {
     /// The document.
     public var documentID: String
@@ -358,12 +359,12 @@ public enum ServerMessage: Sendable, Equatable {
     public var joined: [Participant]
     /// People whose name or colour has changed.
     public var updated: [Participant]
-    /// The ids of the people who have left, or are only counted from now on.
+    /// The client ids of people who have left, or are now only counted.
     public var left: [String]
-    /// The number of people here, the reader included; `nil` where all are named.
+    /// The number of people in the document, the reader included; `nil` if all are named.
     public var people: Int?
 
-    /// Makes a message.
+    /// Creates a message.
     public init(
       documentID: String, joined: [Participant], updated: [Participant], left: [String],
       people: Int? = nil
@@ -376,25 +377,25 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers `leave`.
+  /// The reply to `leave`.
   public struct Left: Sendable, Equatable {
     /// The document.
     public var documentID: String
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(documentID: String) { self.documentID = documentID }
   }
 
-  /// A note was renamed or deleted.
+  /// A push: a note was renamed or deleted.
   public struct DocumentChanged: Sendable, Equatable {
     /// The document.
     public var documentID: String
     /// The new title.
     public var title: String?
-    /// Whether it is gone.
+    /// Whether the note was deleted.
     public var deleted: Bool
 
-    /// Makes a message.
+    /// Creates a message.
     public init(documentID: String, title: String?, deleted: Bool) {
       self.documentID = documentID
       self.title = title
@@ -402,18 +403,18 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Answers a message that could not be done.
+  /// The reply to a message that failed.
   public struct Failure: Sendable, Equatable {
-    /// Why.
+    /// The error code.
     public var code: ErrorCode
-    /// Why, for people.
+    /// The reason, for people.
     public var message: String
     /// Whether the same message may succeed later.
     public var retryable: Bool
-    /// Milliseconds to wait before.
+    /// Milliseconds to wait before a retry.
     public var retryAfter: Int?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(code: ErrorCode, message: String, retryable: Bool, retryAfter: Int?) {
       self.code = code
       self.message = message
@@ -422,26 +423,26 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// The server is about to close the connection.
+  /// A push: the server is about to close the connection.
   public struct Goodbye: Sendable, Equatable {
-    /// In a word.
+    /// The reason, as one word.
     public var reason: String
-    /// Milliseconds, from which a client draws its own delay.
+    /// The delay before reconnecting: a random number of milliseconds within this range.
     public var reconnectAfter: ClosedRange<Int>
 
-    /// Makes a message.
+    /// Creates a message.
     public init(reason: String, reconnectAfter: ClosedRange<Int>) {
       self.reason = reason
       self.reconnectAfter = reconnectAfter
     }
   }
 
-  /// Answers `ping`.
+  /// The reply to `ping`.
   public struct Pong: Sendable, Equatable {
-    /// Milliseconds since 1970.
+    /// The server's time, in milliseconds since 1970.
     public var serverTime: Int64
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(serverTime: Int64) { self.serverTime = serverTime }
   }
 
@@ -455,7 +456,7 @@ public enum ServerMessage: Sendable, Equatable {
   case behind(Behind)
   case documentHistory(DocumentHistory)
   case changes(Changes)
-  /// Changes with numbers in place of ids, for clients that take them.
+  /// Changes with numbers instead of ids, for clients that use numbers.
   case numberedChanges(NumberedChanges)
   case acknowledged(Acknowledged)
   case refused(Refused)
@@ -486,14 +487,14 @@ public enum ServerMessage: Sendable, Equatable {
   case unknown(type: String)
 }
 
-/// A resource has changed; who is interested fetches it again.
+/// A push: a resource has changed. Interested clients fetch it again.
 public struct ResourceUpdate: Sendable, Equatable {
   /// The resource.
   public var resourceID: String
   /// An id that the cause of the change chose, so that its own app can ignore the change.
   public var senderID: String?
 
-  /// Makes an update.
+  /// Creates an update.
   public init(resourceID: String, senderID: String?) {
     self.resourceID = resourceID
     self.senderID = senderID

@@ -1,19 +1,19 @@
 import ParleyJSON
 import OTCore
 
-/// The Whaler family's form of an operation: two arrays of one length, `n` with lengths and `s`
-/// with texts, where an `n` of 0 inserts the text beside it.
+/// The Whaler family's form of an operation: two arrays of equal length. `n` contains lengths, `s`
+/// texts; where `n` is 0, the text at the same index is inserted.
 ///
-/// Holds the ranges of the two arrays, which are read side by side once both were found.
+/// This stores the ranges of the two arrays, which are read in parallel once both are found.
 struct WhalerArrays {
   var numbers: Range<Int>?
   var texts: Range<Int>?
 
   /// Reads the operation.
   ///
-  /// - Parameter componentsMax: Components that the operation may have. Reading stops there.
-  /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths;
-  ///   `tooLarge` when there are more components.
+  /// - Parameter componentsMax: Maximum components. Reading stops at the first one beyond it.
+  /// - Throws: `badOperation` if the arrays differ in length, naming both lengths; `tooLarge` for
+  ///   too many components.
   func operation(
     in envelope: Envelope, componentsMax: Int
   ) throws(MessageError) -> TextOperation {
@@ -23,7 +23,7 @@ struct WhalerArrays {
     var insertions = envelope.reader(at: texts)
     var operation = TextOperation()
     var counts = (numbers: 0, texts: 0)
-    /// The field in which the next error would be.
+    /// The field that the next error names.
     var field = "n"
     do throws(JSONError) {
       var hasLength = try lengths.beginArray()
@@ -68,7 +68,7 @@ struct WhalerArrays {
           + "send one for one"))
   }
 
-  /// Writes the operation as two fields.
+  /// Writes an operation as two fields.
   static func write(
     _ operation: TextOperation, _ data: inout JSONWriter.Object, _ buffer: inout [UInt8]
   ) {
@@ -84,7 +84,7 @@ struct WhalerArrays {
       case .insert: JSONWriter.integer(0, &buffer)
       }
     }
-    // Never an empty array: it would erase what a client of this family has pending.
+    // Never write an empty array: it would erase the pending edits of a client of this family.
     let isEmpty = isFirst
     if isEmpty { JSONWriter.integer(0, &buffer) }
     buffer.append(UInt8(ascii: "]"))
@@ -102,7 +102,7 @@ struct WhalerArrays {
 }
 
 extension JSONReader {
-  /// Passes an array, and returns its range.
+  /// Skips an array, and returns its range.
   mutating func skipArray() throws(JSONError) -> Range<Int> {
     let start = offset
     try array { reader throws(JSONError) in try reader.skipValue() }

@@ -3,25 +3,25 @@ public import OTCore
 
 /// A message of a client of the Whaler family.
 public enum WhalerClientMessage: Sendable, Equatable {
-  /// Opens a resource.
+  /// A request to open a resource.
   public struct ResourceConnection: Sendable, Equatable {
     /// The resource.
     public var resourceID: String
 
-    /// Makes a message.
+    /// Creates a message.
     public init(resourceID: String) { self.resourceID = resourceID }
   }
 
-  /// Changes a resource's text.
+  /// A change of a resource's text.
   public struct DocChange: Sendable, Equatable {
     /// The resource.
     public var resourceID: String
-    /// The revision, by the client's count of frames.
+    /// The revision, as the number of frames that the client has counted.
     public var revision: Int
-    /// On that revision.
+    /// The operation, on the text at `revision`.
     public var operation: TextOperation
 
-    /// Makes a message.
+    /// Creates a message.
     public init(resourceID: String, revision: Int, operation: TextOperation) {
       self.resourceID = resourceID
       self.revision = revision
@@ -29,7 +29,7 @@ public enum WhalerClientMessage: Sendable, Equatable {
     }
   }
 
-  /// The types of message, each as it is called on the wire.
+  /// The message types, by their names on the wire.
   package enum Kind: String, Sendable, CaseIterable {
     case resourceConnection, docChange
   }
@@ -41,10 +41,10 @@ public enum WhalerClientMessage: Sendable, Equatable {
 
   /// Reads a message.
   ///
-  /// - Parameter operationComponentsMax: Components that a change's operation may have. Reading
-  ///   stops there.
-  /// - Throws: `MessageError` for anything that is no message; `tooLarge` for an operation of more
-  ///   components.
+  /// - Parameter operationComponentsMax: Maximum components of a change's operation. Reading stops
+  ///   at the first one beyond it.
+  /// - Throws: `MessageError` for anything that is not a message; `tooLarge` for an operation of
+  ///   too many components.
   public static func decode(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: WhalerClientMessage) {

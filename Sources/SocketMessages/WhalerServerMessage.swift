@@ -3,16 +3,16 @@ public import OTCore
 
 /// A message of the server to a client of the Whaler family.
 public enum WhalerServerMessage: Sendable, Equatable {
-  /// The state of a resource, answering `resourceConnection` or sent unasked as a new start.
+  /// The state of a resource: the reply to `resourceConnection`, or a push to start over.
   public struct ResourceConnectionConf: Sendable, Equatable {
     /// The resource.
     public var resourceID: String
     /// The whole text.
     public var initialState: String
-    /// The revision of that text.
+    /// The revision of the text.
     public var revision: Int
 
-    /// Makes a message.
+    /// Creates a message.
     public init(resourceID: String, initialState: String, revision: Int) {
       self.resourceID = resourceID
       self.initialState = initialState
@@ -20,14 +20,14 @@ public enum WhalerServerMessage: Sendable, Equatable {
     }
   }
 
-  /// An operation, to every follower, its author included.
+  /// A push with an operation, for every follower, its author included.
   public struct DocChangeReturnOps: Sendable, Equatable {
     /// The resource.
     public var resourceID: String
-    /// On the revision before.
+    /// The operation, on the previous revision.
     public var operation: TextOperation
 
-    /// Makes a message.
+    /// Creates a message.
     public init(resourceID: String, operation: TextOperation) {
       self.resourceID = resourceID
       self.operation = operation
@@ -61,7 +61,7 @@ public enum WhalerServerMessage: Sendable, Equatable {
 
   /// Appends the message as JSON.
   ///
-  /// - Parameter senderID: names the server's process; clients ignore it.
+  /// - Parameter senderID: The id of the server's process; clients ignore it.
   public func encode(senderID: String, messageID: String, into buffer: inout [UInt8]) {
     switch self {
     case .resourceConnectionConf(let message):
