@@ -1,107 +1,109 @@
 public import OTCore
 public import SocketMessages
 
-/// Something that a client is to do. See the laws of ``ClientMachine``.
+/// An instruction to the client's owner. See the laws of ``ClientMachine``.
 public enum ClientAction: Sendable, Equatable {
-  // The socket, the clock, the app.
+  // Actions for the socket, the clock and the app.
   /// Open a connection that offers `parley.v1`; answered by `opened` or `closed`.
   case connect
-  /// Close the connection, or stop opening it; nothing of it is passed on from here.
+  /// Close the connection, or stop opening it. Pass no further event of it to the machine.
   case disconnect
   /// Send a text message.
   case send([UInt8])
-  /// Wake the client once at this time, instead of at the one named before; `nil` for never.
+  /// Wake the client once at this time. This replaces the earlier time; `nil` cancels it.
   case wake(at: Int64?)
-  /// Get a token, and answer with `token`. Not repeated before the answer.
+  /// Get a token, and answer with `token`. The request is not repeated before the answer.
   case needToken
-  /// Keep who this client is, in place of what was kept before. A secret.
+  /// Store the client's identity in place of the stored one. It is a secret.
   case claim(ClientClaim)
 
-  // The screen.
-  /// The connection's state is another.
+  // Actions for the screen.
+  /// The connection's state has changed.
   case line(LineState)
-  /// The server has welcomed this client, and says this of itself.
+  /// The server has welcomed this client; the value is its description of itself.
   indirect case welcome(ServerMessage.Welcome)
-  /// The token in use ends at this time, in milliseconds since 1970 by the server's clock.
+  /// The token in use expires at this time, in milliseconds since 1970 by the server's clock.
   case tokenEnds(at: Int64)
-  /// The server has taken a newer token (`nil`), or refuses it: then the former one counts on.
+  /// The server has accepted a newer token (`nil`) or rejected it with a code. After a rejection
+  /// the former token remains valid.
   case refreshed(ErrorCode?)
-  /// The resource of this id has changed, as a room that is subscribed to tells; caused by an app
-  /// that named itself so, if it did.
+  /// The resource with this id has changed, according to a subscribed room. `by` is the id that the
+  /// cause of the change chose, if any.
   case resource(String, by: String?)
-  /// The answer to ``ClientEvent/ask(_:as:)`` of this number; once for each.
+  /// The answer to ``ClientEvent/ask(_:as:)`` with this number; exactly one for each.
   indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
-  /// Something about a note, by its document's id.
+  /// An instruction about a note, with its document's id.
   case note(String, NoteAction)
-  /// Something about a room, by its name.
+  /// An instruction about a room, with its name.
   case room(String, RoomAction)
 }
 
-/// Something that is to be done for a note.
+/// An instruction to the owner of a client, about a note.
 public enum NoteAction: Sendable, Equatable {
-  // The disk.
-  /// Keep the note's unconfirmed edits, in place of what was kept of it before, in one step.
+  // Actions for the disk.
+  /// Store the note's unconfirmed edits in place of those stored before, in one step.
   ///
-  /// `isRequired`: what is sent behind it goes beyond what was kept before. If it cannot be
-  /// written, what was kept before has to go: a process restored from that might send edits twice.
+  /// `isRequired`: the next `send` contains more than the stored state. If the write fails, delete
+  /// the stored state: a process restored from it might send edits twice.
   indirect case keep(KeptNote, isRequired: Bool)
-  /// Nothing of the note is to be kept any longer.
+  /// Delete the stored state of the note.
   case forget
 
-  // The screen.
-  /// The screen starts from this text.
+  // Actions for the screen.
+  /// Show this text in place of the present one.
   case reset(Document)
-  /// An operation for the text on the screen; by another client, or without a known author. It made
-  /// this revision, or the last of several.
+  /// Apply the operation to the text on the screen. `by` is its author, another client; `nil` if
+  /// unknown. It created this revision, or the last of several.
   case apply(TextOperation, by: String?, revision: Int64)
-  /// The note's state is another.
+  /// The note's state has changed.
   case status(NoteStatus)
-  /// Others have come, gone, changed their names, begun to write or stopped:
+  /// The list of other people has changed, or their names or who is writing; read
   /// ``ClientMachine/people(in:)``.
   case people
-  /// Others' carets may have moved.
+  /// The carets of other people may have moved.
   case carets
-  /// The note's title is another.
+  /// The note's title has changed.
   case title(String)
-  /// Unconfirmed edits were placed by the difference of two texts, since the changes between them
-  /// are not known: the person should check them. The ranges are in scalars of the text on the
-  /// screen: the inserted text, and an empty range for deleted text.
+  /// Unconfirmed edits were moved by the difference of two texts, since the changes between the
+  /// texts are unknown: the person should check them. The ranges are in scalars of the text on the
+  /// screen: inserted text, and an empty range where text was deleted.
   case rebased([Range<Int>])
-  /// The server's messages did not fit to what is here, and the note is joined again.
+  /// The server's messages do not match this client's state; the client joins the note again.
   case outOfStep
-  /// An edit does not fit the text: the screen has another one than the machine. The machine starts
-  /// again from the `reset` that follows, if there is a text.
+  /// An edit does not fit the machine's text, so the screen shows another text. If the machine has
+  /// a text, it starts again from the `reset` that follows.
   case misfit
 }
 
 /// A connection's state.
 public enum LineState: Sendable, Equatable {
-  /// Not connected, until the app starts it.
+  /// Not connected. The app must start the connection, unless ``StopReason/noToken`` says
+  /// otherwise.
   case stopped(StopReason)
-  /// A token is being got.
+  /// Waiting for a token.
   case authorising
-  /// A connection is being opened.
+  /// Opening a connection.
   case connecting
-  /// The connection is open, and the server has not welcomed this client yet.
+  /// The connection is open; the server has not welcomed this client yet.
   case greeting
-  /// Messages go both ways.
+  /// The server has welcomed this client.
   case online
   /// The connection was lost; the next one is opened at this time.
   case waiting(until: Int64)
 }
 
-/// Why a connection is not opened again by itself.
+/// The reason why a connection is not reopened automatically.
 public enum StopReason: Sendable, Equatable {
-  /// The app has not started it, or has stopped it.
+  /// The app has not started the connection, or has stopped it.
   case asked
   /// The server closed the connection with a code that forbids reconnecting (4500 to 4999).
   case closed(code: UInt16)
-  /// The server does not take the hello.
+  /// The server rejected the hello.
   case refused(ErrorCode)
-  /// No token was available. A later one starts the connection again.
+  /// No token was available. A later `token` event starts the connection again.
   case noToken
-  /// The server takes the client for another person than before; see
-  /// ``ClientEvent/changePerson``. Nothing was sent but the hello.
+  /// The server identifies the client as another person than before; see
+  /// ``ClientEvent/changePerson``. Only the hello was sent.
   case otherPerson
 }
 
@@ -111,17 +113,17 @@ public struct NoteStatus: Sendable, Equatable {
   public enum Phase: Sendable, Equatable {
     /// There is no text yet.
     case joining
-    /// In step with the server.
+    /// The note is synchronised with the server.
     case live
-    /// The text is here, the server is not.
+    /// The text is available, but the server is not reachable or has not answered the join.
     case away
-    /// The note could not be opened, or can no longer be read; edits stay here.
+    /// The note could not be joined, or can no longer be read. The edits remain on this device.
     case failed(NoteFailure)
-    /// The note is gone from the server.
+    /// The note was deleted on the server.
     case deleted
-    /// The app has closed it; its edits are neither kept nor confirmed yet.
+    /// The app has closed the note; its edits are not stored or confirmed yet.
     case leaving
-    /// The app has closed it, and all is done.
+    /// The app has closed the note, and nothing remains to be done.
     case left
   }
 
@@ -131,23 +133,23 @@ public struct NoteStatus: Sendable, Equatable {
   public var access = ServerMessage.Joined.Access.write
   /// The number of edits that the server has not confirmed.
   public var unconfirmed = 0
-  /// The refusal that holds the unconfirmed edits back, until `retryRefused` or `discard`.
+  /// The refusal that holds back the unconfirmed edits, until `retryRefused` or `discard`.
   public var refusal: ErrorCode?
-  /// The time at which a join or a change that was turned away is tried again.
+  /// The time of the retry of a rejected join, page or change.
   public var retryAt: Int64?
-  /// Whether the unconfirmed edits could not be kept.
+  /// Whether storing the unconfirmed edits has failed.
   public var isKeepFailing = false
 
-  /// The state of a note that was just opened.
+  /// Creates the state of a note that was just opened.
   public init() {}
 }
 
-/// Why a note is not followed.
+/// The reason why a note or room is not synchronised.
 public enum NoteFailure: Sendable, Equatable {
-  /// The server refuses the join.
+  /// The server rejected the join or the subscription.
   case refused(ErrorCode)
   /// The person may no longer read it.
   case readingLost
-  /// Server and client could not agree about the text, three times.
+  /// Client and server disagreed several times in a row.
   case disagreement
 }

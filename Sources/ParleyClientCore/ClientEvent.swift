@@ -1,68 +1,70 @@
 public import OTCore
 
-/// Something that has happened to a client.
+/// An event of a client.
 public enum ClientEvent: Sendable {
-  // The connection.
-  /// The app wants to be connected.
+  // Events of the connection.
+  /// The app starts the connection.
   case start
-  /// The app wants no connection.
+  /// The app stops the connection.
   case stop
-  /// The connection asked for is open.
+  /// The requested connection is open.
   case opened
-  /// A text message came.
+  /// A text message was received.
   case received([UInt8])
-  /// The connection has ended, or could not be opened; 1006 if no code is known.
+  /// The connection was closed or could not be opened; code 1006 if none is known.
   case closed(code: UInt16)
-  /// The time of ``ClientAction/wake(at:)`` has come.
+  /// The time of ``ClientAction/wake(at:)`` was reached.
   case wake
   /// The network is available again, or has changed.
   case reachable
-  /// The answer to ``ClientAction/needToken``, `nil` if no token is available; or a new token,
-  /// unasked.
+  /// The answer to ``ClientAction/needToken``, `nil` if no token is available; or an unrequested
+  /// new token.
   case token(String?)
-  /// The person's name or colour is another.
+  /// The person's name or colour has changed.
   case profile(name: String, color: String?)
-  /// No edits of the former person wait, so that the client may become another person's: it starts
+  /// The client may act for another person, because no edits of the former person wait. It starts
   /// again.
   case changePerson
-  /// The process may end soon: what is unconfirmed is kept now.
+  /// The process may end soon: the machine stores unconfirmed edits now.
   case suspending
 
-  /// Something about a note, by its document's id.
+  /// An event of a note, with its document's id.
   case note(String, NoteEvent)
-  /// Something about a room, by its name.
+  /// An event of a room, with its name.
   case room(String, RoomEvent)
-  /// The app asks for something, under a number of its own that names the answer. Up to 256 requests
-  /// wait for answers; more are refused as `tooMany`.
+  /// The app sends a request, with a number that identifies the answer. Maximum 256 requests wait
+  /// for answers; further ones are refused as `tooMany`.
   case ask(RoomRequest, as: Int64)
-  /// The request with this number is given up.
+  /// The app no longer waits for the request with this number.
   case giveUp(Int64)
 }
 
-/// Something that has happened to a note, by its document's id.
+/// An event of a note.
 public enum NoteEvent: Sendable {
-  /// The app opens the note. What was kept of it is given back here, and nowhere else: until then
-  /// the machine knows nothing of it.
+  /// The app opens the note, with its stored state if there is one. The machine receives stored
+  /// state only by this event.
   case open(KeptNote?)
-  /// After a failure, when rights may be others: tries to open the note again.
+  /// The app opens the note again after a failure, because rights may have changed.
   case reopen
-  /// The app closes the note. Nothing of it is shown from here. It is left once its edits are kept
-  /// or confirmed, or cannot be; opened again before that, it continues.
+  /// The app closes the note; no further actions for the screen follow. The note is left once its
+  /// edits are stored or confirmed, or can be neither. If the app opens it before that, it
+  /// continues.
   case leave
-  /// An edit was made on the screen: an operation on the text that the screen showed.
+  /// The person has made an edit: an operation on the text on the screen.
   case edit(TextOperation)
   /// The person's carets, in scalars of the text on the screen.
   case select([Selection])
-  /// After a final refusal: sends the edits again, together with those made since.
+  /// After a final refusal, the app sends the edits again, together with later ones.
   case retryRefused
-  /// Gives up the edits that are not confirmed, and takes the server's text.
+  /// The app discards the unconfirmed edits; the server's text replaces the local one.
   case discard
-  /// An answer takes long: the change in flight is sent again as it was.
+  /// The answer to the change in flight is late: the machine sends it again unaltered.
   case sendAgain
-  /// A keep is on disk, and took so many milliseconds.
+  /// A `keep` is on disk; writing it took this many milliseconds.
   case kept(took: Int64)
-  /// A keep has failed.
+  /// A `keep` has failed.
   case keepFailed
-  /// A keep came to nothing: this client has nowhere to keep edits, which last as long as it does.
+  /// A `keep` had no effect, because this client has no storage. Its edits live as long as the
+  /// process.
   case unkept
 }

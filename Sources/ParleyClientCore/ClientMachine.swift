@@ -5,28 +5,27 @@ public import SocketMessages
 ///
 ///     app, socket, disk, clock ──ClientEvent──▶ ClientMachine ──ClientAction──▶ screen, disk, socket
 ///
-/// It holds the rules of a client once: the connection (hello, resume, back-off, tokens), the notes
-/// that are open (join, change, refusals, recovery, what is kept on disk), the people in them, and
-/// the rooms that are subscribed to. It reads no clock, draws no randomness but from its seed, and
-/// never waits.
+/// It contains the rules of a client: the connection (hello, resume, back-off, tokens), open notes
+/// (join, change, refusals, recovery, stored edits), the people in them, and subscribed rooms. It
+/// reads no clock, takes randomness only from its seed, and never waits.
 ///
-/// Laws for the owner that drives it:
-/// 1. **Actions are done in their order**, those of one call before those of the next.
-/// 2. **A `keep` is on disk before the `send` behind it** leaves. If it fails, pass
-///    ``NoteEvent/keepFailed``; if it was required, remove what was kept before; then do the
-///    actions behind it all the same.
-/// 3. **Screen actions never wait for the disk**: actions for the screen (``NoteAction`` but for
-///    `keep` and `forget`, ``RoomAction``, `line`) keep their order among themselves, and so do the
-///    others; one lane does not wait for the other.
-/// 4. **Time is monotonic**: `now` is in milliseconds of a clock that is never set. A clock that
-///    stops while a device sleeps will do; waking late is fine. An earlier `now` counts as the
-///    latest one.
-/// 5. **A connection ends with `disconnect`**: nothing of it is passed on afterwards.
-/// 6. **The machine lives where the text view lives**, for an edit has happened on the screen before
-///    the machine hears of it: nothing may come in between.
+/// Laws for its owner:
+/// 1. **Actions are performed in order**, those of one call before those of the next.
+/// 2. **A `keep` is on disk before the next `send`** leaves. If it fails, pass
+/// ``NoteEvent/keepFailed``; if it was required, delete the state stored before. Then perform the
+/// actions after it in any case.
+/// 3. **Screen actions never wait for the disk.** Actions for the screen (``NoteAction`` except
+/// `keep` and `forget`, ``RoomAction``, `line`) are in order among each other, and so are the rest;
+/// neither group waits for the other.
+/// 4. **Time is monotonic**: `now` is in milliseconds of a clock that is never set. The clock may
+/// stop while the device sleeps, and a wake may be late. A `now` before the latest one counts as
+/// the latest one.
+/// 5. **A connection ends with `disconnect`**: pass no event of it afterwards.
+/// 6. **The machine runs on the text view's thread.** An edit changes the screen before the machine
+/// receives it; nothing may happen in between.
 ///
-/// It is total: a message that is malformed, out of order or a lie ends in a typed state, and never
-/// in the loss of what was typed.
+/// It handles every input: a malformed, unordered or false message leads to a typed state, and
+/// never to the loss of typed text.
 public struct ClientMachine: Sendable {
   var line: Line
   var notes: [NoteMachine] = []
@@ -36,13 +35,13 @@ public struct ClientMachine: Sendable {
   private var messageCount = 0
   private var scheduledWake: Int64?
 
-  /// Makes a client that is stopped.
+  /// Creates a stopped client.
   ///
   /// - Parameters:
   ///   - settings: The person's name and colour, and whether tokens are used.
   ///   - claim: The client's identity before its process ended, from ``ClientAction/claim(_:)``.
-  ///   - person: The person whose client it was then, from ``person``.
-  /// - seed: For the back-off. Use another one for each client, or all of them reconnect at once.
+  ///   - person: The person of that client, from ``person``.
+  ///   - seed: The seed of the back-off. With one seed, all clients would reconnect at once.
   public init(
     settings: ClientSettings, claim: ClientClaim? = nil, person: String? = nil, seed: UInt64
   ) {
@@ -50,17 +49,17 @@ public struct ClientMachine: Sendable {
     requests = RequestMachine(timing: settings.timing)
   }
 
-  /// Takes what has happened, and returns what to do.
+  /// Handles an event, and returns the actions that it causes.
   ///
   /// - Parameter now: Milliseconds of a monotonic clock.
-  /// - Complexity: In proportion to the event and to what is open.
+  /// - Complexity: O(event + open notes and rooms).
   public mutating func handle(_ event: ClientEvent, now: Int64) -> [ClientAction] {
     var turn = begin(now)
     take(event, &turn)
     return end(&turn)
   }
 
-  /// Takes a message that is read already, as ``ClientEvent/received(_:)`` takes its bytes.
+  /// Handles a decoded message, as ``ClientEvent/received(_:)`` handles its bytes.
   package mutating func receive(
     _ message: ServerMessage, named messageID: String, now: Int64
   ) -> [ClientAction] {
@@ -103,7 +102,7 @@ public struct ClientMachine: Sendable {
     case .changePerson: changePerson(&turn)
     case .profile(let name, let color): line.profile(name, color, &turn)
     case .wake:
-      // An earlier wake has had its time: the next one is scheduled again.
+      // The earlier wake is used up: the next one is scheduled again.
       scheduledWake = nil
       follow(line.wake(&turn), &turn)
       for index in notes.indices { notes[index].wake(&turn) }
@@ -118,7 +117,7 @@ public struct ClientMachine: Sendable {
     }
   }
 
-  /// Discards what the former person has asked for, and starts again.
+  /// Discards the requests of the former person, and starts again.
   private mutating func changePerson(_ turn: inout Turn) {
     guard state == .stopped(.otherPerson) else { return }
     requests.changePerson(&turn)
@@ -127,16 +126,16 @@ public struct ClientMachine: Sendable {
     line.changePerson(&turn)
   }
 
-  /// The next time at which something is to be done.
+  /// The next time at which the client must be woken.
   private var deadline: Int64? {
     var next = line.deadline
-    // By their places: a copy of a note takes longer than its deadline.
+    // By index: copying a note takes longer than computing its deadline.
     for index in notes.indices { next = earlier(next, notes[index].deadline) }
     for index in rooms.indices { next = earlier(next, rooms[index].deadline) }
     return earlier(next, requests.deadline)
   }
 
-  /// Passes a change of the line on to notes and rooms.
+  /// Forwards a change of the connection to notes and rooms.
   private mutating func follow(_ signal: Line.Signal?, _ turn: inout Turn) {
     switch signal {
     case .online:
@@ -193,7 +192,7 @@ public struct ClientMachine: Sendable {
     case .changes(let changes):
       withNote(changes.documentID) { $0.changes(changes, &turn) }
     case .numberedChanges(let changes):
-      // A number of no note here is ignored, as an unknown id is.
+      // Ignore the number of a note that is not open here, like an unknown id.
       guard let index = notes.firstIndex(where: { $0.numbers?.document == changes.run.document })
       else { return }
       notes[index].changes(changes, &turn)
@@ -244,9 +243,9 @@ public struct ClientMachine: Sendable {
     }
   }
 
-  /// An error answers a message of a note's or a room's, or a request.
+  /// Passes an error to the note, room or request whose message it answers.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: Whether there is one.
   @discardableResult
   private mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
@@ -261,8 +260,8 @@ public struct ClientMachine: Sendable {
     return requests.failed(error, answering: number, &turn)
   }
 
-  /// A message that could not be read: an answer to a request ends it; anything else may have been
-  /// part of a stream, which is taken up again by joining.
+  /// Handles a message that could not be read. If it answers a request, the request fails.
+  /// Otherwise it may have been part of a stream, so notes and rooms are joined again.
   private mutating func misread(_ number: Int?, _ turn: inout Turn) {
     let error = ServerMessage.Failure(
       code: .badMessage, message: "", retryable: false, retryAfter: nil)
@@ -320,21 +319,22 @@ public struct ClientMachine: Sendable {
     dropRooms()
   }
 
-  /// Forgets rooms in which nothing is wanted any longer.
+  /// Removes the rooms that have nothing left to do.
   private mutating func dropRooms() { rooms.removeAll { $0.isOver } }
 
-  // MARK: What there is to see
+  // MARK: State
 
   /// The connection's state.
   public var state: LineState { line.state }
 
-  /// The client's identity to the server; `nil` before its first welcome.
+  /// The client's identity on the server; `nil` before the first welcome.
   public var claim: ClientClaim? { line.claim }
 
-  /// The person that the server has taken the client for; `nil` where it names none.
+  /// The person of the client, as the server has identified it; `nil` if it names none.
   public var person: String? { line.person }
 
-  /// The number of edits, and of publications, in what is open that the server has not confirmed.
+  /// The number of edits and publications that the server has not confirmed, in all open notes and
+  /// rooms.
   public var waitingCount: Int {
     var count = 0
     for note in notes { count += note.unconfirmed }
@@ -342,20 +342,20 @@ public struct ClientMachine: Sendable {
     return count
   }
 
-  /// A note's text with all edits made here; `nil` before it was joined once.
+  /// Returns a note's text with all local edits; `nil` before the note was first joined.
   public func document(of documentID: String) -> Document? {
     place(of: documentID).flatMap { notes[$0].replica?.local }
   }
 
-  /// A copy of a note's newest text of the server, for opening the note later without a line; `nil`
-  /// before it was joined once. Unconfirmed edits are not in it.
+  /// Returns a copy of a note with the server's newest text, for opening the note later without a
+  /// connection; `nil` before the note was first joined. It does not contain unconfirmed edits.
   ///
-  /// - Complexity: O(1), for texts are shared.
+  /// - Complexity: O(1), because texts are shared.
   package func copy(of documentID: String) -> KeptNote? {
     place(of: documentID).flatMap { notes[$0].copy }
   }
 
-  /// A note's newest revision of the server, and the epoch that it counts in.
+  /// Returns the newest revision of a note known from the server, and its epoch.
   public func revision(of documentID: String) -> (epoch: String, revision: Int64)? {
     guard let place = place(of: documentID), let epoch = notes[place].replica?.synchronizer.epoch,
       let revision = notes[place].replica?.synchronizer.revision
@@ -363,31 +363,31 @@ public struct ClientMachine: Sendable {
     return (epoch, Int64(revision))
   }
 
-  /// A note's state; `nil` if it is not open.
+  /// Returns a note's state; `nil` if it is not open.
   public func status(of documentID: String) -> NoteStatus? {
     place(of: documentID).map { notes[$0].status }
   }
 
-  /// The others who have a note open, with their carets, in the order of their client ids.
+  /// Returns the other people in a note with their carets, sorted by client id.
   public func people(in documentID: String) -> [NotePerson] {
     place(of: documentID).map { notes[$0].people.all } ?? []
   }
 
-  /// The number of people in a note, this one included, where they are too many to be named.
+  /// Returns the number of people in a note, this one included; `nil` if all are named.
   public func peopleCount(in documentID: String) -> Int? {
     place(of: documentID).flatMap { notes[$0].people.count }
   }
 
-  /// A room's state; `nil` if nothing is wanted of it.
+  /// Returns a room's state; `nil` if the room has nothing to do.
   public func status(ofRoom name: String) -> RoomStatus? { room(name)?.status }
 
-  /// The place of a room's newest publication known.
+  /// Returns the position of the newest publication known in a room.
   public func position(inRoom name: String) -> RoomPosition? { room(name)?.position }
 
-  /// The people present in a room, in the order of their ids.
+  /// Returns the people present in a room, sorted by id.
   public func people(inRoom name: String) -> [PersonProfile] { room(name)?.people ?? [] }
 
-  /// The ids of the people who type in a room.
+  /// Returns the ids of the people who type in a room.
   public func typists(inRoom name: String) -> [String] { room(name)?.typists ?? [] }
 
   private func room(_ name: String) -> RoomMachine? {
@@ -395,7 +395,7 @@ public struct ClientMachine: Sendable {
   }
 }
 
-/// The earlier of two times, each of which may be missing.
+/// Returns the earlier of two optional times.
 func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
   guard let one else { return other }
   guard let other else { return one }

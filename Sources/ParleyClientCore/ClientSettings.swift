@@ -1,25 +1,25 @@
 public import SocketMessages
 
-/// A client's id with the token that proves it: its identity, longer than its connections.
+/// A client's id with the token that proves it. This identity outlives connections.
 public typealias ClientClaim = ClientMessage.Hello.Claim
 
-/// A client's person, and how it waits.
+/// The settings of a client: its person, and its timing.
 public struct ClientSettings: Sendable {
   /// The person's name as shown to others.
   public var name: String
   /// The person's colour, `#rrggbb`.
   public var color: String?
-  /// Whether a token is asked for before each connection.
+  /// Whether the client requests a token before each connection.
   public var usesTokens: Bool
-  /// Whether a client stops when the server takes it for another person than before, so that edits
-  /// never go out under another person's name.
+  /// Whether the client stops if the server identifies it as another person than before, so that
+  /// edits are never sent under another person's name.
   public var isOnePersons = false
-  /// Whether the server may send changes with numbers in place of ids, where it can.
+  /// Whether the server may send changes with numbers instead of ids.
   public var takesNumbers = true
-  /// Times in milliseconds.
+  /// The delays and timeouts.
   public var timing = ClientTiming()
 
-  /// Makes settings.
+  /// Creates settings, by default without tokens.
   public init(name: String, color: String? = nil, usesTokens: Bool = false) {
     self.name = name
     self.color = color
@@ -29,36 +29,37 @@ public struct ClientSettings: Sendable {
 
 /// A client's delays and timeouts, in milliseconds.
 public struct ClientTiming: Sendable {
-  /// The longest delay before the first new connection; it doubles with each attempt, and the
-  /// delay is drawn from its second half.
+  /// Maximum delay before the first reconnection. It doubles with each attempt; each delay is
+  /// random within the upper half.
   public var firstDelay: Int64 = 250
-  /// The longest delay of all.
+  /// Maximum delay before any reconnection.
   public var longestDelay: Int64 = 15_000
   /// Silence after which a ping is sent.
   public var quietBeforePing: Int64 = 20_000
-  /// The time for any message after that, before the connection is given up.
+  /// Timeout of the ping, after which the connection is given up.
   public var answerWithin: Int64 = 8_000
-  /// The same when the network has just changed.
+  /// Timeout of a ping after the network has changed.
   public var probeWithin: Int64 = 2_500
-  /// The time for opening a connection and being welcomed.
+  /// Timeout of opening a connection, up to the welcome.
   public var openWithin: Int64 = 10_000
-  /// A connection whose token ends sooner than this after its welcome is followed by a delay.
+  /// Minimum time from welcome to the expiry of a token. After a shorter one, the reconnection is
+  /// delayed.
   public var tokenLeast: Int64 = 5_000
-  /// Unconfirmed edits are kept so long after the first of them, …
+  /// Time from the first unconfirmed edit until the edits are stored, …
   public var keepAfter: Int64 = 150
-  /// … or later where keeping takes long: so many times as long as it took, …
+  /// … or this many times the duration of the last write, if that is longer, …
   public var keepShare: Int64 = 20
-  /// … but not later than this.
+  /// … but never longer than this.
   public var keepWithin: Int64 = 3_000
-  /// The pause before a keep that has failed is tried again.
+  /// Delay before a failed write is retried.
   public var keepAgain: Int64 = 1_000
-  /// The pause between two messages about carets.
+  /// Interval between two messages about carets.
   public var selectEvery: Int64 = 80
-  /// The pause before a retryable refusal is tried again, unless the server says.
+  /// Delay before a retryable refusal is retried, unless the server names one.
   public var retryAfter: Int64 = 1_000
-  /// Each edit shows its author as writing for so long.
+  /// Time for which an author is shown as writing after each edit.
   public var writingStays: Int64 = 3_000
 
-  /// The usual times.
+  /// Creates the default timing.
   public init() {}
 }

@@ -1,22 +1,23 @@
 public import OTCore
 import SocketMessages
 
-/// A note as it is kept while edits in it are unconfirmed. Another process restores it, and each
-/// edit is stored once, whether or not the server has stored what was sent.
+/// The stored state of a note with unconfirmed edits. Another process restores it. Each edit is
+/// then stored on the server exactly once, whether or not the server has stored the sent change.
 ///
-/// Its coded form is text: a line that names the form, then numbers in decimal, each line ended by
-/// a newline, then the pieces whose lengths are among them. The server's text is a part of its own,
-/// since it is as long as the note and stays the same for many edits: where ``textTag`` is the one
+/// The encoded form is text: a line that names the form, then decimal numbers, each followed by a
+/// newline, then the strings whose lengths are among the numbers. The server's text is stored
+/// separately, because it is long and rarely changes: if ``textTag`` is unchanged since the last
+/// write, write only ``encodedEdits()``.
 /// kept before, only ``encodedEdits()`` have to be written.
 public struct KeptNote: Sendable {
   /// The document's id.
   public let documentID: String
-  /// The client's id under which the edits were sent. Another client that restores them asks the
-  /// server which of them it has stored, and sends the rest as its own.
+  /// The client id under which the edits were sent. A client with another id that restores them
+  /// asks the server which of them it has stored, and sends the rest as its own.
   public let clientID: String
   /// The note's title.
   public let title: String
-  /// The change that made the newest revision known.
+  /// The change that created the newest revision known.
   let change: ChangeName?
   let synchronizer: ClientSynchronizer.Kept
   /// The server's text at that revision.
@@ -37,13 +38,13 @@ public struct KeptNote: Sendable {
     self.local = local
   }
 
-  /// Tells the server's text of a note from others that it had.
+  /// A tag that identifies the server's text among all versions of this note.
   public var textTag: String { String(synchronizer.revision) + " " + synchronizer.epoch }
 
-  /// Whether a change is in flight and others wait behind it.
+  /// Whether a change is in flight and further edits wait for it.
   package var isInParts: Bool { synchronizer.inFlight != nil && synchronizer.buffer != nil }
 
-  /// The number of edits in it.
+  /// The number of unconfirmed edits.
   public var editCount: Int {
     (synchronizer.inFlight == nil ? 0 : 1) + synchronizer.bufferedEdits
       + synchronizer.editsAfterRestoring
@@ -51,29 +52,29 @@ public struct KeptNote: Sendable {
 }
 
 extension KeptNote: Equatable {
-  /// Whether both are the same bytes.
+  /// Whether both have the same encoded edits and the same text.
   public static func == (one: Self, other: Self) -> Bool {
     one.encodedEdits() == other.encodedEdits() && one.server == other.server
   }
 }
 
-/// Why bytes are no kept note.
+/// The reason why bytes cannot be read as a stored note.
 public enum KeptNoteError: Error, Sendable, Equatable {
-  /// They begin in no form that this version reads; another version has written them.
+  /// The bytes begin with an unknown form; another version has written them.
   case unknownForm
-  /// They break off, or are no kept note, from this byte on.
+  /// The bytes are truncated or invalid from this offset on.
   case unreadable(offset: Int)
-  /// The operations in it do not fit the text beside it.
+  /// The operations do not fit the text.
   case doesNotFit
 }
 
 extension KeptNote {
   static let form: StaticString = "parley.note.1\n"
 
-  /// The client's id in a copy, and in what is kept of edits on one until a server is reached.
+  /// The client id in a copy, and in edits on a copy until a server was reached.
   static var nobody: String { "" }
 
-  /// The edits in coded form, without the server's text.
+  /// Returns the edits in encoded form, without the server's text.
   ///
   /// - Complexity: O(edits).
   public func encodedEdits() -> [UInt8] {
@@ -106,7 +107,7 @@ extension KeptNote {
     return bytes
   }
 
-  /// The server's text, in UTF-8.
+  /// Returns the server's text, in UTF-8.
   public func encodedText() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(server.utf8Count)
@@ -114,7 +115,7 @@ extension KeptNote {
     return bytes
   }
 
-  /// Reads what ``encodedEdits()`` and ``encodedText()`` have written.
+  /// Decodes the results of ``encodedEdits()`` and ``encodedText()``.
   public init(edits: [UInt8], text: [UInt8]) throws(KeptNoteError) {
     var reader = KeptReader(bytes: edits)
     try reader.form(Self.form)
@@ -156,7 +157,7 @@ extension KeptNote {
       kept.rebased = rebased ?? sent
     }
     synchronizer = kept
-    // The pieces must fit together, or the first change that comes would fail instead.
+    // Check that the parts fit together; otherwise the first received change would fail.
     do throws(OperationError) {
       server = try Document.decoding(text)
       var local = server
@@ -183,7 +184,8 @@ extension Document {
   }
 }
 
-/// Reads numbers and pieces from the front of bytes. Nothing is inlined, for browsers load this code.
+/// Reads numbers and strings from the front of bytes. Nothing is inlined, to keep the browser's
+/// program small.
 private struct KeptReader {
   let bytes: [UInt8]
   var position = 0
@@ -196,7 +198,7 @@ private struct KeptReader {
     position = form.utf8CodeUnitCount
   }
 
-  /// A whole number, which may be negative.
+  /// Reads an integer, which may be negative.
   @inline(never)
   mutating func number() throws(KeptNoteError) -> Int64 {
     let start = position
@@ -219,7 +221,7 @@ private struct KeptReader {
     return isNegative ? -number : number
   }
 
-  /// A number from 0 that an `Int` of 32 bits holds, too.
+  /// Reads a number that is not negative and also fits into an `Int` of 32 bits there.
   @inline(never)
   mutating func count() throws(KeptNoteError) -> Int {
     let start = position
@@ -246,7 +248,7 @@ private struct KeptReader {
     return text
   }
 
-  /// An operation in JSON form; `nil` for no bytes.
+  /// Reads an operation in JSON form; `nil` for zero bytes.
   @inline(never)
   mutating func operation(_ count: Int) throws(KeptNoteError) -> TextOperation? {
     guard count > 0 else { return nil }

@@ -1,6 +1,6 @@
 import SocketMessages
 
-/// A client's connection: opens it, says hello, keeps it alive, and opens another after a loss.
+/// A client's connection: opens it, sends the hello, keeps it alive, and reconnects after a loss.
 ///
 ///                 token                                      hello taken
 ///     authorising ─────▶ connecting ──opened──▶ greeting ──────────────▶ online
@@ -8,19 +8,19 @@ import SocketMessages
 ///       │      no tokens  │  └────── loss ────────┤◀────── loss ───────────┘
 ///       └── waiting ──────┘◀───── back-off ───────┘
 ///
-/// stopped: the app has not started it; or the server forbids reconnecting
+/// stopped: the app has not started it, or the server forbids reconnecting
 ///
-/// It knows nothing of notes and rooms.
+/// It does not know notes and rooms.
 struct Line: Sendable {
-  /// A change of the line that concerns all that goes over it.
+  /// A change of the connection that concerns notes and rooms.
   enum Signal {
     /// Messages can be sent.
     case online
-    /// They no longer can.
+    /// Messages can no longer be sent.
     case lost
   }
 
-  /// An answer to a message of the line's own.
+  /// The outcome of an answer to a message that the connection itself has sent.
   struct Answered {
     let line: Signal?
   }
@@ -29,33 +29,34 @@ struct Line: Sendable {
   private(set) var state = LineState.stopped(.asked)
   /// The client's identity.
   private(set) var claim: ClientClaim?
-  /// The person that the server has taken it for.
+  /// The person of the client, as the server has identified it.
   private(set) var person: String?
   /// The server's limits.
   private(set) var limits = Limits()
-  /// A claim that the server did not know just now.
+  /// The claim that the server has just rejected.
   private var doubted: ClientClaim?
   private var chance: SeededChance
 
   private var token: String?
-  /// The token that a hello or a refresh has carried, while it has no answer.
+  /// The token of the last hello or refresh.
   private var sentToken: String?
-  /// The token that the server has taken last.
+  /// The token that the server accepted last.
   private var goodToken: String?
   private var isTokenAsked = false
-  /// Whether a token came that no hello has carried yet.
+  /// Whether a token has arrived that no hello or refresh has contained yet.
   private var isTokenFresh = false
   private var helloMessage: Int?
   private var refreshMessage: Int?
-  /// The time at which a rate-limited refresh is tried again.
+  /// The time at which a rate-limited refresh is retried.
   private var refreshAt: Int64?
 
   private var attempts = 0
-  /// The range of the next delay, as the server asked.
+  /// The range of the next delay, as requested by the server.
   private var askedDelay: ClosedRange<Int64>?
-  /// The time at which the state has lasted too long: an opening, a silence, a delay.
+  /// The time at which the present state ends: the timeout of an opening or a silence, or the end
+  /// of a delay.
   private var stateEnds: Int64?
-  /// Whether a sign of life was asked for.
+  /// Whether a ping was sent since the last message.
   private var isPinged = false
   private var welcomedAt: Int64 = 0
 
@@ -68,7 +69,7 @@ struct Line: Sendable {
 
   var isOnline: Bool { state == .online }
 
-  /// The next time at which something is to be done.
+  /// The next time at which the connection must be woken.
   var deadline: Int64? { earlier(stateEnds, refreshAt) }
 
   private var timing: ClientTiming { settings.timing }
@@ -83,15 +84,15 @@ struct Line: Sendable {
 
   mutating func stop(_ turn: inout Turn) -> Signal? {
     let signal = release(&turn, hangsUp: true)
-    // The next start may be another person's: a token from before, or one that is on its way, is
-    // not theirs.
+    // The next start may be for another person, to whom the present or requested token does not
+    // belong.
     isTokenAsked = false
     isTokenFresh = false
     become(.stopped(.asked), &turn)
     return signal
   }
 
-  /// The client becomes another person's from here: it has no identity yet.
+  /// The client acts for another person from now on, without an identity.
   mutating func changePerson(_ turn: inout Turn) {
     guard state == .stopped(.otherPerson) else { return }
     claim = nil
@@ -99,7 +100,8 @@ struct Line: Sendable {
     start(&turn)
   }
 
-  /// The network is available again: there is no sense in waiting, and the connection may be dead.
+  /// The network is available again: reconnect now, and check whether an open connection is still
+  /// alive.
   mutating func reachable(_ turn: inout Turn) {
     switch state {
     case .waiting:
@@ -119,7 +121,7 @@ struct Line: Sendable {
   mutating func token(_ token: String?, _ turn: inout Turn) {
     isTokenAsked = false
     guard let token else {
-      // Without a token an open connection continues until the server ends it.
+      // Without a new token, an open connection continues until the server closes it.
       if state == .authorising { become(.stopped(.noToken), &turn) }
       return
     }
@@ -189,7 +191,7 @@ struct Line: Sendable {
           numbersMax: settings.takesNumbers ? ServerMessage.Author.numbersMax : nil)))
   }
 
-  /// The socket is closed, for whatever reason.
+  /// The socket was closed or could not be opened.
   mutating func closed(_ code: UInt16, _ turn: inout Turn) -> Signal? {
     switch state {
     case .stopped, .authorising, .waiting: return nil
@@ -197,7 +199,7 @@ struct Line: Sendable {
     }
     guard code >= 4500, code <= 4999 else { return lose(&turn, hangsUp: false) }
     if code == CloseReason.tokenExpired.rawValue, settings.usesTokens {
-      // Another token, and on: but one that ends at once would have this go round and round.
+      // Reconnect with another token at once, unless this one expired so soon that it could loop.
       guard isOnline, turn.now - welcomedAt >= timing.tokenLeast else {
         return lose(&turn, hangsUp: false)
       }
@@ -210,12 +212,12 @@ struct Line: Sendable {
     return signal
   }
 
-  /// Gives the connection up, and waits before the next.
+  /// Gives the connection up, and schedules the next.
   private mutating func lose(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
     let signal = release(&turn, hangsUp: hangsUp)
     let usual = min(timing.longestDelay, timing.firstDelay << Int64(min(attempts, 20)))
     attempts = min(attempts + 1, 20)
-    // Spread at random, or all clients of a restarted server would reconnect in one wave.
+    // Random, or all clients of a restarted server would reconnect at the same time.
     let delay = chance.draw(from: askedDelay ?? usual / 2...usual)
     askedDelay = nil
     let until = turn.after(delay)
@@ -224,7 +226,7 @@ struct Line: Sendable {
     return signal
   }
 
-  /// Releases the connection, and drops all that was to come over it.
+  /// Releases the connection, and forgets the answers that it would have brought.
   private mutating func release(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
     var signal: Signal?
     switch state {
@@ -252,7 +254,7 @@ struct Line: Sendable {
 
   // MARK: Messages
 
-  /// Something came: the connection is alive.
+  /// A message was received: the connection is alive.
   mutating func heard(_ turn: inout Turn) {
     guard isOnline else { return }
     isPinged = false
@@ -295,7 +297,8 @@ struct Line: Sendable {
     _ welcome: ServerMessage.Welcome, _ turn: inout Turn
   ) -> Signal? {
     if settings.isOnePersons, let person, !(welcome.personID?.isSame(as: person) ?? false) {
-      // The person has changed: the edits at hand are not theirs. The client keeps its identity.
+      // The person has changed; the unconfirmed edits belong to the former person. The client
+      // retains its identity.
       let signal = release(&turn, hangsUp: true)
       become(.stopped(.otherPerson), &turn)
       return signal
@@ -317,7 +320,7 @@ struct Line: Sendable {
     turn.actions.append(.welcome(welcome))
     isPinged = false
     stateEnds = turn.after(timing.quietBeforePing)
-    // One that came between the hello and its answer.
+    // A token that arrived between the hello and its answer.
     if isTokenFresh { refresh(&turn) }
     return .online
   }
@@ -330,9 +333,9 @@ struct Line: Sendable {
     refreshMessage = turn.send(.refresh(.init(token: token)))
   }
 
-  /// An answer came that cannot be read; `nil` if it does not answer the hello.
+  /// Handles an unreadable answer; returns `nil` if it does not answer the hello.
   ///
-  /// A server of another version would greet no better the second time: it has greeted already.
+  /// The server has already welcomed the client, so a second attempt would fail in the same way.
   mutating func misread(answering number: Int, _ turn: inout Turn) -> Answered? {
     guard number == helloMessage else { return nil }
     let signal = release(&turn, hangsUp: true)
@@ -340,7 +343,8 @@ struct Line: Sendable {
     return Answered(line: signal)
   }
 
-  /// An error came in reply to a message; `nil` if the message was not the line's own.
+  /// Handles an error that answers a message; returns `nil` if the connection has not sent the
+  /// message.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
   ) -> Answered? {
@@ -349,8 +353,8 @@ struct Line: Sendable {
       if error.retryable {
         refreshAt = turn.after(error.retryAfter, or: timing.retryAfter)
       } else {
-        // A token that is refused changes nothing: the connection ends in its time, and the next one
-        // starts with the token that was taken.
+        // A rejected token changes nothing: the connection continues until its token expires, and
+        // the next connection begins with the accepted token.
         if !isTokenFresh { token = goodToken }
         turn.actions.append(.refreshed(error.code))
       }
@@ -366,8 +370,8 @@ struct Line: Sendable {
       return Answered(line: lose(&turn, hangsUp: true))
     }
     if let claim {
-      // Either the server no longer knows this client, and will give it a new id. Or it rejects the
-      // token: then it hangs up, and the client keeps its identity.
+      // Either the server no longer knows this client and will assign a new id, or it rejects the
+      // token and closes the connection; in the second case the client retains its identity.
       doubted = claim
       self.claim = nil
       sayHello(&turn)

@@ -1,11 +1,11 @@
 import OTCore
 import SocketMessages
 
-// Changes: those received from other clients, and own ones until they are acknowledged or refused.
+// Changes: received from other clients, and own ones until they are acknowledged or refused.
 
 extension NoteMachine {
   mutating func changes(_ changes: ServerMessage.Changes, _ turn: inout Turn) {
-    // Until a join is answered, the answer will hold all of this again.
+    // Before a join is answered, changes are ignored: the answer will contain them.
     guard phase == .live, changes.revision >= 1, changes.revision <= .max - changes.changes.count
     else { return }
     do throws(SynchronizerError) {
@@ -21,11 +21,11 @@ extension NoteMachine {
     tellStatus(&turn)
   }
 
-  /// Takes changes that have become revisions, in order; those at or below the newest revision
-  /// known were seen already.
+  /// Applies changes that have become revisions, in order. Those at or below the newest revision
+  /// known were applied before.
   ///
-  /// - Parameter isMissed: Whether they are the answer to a join. Only then can an own change be
-  ///   among them that this process has not sent.
+  /// - Parameter isMissed: Whether the changes were missed and requested. Only those can contain an
+  ///   own change that this process has not sent.
   mutating func take(
     _ changes: [ServerMessage.Change], from first: Int, isMissed: Bool, _ turn: inout Turn
   ) throws(SynchronizerError) {
@@ -42,8 +42,8 @@ extension NoteMachine {
       } else if isMissed, isRestored {
         try supersede(change.operation, name, revision: revision, &turn)
       } else if isMissed {
-        // One that was given up here. What waits now has nothing to do with it, and gets a number
-        // behind it.
+        // An own change that was given up here. The waiting edits are independent of it, and get a
+        // later number.
         try receive(change.operation, name, revision: revision, &turn)
         isRefused = true
       } else {
@@ -56,8 +56,8 @@ extension NoteMachine {
   private mutating func receive(
     _ operation: TextOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {
-    // In place, for a copy would have both texts copied where they change. An operation that fits
-    // the server's text fits after each of the steps.
+    // In place, because a copy would make both texts copy their changed nodes. An operation that
+    // fits the server's text fits in each of these steps.
     guard let length = replica?.server.scalarCount, operation.baseLength == length else {
       throw .operation(
         .lengthMismatch(expected: replica?.server.scalarCount ?? 0, found: operation.baseLength))
@@ -100,8 +100,8 @@ extension NoteMachine {
     transmit(next ?? nil, &turn)
   }
 
-  /// An own change that is not in flight: this note was restored from a state older than that
-  /// change, which therefore has in it whatever waited then.
+  /// Applies an own change that is not in flight: this note was restored from a state older than
+  /// the change, so the change contains all edits that waited in that state.
   private mutating func supersede(
     _ operation: TextOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {
@@ -130,7 +130,7 @@ extension NoteMachine {
   mutating func acknowledged(_ answer: ServerMessage.Acknowledged, _ turn: inout Turn) {
     guard phase == .live, let known = replica?.synchronizer,
       known.changeInFlight?.sequence == answer.sequence,
-      // The answer to a change that was sent again may come after the change itself came by.
+      // A change that was sent again may be acknowledged after it was received as a revision.
       answer.revision > known.revision
     else { return }
     do throws(SynchronizerError) {
@@ -146,7 +146,7 @@ extension NoteMachine {
 
   // MARK: Sending
 
-  /// Sends a change, after what has to be kept before it.
+  /// Sends a change, and stores the edits first if necessary.
   mutating func transmit(_ change: ClientSynchronizer.Change?, _ turn: inout Turn) {
     guard let change, let replica, phase == .live, turn.isOnline else { return }
     let (number, bytes) = turn.encode(
@@ -155,22 +155,23 @@ extension NoteMachine {
           documentID: documentID, epoch: replica.synchronizer.epoch, revision: change.revision,
           sequence: change.sequence, operation: change.operation)))
     guard bytes.count <= turn.limits.messageBytesMax else {
-      // The server would end the connection over it.
+      // The server would close the connection because of it.
       return refused(
         change.sequence, .tooLarge, retryable: false, retryAfter: nil, &turn)
     }
-    // The state on disk contains all waiting edits as one.
+    // The stored state contains all waiting edits as one.
     if replica.synchronizer.isPart { keeping.goBeyond() }
     keepBeforeSending(&turn)
     changeMessage = (number, change.sequence)
     turn.actions.append(.send(bytes))
   }
 
-  /// Tries again what was put off.
+  /// Retries a deferred change.
   mutating func resend(_ turn: inout Turn) {
     guard phase == .live, let synchronizer = replica?.synchronizer else { return }
     if synchronizer.isOvertaken {
-      // It was made on a text that is no more; joining again makes it a change of the new one.
+      // The change applies to a text that is obsolete; joining again makes it a change of the new
+      // one.
       rejoin(&turn)
     } else {
       transmit(synchronizer.retry(), &turn)
@@ -179,7 +180,7 @@ extension NoteMachine {
 
   // MARK: Refusals
 
-  /// Whether joining again may cure a refusal.
+  /// Whether joining again may resolve a refusal.
   private func isCuredByJoining(_ code: ErrorCode) -> Bool {
     switch code {
     case .epochChanged, .historyGone, .futureRevision, .lengthMismatch, .notJoined, .sequenceGap:
@@ -195,22 +196,21 @@ extension NoteMachine {
   mutating func refused(
     _ sequence: Int, _ code: ErrorCode, retryable: Bool, retryAfter: Int?, _ turn: inout Turn
   ) {
-    // An edit that is refused during a join is sent once more after it; one change sent twice may
-    // be refused twice.
+    // A change that is refused during a join is sent once more after it. A change that was sent
+    // twice may be refused twice.
     guard phase == .live, var replica, replica.synchronizer.changeInFlight?.sequence == sequence
     else { return }
     defer { tellStatus(&turn) }
     changeMessage = nil
     let isOvertaken = replica.synchronizer.isOvertaken
-    // An overtaken change is not sent again as it was, so there is nothing to wait for but its
-    // turn.
+    // An overtaken change is never sent again unaltered, so only a rate limit is a reason to wait.
     if isOvertaken ? code == .tooFast : retryable {
       putOff = .change
       retryAt = turn.after(retryAfter, or: timing.retryAfter)
       return
     }
     if isOvertaken || isCuredByJoining(code), rejoinCount < Self.rejoinsMax {
-      // The server and this client see the document differently. Joining again settles that.
+      // Server and client see different documents; joining again resolves that.
       rejoinCount += 1
       return rejoin(&turn)
     }

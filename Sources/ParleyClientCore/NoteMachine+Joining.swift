@@ -1,20 +1,20 @@
 import OTCore
 import SocketMessages
 
-// Joining, resuming, and joining again when client and server disagree.
+// Joining, resuming, and joining again after client and server have disagreed.
 
 extension NoteMachine {
-  /// Asks for the document: for what was missed, or for the whole text.
+  /// Requests the document: the missed changes, or the whole text.
   ///
-  /// One join at a time: a second would have the changes between both come twice.
+  /// Only one join is pending at a time: the reply to a second one would repeat changes.
   ///
-  /// - Parameter pages: Whether it reads in pages what is too much for one message. Without, the
-  ///   whole text comes.
+  /// - Parameter pages: Whether missed changes are read in pages if one message is too small for
+  ///   them. If `false`, the server then sends the whole text.
   mutating func join(
     fresh isFresh: Bool = false, pages: Bool = true, _ turn: inout Turn
   ) {
     guard turn.isOnline, pendingJoin == nil, pendingPage == nil, phase != .left else { return }
-    // Whatever was to be tried again: the answer brings it about.
+    // The answer settles any deferred work.
     putOff = nil
     retryAt = nil
     changeMessage = nil
@@ -29,38 +29,39 @@ extension NoteMachine {
     pendingJoin = PendingJoin(message: number, isFresh: isFresh, pages: pages)
   }
 
-  /// The change whose fate the reply to a join is to tell: the one in flight, or the one that an
-  /// earlier process may have sent after its last keep.
+  /// The change whose outcome a reply to a join must report: the one in flight, or the one that an
+  /// earlier process may have sent after its state was last stored.
   private var unanswered: ChangeName? {
     guard let clientID, let synchronizer = replica?.synchronizer else { return nil }
     if let change = synchronizer.changeInFlight {
       return ChangeName(clientID: clientID, sequence: change.sequence)
     }
-    // Under no id nothing was ever sent.
+    // Without a client id, nothing was ever sent.
     guard isRestored, synchronizer.unconfirmedCount > 0, !clientID.isSame(as: KeptNote.nobody)
     else { return nil }
     return ChangeName(clientID: clientID, sequence: synchronizer.numberOfNext)
   }
 
-  /// The number of the last change under the former id that the log holds, as a reply tells; `nil`
-  /// if the id is still the same, and the reply's `lastSequence` tells it.
+  /// Returns the number of the last stored change under the former client id, from a reply; `nil`
+  /// if the id has not changed, in which case the reply's `lastSequence` applies.
   private func formerSequence(_ settled: ChangeName?, _ turn: Turn) -> Int? {
     guard let clientID, !isSame(clientID, turn.clientID) else { return nil }
-    // A server that does not tell holds nothing under the new id, and may hold it under the former.
+    // If the server does not say, it has no change under the new id, and may have some under the
+    // former.
     guard let settled, clientID.isSame(as: settled.clientID) else { return 0 }
     return max(settled.sequence, 0)
   }
 
-  /// The change in flight cannot be stored as it was sent. Another copy of it may still be under
-  /// way: the reply to a join says whether that was stored.
+  /// Joins again because the change in flight cannot be stored as it was sent. A copy of it may
+  /// still be on its way; the reply to the join says whether the server has stored it.
   mutating func rejoin(_ turn: inout Turn) {
     isRefused = true
     replica?.synchronizer.disconnect()
     join(&turn)
   }
 
-  /// Recovers from a message that does not fit: one got lost, or one side is wrong.
-  /// Joining again brings what was missed; the second time, the whole text.
+  /// Recovers from a message that does not match the local state: a message was lost, or one side
+  /// is wrong. The first recovery requests what was missed, later ones the whole text.
   mutating func recover(_ turn: inout Turn) {
     tell(.outOfStep, &turn)
     replica?.synchronizer.disconnect()
@@ -77,7 +78,7 @@ extension NoteMachine {
     }
   }
 
-  /// A message that could not be read may have been for this note.
+  /// Recovers from an unreadable message, which may have concerned this note.
   mutating func misread(_ turn: inout Turn) {
     guard phase == .live else { return }
     recover(&turn)
@@ -113,8 +114,8 @@ extension NoteMachine {
     unconfirmedMoved(&turn)
   }
 
-  /// The whole text has come: for the first time, because too much has happened since, or because
-  /// the history is another one.
+  /// Applies the whole text: the first one, or one that replaces a text whose missed changes are
+  /// too many or of another history.
   private mutating func take(
     _ text: Document, _ joined: ServerMessage.Joined, _ turn: inout Turn
   ) throws(SynchronizerError) {
@@ -138,8 +139,8 @@ extension NoteMachine {
       isSameConnection: false, &turn)
   }
 
-  /// The server still has everything since: takes what was missed, in order; what of it is this
-  /// client's own is an acknowledgement. What is still in flight then goes out again.
+  /// Applies the missed changes, in order. Own changes among them are acknowledgements. A change
+  /// that is still in flight is then sent again.
   private mutating func resume(
     _ missed: [ServerMessage.Change], _ joined: ServerMessage.Joined, _ turn: inout Turn
   ) throws(SynchronizerError) {
@@ -151,10 +152,9 @@ extension NoteMachine {
     phase = .live
     try take(missed, from: known.revision + 1, isMissed: true, &turn)
     if let change = joined.change { replica?.change = change }
-    // The server no longer knew this client. Those of its edits that were stored have just been
-    // received under the old id, so the rest is safe to send under the new one, from the number it
-    // expects. The same holds for refused edits: sent as the same bytes they would be refused
-    // again.
+    // The server no longer knew this client. Its stored edits have just been received under the old
+    // id, so the others can be sent under the new one, from the number that the server expects. The
+    // same holds for refused edits: sent unaltered, they would be refused again.
     let isMoved = !isSame(clientID, turn.clientID)
     clientID = turn.clientID
     if isMoved || isRefused {
@@ -189,7 +189,7 @@ extension NoteMachine {
     tellStatus(&turn)
   }
 
-  /// Carries the edits at hand over to another text.
+  /// Moves the unconfirmed edits onto another text.
   private mutating func rebase(
     onto text: Document, epoch: String, revision: Int, lastSequence: Int, formerSequence: Int?,
     change: ChangeName?, isSameConnection: Bool, _ turn: inout Turn
@@ -211,8 +211,8 @@ extension NoteMachine {
     isRefused = false
     isRestored = false
     refusal = nil
-    // A change that was refused, and now is overtaken, gets no other answer: its time to try again is
-    // the time to join again.
+    // A change that was refused and is now overtaken gets no other answer. Its retry time is the
+    // time of the next join.
     if putOff != .change || !moved.synchronizer.isOvertaken {
       putOff = nil
       retryAt = nil
@@ -227,9 +227,9 @@ extension NoteMachine {
     }
   }
 
-  /// An error came in reply to a message.
+  /// Handles an error that answers a message.
   ///
-  /// - Returns: whether that message was this note's.
+  /// - Returns: Whether this note has sent that message.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
   ) -> Bool {

@@ -1,22 +1,22 @@
 import OTCore
 import SocketMessages
 
-// The state of a note that is kept on disk, and the time of keeping it.
+// The stored state of a note, and the times of storing it.
 
-/// The state of a note on disk, as far as this client knows.
+/// The stored state of a note, as far as this client knows.
 struct Keeping: Sendable {
-  /// The time at which the edits at hand are kept.
+  /// The time at which unconfirmed edits are stored.
   var at: Int64?
-  /// Whether there is anything on disk.
+  /// Whether a state is stored, or is being stored.
   private(set) var isThere = false
-  /// Whether what is sent next goes beyond what is on disk: a process restored from that would send
-  /// edits twice.
+  /// Whether the next change contains more than the stored state. A process restored from that
+  /// state would send edits twice.
   private(set) var isOutdated = false
-  /// Whether the last keep has failed.
+  /// Whether the last write has failed.
   private(set) var isFailing = false
-  /// Whether the last keep is on disk.
+  /// Whether the last write has succeeded.
   private(set) var isDone = false
-  /// The last keep: whether it was required, and whether it took the place of what was outdated.
+  /// The last write: whether it was required, and whether it replaced an outdated state.
   private var wasRequired = false
   private var wasOutdated = false
   private var delay: Int64?
@@ -27,10 +27,10 @@ struct Keeping: Sendable {
     isOutdated = true
   }
 
-  /// The edits at hand have become another change than what is on disk says.
+  /// The unconfirmed edits differ from the stored state from now on.
   mutating func goBeyond() { isOutdated = isThere }
 
-  /// A keep is asked for.
+  /// A write was requested.
   mutating func asked(isRequired: Bool) {
     at = nil
     isDone = false
@@ -40,32 +40,32 @@ struct Keeping: Sendable {
     isOutdated = false
   }
 
-  /// A keep is on disk.
+  /// A write has succeeded.
   mutating func done(took: Int64, _ timing: ClientTiming) {
     isFailing = false
     isDone = true
-    // However long the note: most of the time is the person's.
-    // Without a check for overflow, which on 32 bits asks for a library: both are small.
+    // The delay grows with the duration of the write, so that writing takes a small share of the
+    // time. Wrapping arithmetic cannot overflow with these bounds, and needs no library on 32 bits.
     let share = min(max(took, 0), 3_600_000) &* timing.keepShare
     delay = min(max(timing.keepAfter, share), timing.keepWithin)
   }
 
-  /// A keep has failed, and is to be tried again.
+  /// A write has failed and is retried at `again`.
   mutating func failed(again: Int64?) {
     isFailing = again != nil
     at = again
-    // The former state has been removed, see ``NoteAction/keep(_:isRequired:)``; or it is still
-    // there.
+    // After a required write, the former state has been deleted, see
+    // ``NoteAction/keep(_:isRequired:)``; otherwise it is still stored.
     if wasRequired { isThere = false } else { isOutdated = wasOutdated && isThere }
   }
 
-  /// There is nowhere to keep it.
+  /// The client has no storage.
   mutating func came(toNothing timing: ClientTiming) {
     forgotten()
     delay = timing.keepWithin
   }
 
-  /// There is nothing to keep.
+  /// There is nothing to store.
   mutating func forgotten() {
     at = nil
     isThere = false
@@ -73,14 +73,15 @@ struct Keeping: Sendable {
     isFailing = false
   }
 
-  /// Has the edits at hand kept soon.
+  /// Schedules a write of the unconfirmed edits.
   mutating func schedule(_ turn: Turn, _ timing: ClientTiming) {
     if at == nil { at = turn.after(delay ?? timing.keepAfter) }
   }
 }
 
 extension NoteMachine {
-  /// The number of unconfirmed edits may be another: keeps them soon, or forgets them.
+  /// Updates storage after a change of the unconfirmed edits: schedules a write, or deletes the
+  /// stored state.
   mutating func unconfirmedMoved(_ turn: inout Turn) {
     if unconfirmed == 0 {
       forget(&turn)
@@ -90,17 +91,17 @@ extension NoteMachine {
     }
   }
 
-  /// Keeps the edits at hand, if there are any.
+  /// Stores the unconfirmed edits. If there are none, deletes the stored state.
   ///
-  /// - Parameter isRequired: Whether something is sent behind it that goes beyond what is on disk.
+  /// - Parameter isRequired: Whether the next `send` contains more than the stored state.
   mutating func keepNow(isRequired: Bool = false, _ turn: inout Turn) {
     guard unconfirmed > 0, let kept else { return forget(&turn) }
     keeping.asked(isRequired: isRequired)
     tell(.keep(kept, isRequired: isRequired), &turn)
   }
 
-  /// Keeps what is about to be sent where it goes beyond what is on disk: sent under a
-  /// new id or number, or made of other edits. A note that was never kept has nothing to go beyond.
+  /// Stores the edits before a send that contains more than the stored state: under a new client id
+  /// or number, or with other edits. If nothing is stored, nothing is outdated.
   mutating func keepBeforeSending(_ turn: inout Turn) {
     if keeping.isOutdated { keepNow(isRequired: true, &turn) }
   }
@@ -115,9 +116,9 @@ extension NoteMachine {
     if isThere { tell(.forget, &turn) }
   }
 
-  /// A copy of the server's text, for opening the note later without a connection. It holds no
-  /// edits, which are kept separately, and belongs to no client: edits on it are sent as those of
-  /// the client that opens it.
+  /// A copy of the server's text, for opening the note later without a connection. It contains no
+  /// edits, which are stored separately, and belongs to no client: edits on it are sent by the
+  /// client that opens it.
   var copy: KeptNote? {
     guard let replica else { return nil }
     let synchronizer = replica.synchronizer
@@ -128,7 +129,7 @@ extension NoteMachine {
       server: replica.server, local: replica.server)
   }
 
-  /// The state to keep.
+  /// The state to store.
   private var kept: KeptNote? {
     guard let replica, let clientID else { return nil }
     return KeptNote(

@@ -1,15 +1,15 @@
 import OTCore
 import SocketMessages
 
-// Changes with numbers in place of ids.
+// Changes with numbers instead of ids.
 
-/// The numbers of a note and its authors, as the server has given them on this connection.
+/// The numbers of a note and its authors, as assigned by the server on this connection.
 struct NoteNumbers: Sendable {
   /// The document's number.
   let document: Int
-  /// The time from which times are counted.
+  /// The time that times are relative to, in milliseconds since 1970.
   private let time: Int64
-  /// The authors in the order of their numbers, the most recent last: the server uses no others.
+  /// The authors sorted by number, the newest last. The server uses only these.
   private var authors: [ServerMessage.Author] = []
 
   init(_ numbers: ServerMessage.Numbers) {
@@ -18,9 +18,10 @@ struct NoteNumbers: Sendable {
     add(numbers.authors)
   }
 
-  /// Takes authors who have a number from now on.
+  /// Adds authors with newly assigned numbers.
   ///
-  /// - Complexity: O(*n*) of them, since they have the highest numbers, and O(1) amortized to drop the oldest.
+  /// - Complexity: O(*n*) new authors, because they have the highest numbers; dropping the oldest
+  ///   is O(1) amortized.
   mutating func add(_ more: [ServerMessage.Author]) {
     let most = ServerMessage.Author.numbersMax
     for author in more.suffix(most) {
@@ -34,7 +35,7 @@ struct NoteNumbers: Sendable {
     if authors.count >= 2 * most { authors.removeFirst(authors.count - most) }
   }
 
-  /// The place of the first author with this number or a higher one.
+  /// Returns the index of the first author with this number or a higher one.
   private func place(of number: Int) -> Int {
     var (low, high) = (0, authors.count)
     if let last = authors.last, last.number < number { return high }
@@ -45,7 +46,7 @@ struct NoteNumbers: Sendable {
     return low
   }
 
-  /// The changes with ids; `nil` if a number in them has no author.
+  /// Returns the changes with client ids; `nil` if a number has no author.
   func changes(
     _ run: ServerMessage.NumberedChanges.Run, of documentID: String
   ) -> ServerMessage.Changes? {
@@ -66,11 +67,11 @@ struct NoteNumbers: Sendable {
 }
 
 extension NoteMachine {
-  /// Changes come with numbers. A number without an author means that a message got lost, or that
-  /// one side is wrong: the reply to another join lists all numbers.
+  /// Handles changes with numbers. If a number has no author, a message was lost or one side is
+  /// wrong; the reply to another join lists all numbers.
   mutating func changes(_ numbered: ServerMessage.NumberedChanges, _ turn: inout Turn) {
     numbers?.add(numbered.authors)
-    // Until a join is answered, the answer will hold all of this again, and the numbers.
+    // Before a join is answered, changes are ignored: the answer will contain them and the numbers.
     guard phase == .live else { return }
     guard let changes = numbers?.changes(numbered.run, of: documentID) else {
       recover(&turn)

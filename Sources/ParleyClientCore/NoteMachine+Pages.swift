@@ -1,14 +1,15 @@
 import OTCore
 import SocketMessages
 
-// Resuming after a long absence: missed changes are read in pages, and each is applied as if it had
-// been received by itself. So edits remain where they were typed, however much has happened.
+// Resuming after a long absence. Missed changes are read in pages, and each is applied as if it had
+// been received alone, so edits remain at their positions, however much has changed.
 //
 //     join ─▶ behind ─▶ page ─▶ page ─▶ … ─▶ join ─▶ joined
 //                         └──history gone──▶ join ─▶ joined with the text
 
 extension NoteMachine {
-  /// The server has more than it sends at once: it is asked for in pages.
+  /// Requests missed changes in pages, because the server has more of them than one message may
+  /// contain.
   mutating func behind(
     _ behind: ServerMessage.Behind, answering number: Int?, _ turn: inout Turn
   ) {
@@ -18,8 +19,8 @@ extension NoteMachine {
     guard let known = replica?.synchronizer, behind.epoch.isSame(as: known.epoch),
       behind.revision > known.revision
     else { return recover(&turn) }
-    // The change in flight was stored by now, or never will be as it was sent: it comes by in the
-    // pages, or goes out as a new change once they are read.
+    // The change in flight is either stored already, or will never be stored as it was sent. It is
+    // among the pages, or is sent as a new change after them.
     isRefused = true
     askForPage(&turn)
   }
@@ -29,7 +30,7 @@ extension NoteMachine {
     pendingPage = turn.send(.documentHistory(.init(documentID: documentID, resume: resume)))
   }
 
-  /// A page has come.
+  /// Handles a page of missed changes.
   mutating func missed(
     _ page: ServerMessage.DocumentHistory, answering number: Int?, _ turn: inout Turn
   ) {
@@ -41,8 +42,8 @@ extension NoteMachine {
       !page.changes.isEmpty || !page.hasMore
     else { return recover(&turn) }
     guard !page.changes.isEmpty else {
-      // The server announced more changes, which its log has lost since. Joining again says how the
-      // log continues, unless the server repeats its answer.
+      // The server announced more changes, but its log has lost them since. Joining again shows how
+      // the log continues, unless the server repeats this answer.
       guard rejoinCount < Self.rejoinsMax else { return recover(&turn) }
       rejoinCount += 1
       return join(&turn)
@@ -58,10 +59,10 @@ extension NoteMachine {
     if page.hasMore { askForPage(&turn) } else { join(&turn) }
   }
 
-  /// Has changes be as large as the server takes them; what is larger goes as several.
+  /// Limits changes to the size that the server accepts; larger ones are sent as several.
   mutating func limitChanges(_ turn: Turn) {
     guard let epoch = replica?.synchronizer.epoch else { return }
-    // All bytes around the operation, names escaped at worst.
+    // The maximum bytes around the operation, with all names escaped.
     let around = 160 + 6 * (documentID.utf8.count + epoch.utf8.count)
     let limits = turn.limits
     replica?.synchronizer.limits = OperationLimits(
@@ -71,7 +72,7 @@ extension NoteMachine {
 }
 
 extension NoteMachine.Replica {
-  /// The point from which the server is to resume.
+  /// The point from which the server resumes.
   var resumePoint: ResumePoint {
     ResumePoint(
       epoch: synchronizer.epoch, revision: synchronizer.revision, change: change)
@@ -79,7 +80,7 @@ extension NoteMachine.Replica {
 }
 
 extension ErrorCode {
-  /// Whether the changes asked for cannot be read, now or later.
+  /// Whether the error means that the requested changes can never be read.
   var meansNoHistory: Bool {
     switch self {
     case .historyGone, .epochChanged, .futureRevision: true
@@ -93,7 +94,8 @@ extension ErrorCode {
 }
 
 extension TextOperation {
-  /// The places in the text after the operation where it has inserted, and where it has deleted.
+  /// The ranges of inserted text in the text after the operation, and an empty range for each
+  /// deletion.
   var changedPlaces: [Range<Int>] {
     var places: [Range<Int>] = []
     var position = 0

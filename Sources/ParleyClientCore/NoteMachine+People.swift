@@ -6,7 +6,7 @@ import SocketMessages
 extension NoteMachine {
   mutating func presence(_ presence: ServerMessage.Presence, _ turn: inout Turn) {
     guard phase == .live else { return }
-    // It names no revision, so its carets may belong to another text.
+    // The message contains no revision, so its carets may refer to another text.
     listPeople(
       joined: presence.joined, updated: presence.updated, left: presence.left,
       count: presence.people, hasPlaces: false, &turn)
@@ -32,7 +32,7 @@ extension NoteMachine {
     if people.set(placed, of: selections.clientID) { tell(.carets, &turn) }
   }
 
-  /// The text on the screen has changed: carets go with it.
+  /// Moves the carets of all people after a change of the text on the screen.
   mutating func movePeople(over operation: TextOperation, by author: String?, isOwn: Bool) {
     people.move(over: operation, by: author)
     for index in selections.indices {
@@ -40,7 +40,7 @@ extension NoteMachine {
     }
   }
 
-  // MARK: This person's carets
+  // MARK: Carets of this person
 
   mutating func select(_ selections: [Selection], _ turn: inout Turn) {
     guard selections != self.selections else { return }
@@ -55,8 +55,8 @@ extension NoteMachine {
 
   mutating func sendSelection(_ turn: inout Turn) {
     guard phase == .live, turn.isOnline, selectionIsNews, !selections.isEmpty, let replica,
-      // Positions count in the server's text. While edits are on their way the others move this
-      // caret by the edits themselves; when the last one is confirmed, this is done again.
+      // Positions refer to the server's text. Meanwhile, other clients move this caret with the
+      // edits themselves; the selection is sent once the last edit is confirmed.
       replica.synchronizer.unconfirmedCount == 0
     else { return }
     selectionIsNews = false
@@ -71,7 +71,7 @@ extension NoteMachine {
   }
 }
 
-/// The way from positions in the server's text to those on the screen.
+/// Maps positions in the server's text to positions on the screen.
 private struct Placing {
   private let end: Int
   private let pending: TextOperation?

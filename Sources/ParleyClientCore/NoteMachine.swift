@@ -1,31 +1,32 @@
 import OTCore
 import SocketMessages
 
-/// A note as this client sees it: joins its document, keeps the synchroniser in step with the
-/// server, and says what the screen and the disk have to do.
+/// The client's side of a note: joins its document, keeps the synchroniser in step with the server,
+/// and emits actions for the screen and the disk.
 ///
 ///     joining ──joined──▶ live ◀──joined── away        failed · deleted · left
 ///                          └──line lost, rejoin──▶┘
 ///
-/// The exactly-once rule, seen from here: a change is sent once, and after a loss of the line again
-/// as the same bytes, at the same base revision, under the same number. The synchroniser remembers
-/// the change; the note decides when it goes out.
+/// The exactly-once rule on this side: a change is sent once, and after a loss of the connection
+/// again with the same bytes, base revision and number. The synchroniser stores the change; the
+/// note decides when to send it.
 struct NoteMachine: Sendable {
-  /// The two texts, and the edits between them.
+  /// The local and the server's text, and the edits between them.
   struct Replica: Sendable {
-    /// The text on the screen: with all edits made here.
+    /// The text on the screen, with all local edits.
     var local: Document
     /// The server's text at the synchroniser's revision.
     var server: Document
-    /// The change that made that revision, if it is known.
+    /// The change that created that revision, if it is known.
     var change: ChangeName?
     var synchronizer: ClientSynchronizer
   }
 
-  /// Work that was put off for a while.
+  /// Work that is deferred until a retry.
   enum PutOff: Sendable, Equatable {
     case join(fresh: Bool, pages: Bool)
-    /// A page of missed changes. To join instead would use up the rate limit again and again.
+    /// A request for a page of missed changes. A join instead would repeatedly use up the rate
+    /// limit.
     case page
     case change
   }
@@ -33,38 +34,38 @@ struct NoteMachine: Sendable {
   /// A join that has no answer yet.
   struct PendingJoin: Sendable {
     let message: Int
-    /// Whether the whole text was asked for.
+    /// Whether the whole text was requested.
     let isFresh: Bool
-    /// Whether it may be answered that too much was missed for one message.
+    /// Whether the answer may be `behind`.
     let pages: Bool
   }
 
   let documentID: String
   let timing: ClientTiming
-  /// Without `leaving`, which only the app sees.
+  /// The phase; never `leaving`, which only the app sees.
   var phase = NoteStatus.Phase.joining
   var access = ServerMessage.Joined.Access.write
   var title = ""
   var replica: Replica?
-  /// The id under which the edits at hand were sent.
+  /// The client id under which the unconfirmed edits were sent.
   var clientID: String?
-  /// Why the edits at hand are held back.
+  /// The refusal that holds back the unconfirmed edits.
   var refusal: ErrorCode?
 
-  // Requests to the server without an answer.
+  // Pending requests to the server.
   var pendingJoin: PendingJoin?
-  /// The page of missed changes that was asked for.
+  /// The pending request for a page of missed changes.
   var pendingPage: Int?
   var changeMessage: (number: Int, sequence: Int)?
   var selectMessage: Int?
-  /// Whether the change in flight was refused for where it was made, and goes out as a new one after
-  /// the next join.
+  /// Whether the change in flight is obsolete as it was sent, and becomes a new change after the
+  /// next join.
   var isRefused = false
-  /// Whether it was restored from a kept state, and has not heard from the server since.
+  /// Whether the note was restored from a stored state and has not been joined since.
   var isRestored = false
-  /// Whether the app has closed it, while its edits are on the way to the disk or the server.
+  /// Whether the app has closed the note while its edits are being stored or confirmed.
   private(set) var isLeaving = false
-  /// Joins in a row that were to mend a disagreement.
+  /// Joins after a disagreement since the last acknowledged change.
   var rejoinCount = 0
   var putOff: PutOff?
   var retryAt: Int64?
@@ -74,9 +75,9 @@ struct NoteMachine: Sendable {
   /// The numbers of the document and its authors on this connection.
   var numbers: NoteNumbers?
 
-  // People.
+  // The people.
   var people = NotePeople()
-  /// This person's carets, on the screen.
+  /// This person's carets in the text on the screen.
   var selections: [Selection] = []
   var selectionIsNews = false
   var selectAt: Int64?
@@ -88,15 +89,15 @@ struct NoteMachine: Sendable {
     self.timing = timing
   }
 
-  /// The number of times joining again is tried without a change getting through.
+  /// Maximum joins after a disagreement without an acknowledged change.
   static let rejoinsMax = 3
 
-  /// The edits that the server has not confirmed.
+  /// The number of edits that the server has not confirmed.
   var unconfirmed: Int { replica?.synchronizer.unconfirmedCount ?? 0 }
 
   var isLeft: Bool { phase == .left }
 
-  /// Whether the app has closed it.
+  /// Whether the app has closed the note.
   var isClosed: Bool { isLeaving || isLeft }
 
   var status: NoteStatus {
@@ -110,7 +111,7 @@ struct NoteMachine: Sendable {
     return status
   }
 
-  /// The next time at which something is to be done.
+  /// The next time at which the note must be woken.
   var deadline: Int64? {
     earlier(earlier(retryAt, selectAt), earlier(keeping.at, people.deadline))
   }
@@ -193,7 +194,7 @@ struct NoteMachine: Sendable {
     leaveIfDone(&turn)
   }
 
-  /// Opens a note again that the app has closed a moment ago: it continues with all its edits.
+  /// Reopens a note that the app has just closed. It continues with all its edits.
   mutating func openAgain(_ turn: inout Turn) {
     guard isLeaving else { return }
     isLeaving = false
@@ -204,7 +205,7 @@ struct NoteMachine: Sendable {
     tellStatus(&turn)
   }
 
-  /// Leaves a note that the app has closed, if nothing is lost by it.
+  /// Leaves a note that the app has closed, once no edit can be lost by it.
   mutating func leaveIfDone(_ turn: inout Turn) {
     guard isLeaving, unconfirmed == 0 || keeping.isDone || !mayConfirm else { return }
     isLeaving = false
@@ -216,7 +217,7 @@ struct NoteMachine: Sendable {
     tellStatus(&turn)
   }
 
-  /// Whether the server may confirm edits without any help by the person.
+  /// Whether the server may confirm edits without an action of the person.
   private var mayConfirm: Bool {
     switch phase {
     case .joining, .live, .away: refusal == nil
@@ -236,7 +237,7 @@ struct NoteMachine: Sendable {
     if turn.isOnline { join(&turn) }
   }
 
-  /// Nothing is waited for any longer.
+  /// Forgets all pending requests and retries.
   mutating func settle() {
     pendingJoin = nil
     pendingPage = nil
@@ -263,8 +264,7 @@ struct NoteMachine: Sendable {
     unconfirmedMoved(&turn)
   }
 
-  /// The screen has another text than this note: the note starts again from the edits that are
-  /// known.
+  /// Restarts the screen from the known edits, because it shows another text than this note's.
   private mutating func misfit(_ turn: inout Turn) {
     tell(.misfit, &turn)
     guard let held = replica else { return }
@@ -276,13 +276,13 @@ struct NoteMachine: Sendable {
 
   // MARK: The line
 
-  /// Messages can be sent.
+  /// Joins, because messages can be sent again.
   mutating func online(_ turn: inout Turn) {
     join(&turn)
     tellStatus(&turn)
   }
 
-  /// Messages no longer can.
+  /// Stops waiting for answers, because the connection was lost.
   mutating func lost(_ turn: inout Turn) {
     settle()
     numbers = nil
@@ -294,7 +294,7 @@ struct NoteMachine: Sendable {
     tellStatus(&turn)
   }
 
-  // MARK: Telling
+  // MARK: Actions
 
   mutating func tell(_ action: NoteAction, _ turn: inout Turn) {
     switch action {
@@ -304,7 +304,7 @@ struct NoteMachine: Sendable {
     turn.actions.append(.note(documentID, action))
   }
 
-  /// Tells the state if it is another.
+  /// Reports the state if it has changed.
   mutating func tellStatus(_ turn: inout Turn) {
     let status = status
     guard status != reportedStatus else { return }

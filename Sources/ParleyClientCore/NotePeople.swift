@@ -1,7 +1,7 @@
 public import OTCore
 import SocketMessages
 
-/// Another who has a note open.
+/// Another person who has a note open.
 public struct NotePerson: Sendable, Equatable {
   /// The client's id.
   public let clientID: String
@@ -11,21 +11,21 @@ public struct NotePerson: Sendable, Equatable {
   public var color: String?
   /// The person's carets, in scalars of the text on the screen.
   public var selections: [Selection]
-  /// Whether the person has edited the text a moment ago.
+  /// Whether the person has just edited the text.
   public var isWriting: Bool
-  /// The person: two devices of one user have the same.
+  /// The person's id, the same on all devices of one user.
   public var personID: String
 }
 
-/// The others who have a note open, in the order of their client ids' bytes.
+/// The other people who have a note open, sorted by the bytes of their client ids.
 struct NotePeople: Sendable {
   private(set) var all: [NotePerson] = []
-  /// The number of people here, this client included, if not all are named.
+  /// The number of people, this client included; `nil` if all are named.
   private(set) var count: Int?
-  /// The people who count as writing, each with the time until which.
+  /// The people shown as writing, each with the end of that time.
   private var writers: [(clientID: String, until: Int64)] = []
 
-  /// The time at which the next person no longer counts as writing.
+  /// The next time at which a person is no longer shown as writing.
   var deadline: Int64? {
     var next: Int64?
     for writer in writers { next = earlier(next, writer.until) }
@@ -38,16 +38,16 @@ struct NotePeople: Sendable {
     writers = []
   }
 
-  /// Takes a list of the people who joined or changed.
+  /// Updates the list with people who have joined, changed or left.
   ///
-  /// - Parameter place: Turns their selections into those on the screen; without it they are passed
-  ///   over, as of a list that names no revision.
+  /// - Parameter place: Maps their selections to the text on the screen. If `nil`, their selections
+  ///   are ignored, because the message contains no revision.
   mutating func take(
     joined: [ServerMessage.Participant], updated: [ServerMessage.Participant], left: [String],
     count: Int?, except own: String?, place: (([Selection]) -> [Selection])?
   ) {
     self.count = count
-    // A person who joins again has no carets from before.
+    // A person who joins again has no earlier carets.
     for participant in joined { enter(participant, except: own, isNew: true, place) }
     for participant in updated { enter(participant, except: own, isNew: false, place) }
     for id in left {
@@ -72,14 +72,14 @@ struct NotePeople: Sendable {
     if known == nil { all.insert(person, at: at) } else { all[at] = person }
   }
 
-  /// Sets a person's carets on the screen.
+  /// Sets a person's carets on the screen. Returns whether the person is listed.
   mutating func set(_ selections: [Selection], of clientID: String) -> Bool {
     guard let index = index(of: clientID) else { return false }
     all[index].selections = selections
     return true
   }
 
-  /// The text on the screen has changed.
+  /// Moves carets after a change of the text on the screen.
   mutating func move(over operation: TextOperation, by clientID: String?) {
     for index in all.indices where !all[index].selections.isEmpty {
       let isOwn = clientID.map { $0.isSame(as: all[index].clientID) } ?? false
@@ -90,9 +90,9 @@ struct NotePeople: Sendable {
     }
   }
 
-  /// Notes an edit by a person.
+  /// Records an edit by a person.
   ///
-  /// - Returns: whether that is news.
+  /// - Returns: Whether the person was not yet shown as writing.
   mutating func writes(_ clientID: String, until: Int64) -> Bool {
     guard let index = index(of: clientID) else { return false }
     if let writer = writers.firstIndex(where: { $0.clientID.isSame(as: clientID) }) {
@@ -104,7 +104,7 @@ struct NotePeople: Sendable {
     return !all[index].isWriting
   }
 
-  /// - Returns: Whether a person no longer counts as writing.
+  /// Ends the writing state of people whose time is over. Returns whether there was one.
   mutating func rest(at now: Int64) -> Bool {
     var hasRested = false
     for writer in writers where writer.until <= now {

@@ -1,20 +1,20 @@
 import SocketMessages
 
 #if !hasFeature(Embedded)
-  /// The requests of a client that have no answer yet. Each is sent until there is one, over as many
-  /// connections as it takes.
+  /// The unanswered requests of a client. Each is sent again on every new connection until it is
+  /// answered.
   ///
   ///     waiting ──online, its turn──▶ sent ──reply──▶ answered
   ///        ▲                          │ └──refused for good──▶ answered
   ///        └──line lost, try later────┘
   ///
-  /// Questions go out at once. Wishes, which change something, go one after the other: the last one
-  /// holds, also when an earlier one had to be tried again.
+  /// Queries are sent at once. Requests that change something are sent one after the other, so that
+  /// the last one takes effect even if an earlier one had to be retried.
   struct RequestMachine: Sendable {
     private struct Waiting: Sendable {
       let id: Int64
       let request: RoomRequest
-      /// The message that carries it on this connection.
+      /// The number of the message that contains the request, on this connection.
       var message: Int?
       var retryAt: Int64?
     }
@@ -22,12 +22,12 @@ import SocketMessages
     private let timing: ClientTiming
     private var waiting: [Waiting] = []
 
-    /// Requests that may wait for answers; of more, the newest is refused as `tooMany`.
+    /// Maximum unanswered requests; further ones are refused as `tooMany`.
     static let waitingMax = 256
 
     init(timing: ClientTiming) { self.timing = timing }
 
-    /// The next time at which something is to be done.
+    /// The next time at which a request must be retried.
     var deadline: Int64? {
       var next: Int64?
       for entry in waiting { next = earlier(next, entry.retryAt) }
@@ -44,13 +44,13 @@ import SocketMessages
       send(&turn)
     }
 
-    /// Waits for an answer no longer. A wish that was sent may hold all the same.
+    /// Discards a request. If it was sent, it may still take effect.
     mutating func giveUp(_ id: Int64, _ turn: inout Turn) {
       waiting.removeAll { $0.id == id }
       send(&turn)
     }
 
-    /// The client is another person's from here: what was asked was not theirs.
+    /// Fails all requests, because they belong to the former person.
     mutating func changePerson(_ turn: inout Turn) {
       let former = waiting
       waiting = []
@@ -75,7 +75,7 @@ import SocketMessages
       send(&turn)
     }
 
-    /// Sends what may go: each question, and the first of the wishes.
+    /// Sends all queries, and the first request that changes something.
     private mutating func send(_ turn: inout Turn) {
       guard turn.isOnline else { return }
       var isWishWaiting = false
@@ -91,9 +91,9 @@ import SocketMessages
 
     // MARK: Answers
 
-    /// A reply came.
+    /// Handles a reply.
     ///
-    /// - Returns: Whether it answers a request of these.
+    /// - Returns: Whether it answers one of these requests.
     @discardableResult
     mutating func answered(
       _ reply: RoomReply, to number: Int?, _ turn: inout Turn
@@ -102,16 +102,16 @@ import SocketMessages
         return false
       }
       let entry = waiting.remove(at: index)
-      // The app cannot use an answer to another question.
+      // A reply of another type or for another room is useless to the app.
       let isFitting = entry.request.isAnswered(by: reply)
       tell(entry.id, isFitting ? .success(reply) : .failure(.refused(.badMessage)), &turn)
       send(&turn)
       return true
     }
 
-    /// An error came in reply to a message.
+    /// Handles an error that answers a message.
     ///
-    /// - Returns: Whether that message was one of these requests.
+    /// - Returns: Whether the message was one of these requests.
     mutating func failed(
       _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
     ) -> Bool {
@@ -134,8 +134,8 @@ import SocketMessages
     }
   }
 #else
-  /// The requests of a browser's client. Its door has none, so the program that is sent to browsers does
-  /// without what answers them.
+  /// The requests of a browser's client. The browser sends none, so its program omits the code for
+  /// them.
   struct RequestMachine: Sendable {
     let deadline: Int64? = nil
 

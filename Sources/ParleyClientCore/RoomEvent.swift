@@ -1,50 +1,50 @@
 public import SocketMessages
 
-/// Something that has happened to a room, by its name.
+/// An event of a room.
 public enum RoomEvent: Sendable {
-  /// The app subscribes to the room, from the last position that it kept, if any. If `isPresent`,
-  /// the person is shown in the room and sees who is there.
+  /// The app subscribes to the room, from the last position that it has stored, if any. If
+  /// `isPresent`, the person is shown in the room and sees who else is present.
   case subscribe(isPresent: Bool, from: RoomPosition?)
-  /// The app unsubscribes. Publications that wait are still sent until they are answered.
+  /// The app unsubscribes. Waiting publications are still sent until they are answered.
   case unsubscribe
-  /// Publish something under a key of its own, until the server has stored it. The room need not be
-  /// subscribed to.
+  /// The app publishes under a unique key; the publication is sent until the server has stored it.
+  /// The app need not subscribe to the room.
   case publish(ClientMessage.Publish, key: String)
-  /// The person types, or has stopped.
+  /// The person has begun or stopped typing.
   case typing(Bool)
-  /// A publication was delivered, or read.
+  /// A publication was delivered or read.
   case receipt(offset: Int64, ReceiptStage)
-  /// The app asks how far a publication of this person's has come.
+  /// The app requests the receipts of this person's publication.
   case receipts(offset: Int64)
 }
 
-/// Something that is to be done for a room.
+/// An instruction to the owner of a client, about a room.
 public enum RoomAction: Sendable, Equatable {
-  /// Something was published. An app that keeps where it is keeps this offset with the epoch.
+  /// Something was published. An app that stores its position stores this offset with the epoch.
   case publication(Publication, epoch: String)
-  /// The publications between the two positions are gone: fetch the subject of the room again.
+  /// The publications between the two positions are not available: fetch the room's subject again.
   case gap(after: RoomPosition, through: RoomPosition)
-  /// The room's position.
+  /// The room's position, after a subscription.
   case position(RoomPosition)
-  /// The server's messages did not fit to what is here, and the room is subscribed to again.
+  /// The server's messages do not match this client's state; the client subscribes to the room
+  /// again.
   case outOfStep
-  /// The room's state is another.
+  /// The room's state has changed.
   case status(RoomStatus)
-  /// Others have come, gone, begun to type or stopped.
+  /// The people present have changed, or the people who type.
   case people
-  /// A publication of this client's is stored, or was before.
+  /// This client's publication is stored; `isRepeated` if it had been stored before.
   case published(key: String, RoomPosition, isRepeated: Bool)
-  /// A publication is refused for good.
+  /// This client's publication was rejected finally.
   case publishFailed(key: String, ErrorCode)
-  /// A publication was sent under an id that the server no longer knows: whether it is stored is
-  /// unknown. The app decides whether to publish it again.
+  /// A publication was sent under a client id that the server no longer knows, so it may or may not
+  /// be stored. The app decides whether to publish it again.
   case publishUnsure(key: String)
-  /// A publication of this person's has come so far with another.
+  /// A person has received or read this person's publication.
   case receipt(ServerMessage.Receipt)
-  /// The receipts of a publication of this person's, as requested; or the reason why there are
-  /// none.
+  /// The requested receipts of this person's publication, or the reason why there are none.
   case receipts(offset: Int, [Receipt], ErrorCode?)
-  /// A report of a publication was made or taken back; only moderators receive this.
+  /// A report of a publication was made or withdrawn; only moderators receive this.
   case flagged(ServerMessage.Flag)
 }
 
@@ -52,15 +52,15 @@ public enum RoomAction: Sendable, Equatable {
 public struct RoomStatus: Sendable, Equatable {
   /// The room's phase.
   public enum Phase: Sendable, Equatable {
-    /// Not heard from yet.
+    /// The server has not answered the subscription yet.
     case subscribing
-    /// In step with the server.
+    /// The subscription is active.
     case live
-    /// The server is not there.
+    /// The server is not reachable.
     case away
-    /// The server ends it.
+    /// The subscription has failed.
     case ended(NoteFailure)
-    /// The app has ended it.
+    /// The app has unsubscribed.
     case left
 
     var isEnded: Bool {
@@ -70,6 +70,6 @@ public struct RoomStatus: Sendable, Equatable {
 
   /// The phase.
   public var phase: Phase
-  /// The number of publications without an answer.
+  /// The number of unanswered publications.
   public var waiting: Int
 }

@@ -1,29 +1,30 @@
 import SocketMessages
 
-/// A room as this client sees it: subscribes, resumes where it was, publishes until it is answered.
+/// The client's side of a room: subscribes, resumes from its position, and sends publications until
+/// they are answered.
 ///
 ///     subscribing ──subscribed──▶ live ◀──subscribed── away        ended
 ///                                  └──line lost, misread──▶┘
 ///
-/// Each publication is delivered once, in order, or a gap is reported. A publication of this
-/// client's is sent under the key that the app gives it until the server answers: under one key it
-/// is stored once.
+/// Each publication is delivered once and in order, or a gap is reported. This client's
+/// publications are sent under the app's key until the server answers; the server stores one
+/// publication for each key.
 struct RoomMachine: Sendable {
-  /// A publication that has no answer yet.
+  /// A publication without an answer.
   struct Waiting: Sendable {
     let publication: ClientMessage.Publish
     let key: String
-    /// The id under which it was sent first: the key counts for that person.
+    /// The client id under which it was first sent: a key is unique for one client.
     var clientID: String?
-    /// The message that carries it on this connection.
+    /// The number of the message that contains it, on this connection.
     var message: Int?
     var retryAt: Int64?
   }
 
-  /// A receipt, or a question about receipts, that has no answer yet.
+  /// A receipt, or a request for receipts, without an answer.
   struct WaitingReceipt: Sendable {
     let offset: Int
-    /// `nil` for a question.
+    /// The stage; `nil` for a request.
     let state: ReceiptStage?
     var message: Int?
   }
@@ -31,22 +32,22 @@ struct RoomMachine: Sendable {
   let name: String
   let timing: ClientTiming
   var phase = RoomStatus.Phase.subscribing
-  /// Whether the app subscribes, and not only publishes.
+  /// Whether the app subscribes to the room, and does not only publish.
   var isWanted = false
   var isPresent = false
-  /// The place of the newest publication known.
+  /// The position of the newest publication known.
   private(set) var position: RoomPosition?
-  /// The people present, in the order of their ids' bytes.
+  /// The people present, sorted by the bytes of their ids.
   private(set) var people: [PersonProfile] = []
-  /// The people who type.
+  /// The ids of the people who type.
   private(set) var typists: [String] = []
   private var subscribeMessage: Int?
   private var retryAt: Int64?
-  /// Subscriptions in a row that were to mend a disagreement.
+  /// Subscriptions after a disagreement since the last publication.
   private var mendCount = 0
   private var waiting: [Waiting] = []
   private var receipts: [WaitingReceipt] = []
-  /// The time at which refused receipts are sent again.
+  /// The time at which rate-limited receipts are sent again.
   private var receiptsAt: Int64?
   private var isTyping = false
   private var typingMessage: Int?
@@ -58,15 +59,15 @@ struct RoomMachine: Sendable {
     self.timing = timing
   }
 
-  /// Publications that may wait for answers in one room; of more, the newest is refused.
+  /// Maximum unanswered publications of one room; further ones are refused.
   static let waitingMax = 1_000
-  /// Receipts that may wait; of more, the oldest is dropped, for a later one says more. A question beyond
-  /// them is refused.
+  /// Maximum unanswered receipts. Beyond it, the oldest is dropped, because a later one implies it;
+  /// a further request for receipts is refused.
   static let receiptsMax = 256
-  /// The number of times subscribing again is tried without a publication getting through.
+  /// Maximum subscriptions after a disagreement without a publication.
   static let mendsMax = 3
 
-  /// Whether there is nothing left to do.
+  /// Whether nothing is left to do.
   var isOver: Bool { !isWanted && waiting.isEmpty && receipts.isEmpty }
 
   var status: RoomStatus {
@@ -182,7 +183,7 @@ struct RoomMachine: Sendable {
     if phase == .live { become(.away, &turn) }
   }
 
-  /// Nothing is waited for any longer that the connection would bring.
+  /// Forgets pending requests and retries of the subscription and of typing.
   private mutating func settle() {
     subscribeMessage = nil
     retryAt = nil
@@ -199,7 +200,7 @@ struct RoomMachine: Sendable {
 
   // MARK: Subscribing
 
-  /// Asks for what came after the position known, and for what is to come. One at a time.
+  /// Subscribes from the position known. Only one subscription is pending at a time.
   private mutating func subscribe(_ turn: inout Turn) {
     guard isWanted, turn.isOnline, subscribeMessage == nil, !phase.isEnded else { return }
     retryAt = nil
@@ -218,7 +219,7 @@ struct RoomMachine: Sendable {
     if let known = position {
       if reply.isRecovered == true, head.epoch.isSame(as: known.epoch), head.offset >= known.offset
       {
-        // Only a whole is taken.
+        // Deliver the missed publications only if all of them are valid.
         var last = known.offset
         for publication in reply.publications {
           guard publication.offset > last, publication.offset <= head.offset else {
@@ -237,7 +238,8 @@ struct RoomMachine: Sendable {
     tell(.position(head), &turn)
   }
 
-  /// Recovers from a message that does not fit: subscribing again brings what was missed.
+  /// Recovers from a message that does not match the local state: subscribing again brings what was
+  /// missed.
   private mutating func mend(_ turn: inout Turn) {
     guard isWanted else { return }
     tell(.outOfStep, &turn)
@@ -250,13 +252,14 @@ struct RoomMachine: Sendable {
     subscribe(&turn)
   }
 
-  /// A message that could not be read may have been one of this room's publications.
+  /// Recovers from an unreadable message, which may have been a publication of this room.
   mutating func misread(_ turn: inout Turn) {
     if phase == .live { mend(&turn) }
   }
 
   mutating func unsubscribed(_ turn: inout Turn) {
-    // A push says that the right to read the room is gone. After an `unsubscribe` nothing is wanted.
+    // A push means that the right to read the room has ended. After an `unsubscribe`, `isWanted` is
+    // false.
     guard isWanted, phase == .live else { return }
     settle()
     clearPeople(&turn)
@@ -268,7 +271,7 @@ struct RoomMachine: Sendable {
   mutating func publication(_ push: ServerMessage.RoomPublication, _ turn: inout Turn) {
     guard phase == .live, let known = position else { return }
     guard push.epoch.isSame(as: known.epoch) else { return mend(&turn) }
-    // Offsets rise; one that is left out was not meant for this client.
+    // Offsets ascend; a missing one was not for this client.
     guard push.publication.offset > known.offset else { return }
     mendCount = 0
     see(push.publication, push.epoch, &turn)
@@ -281,7 +284,7 @@ struct RoomMachine: Sendable {
     tell(.publication(publication, epoch: epoch), &turn)
   }
 
-  /// Sends the publications from this place on that are neither under way nor put off.
+  /// Sends the publications from an index on, except those that are in flight or deferred.
   private mutating func publish(from first: Int, _ turn: inout Turn) {
     guard turn.isOnline, let clientID = turn.clientID else { return }
     var index = first
@@ -293,7 +296,7 @@ struct RoomMachine: Sendable {
       }
       let (number, bytes) = turn.encode(.publish(next.publication))
       guard bytes.count <= turn.limits.messageBytesMax else {
-        // The server would end the connection over it.
+        // The server would close the connection because of it.
         waiting.remove(at: index)
         tell(.publishFailed(key: next.key, .tooLarge), &turn)
         continue
@@ -305,8 +308,8 @@ struct RoomMachine: Sendable {
     }
   }
 
-  /// Gives up publications that were sent under another id: a key counts for one client, so under
-  /// this one's they may be stored a second time.
+  /// Gives up publications that were sent under another client id. A key is unique for one client,
+  /// so they could be stored twice under the new id.
   private mutating func dropUnsure(_ turn: inout Turn) {
     guard let clientID = turn.clientID else { return }
     for index in waiting.indices.reversed() {
@@ -343,7 +346,7 @@ struct RoomMachine: Sendable {
       }
   }
 
-  /// Reports why a request for receipts has no answer; a receipt sent by this client needs none.
+  /// Reports why a request for receipts has no answer; a receipt needs no report.
   private func refuse(_ receipt: WaitingReceipt, _ code: ErrorCode, _ turn: inout Turn) {
     if receipt.state == nil { tell(.receipts(offset: receipt.offset, [], code), &turn) }
   }
@@ -368,10 +371,10 @@ struct RoomMachine: Sendable {
     }
   }
 
-  /// A publication was reported; only moderators receive this.
+  /// Reports a flagged publication; only moderators receive this.
   func flagged(_ flag: ServerMessage.Flag, _ turn: inout Turn) { tell(.flagged(flag), &turn) }
 
-  /// The client is another person's from here, who has read nothing.
+  /// Discards receipts, because they belong to the former person.
   mutating func changePerson(_ turn: inout Turn) {
     for receipt in receipts { refuse(receipt, .unauthorised, &turn) }
     receipts = []
@@ -381,7 +384,7 @@ struct RoomMachine: Sendable {
   private mutating func sendTyping(_ isTyping: Bool, _ turn: inout Turn) {
     guard turn.isOnline else { return }
     typingMessage = turn.send(.typing(.init(room: name, isTyping: isTyping)))
-    // It ends by itself: said again in half the time, it does not.
+    // Typing expires, so it is announced again after half of its time.
     if isTyping {
       typingAt = turn.after(Int64(max(1_000, turn.limits.typingMilliseconds / 2)))
     }
@@ -427,9 +430,9 @@ struct RoomMachine: Sendable {
 
   // MARK: Errors
 
-  /// An error came in reply to a message.
+  /// Handles an error that answers a message.
   ///
-  /// - Returns: whether that message was this room's.
+  /// - Returns: Whether this room has sent that message.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
   ) -> Bool {
@@ -466,7 +469,7 @@ struct RoomMachine: Sendable {
     return true
   }
 
-  // MARK: Telling
+  // MARK: Actions
 
   private mutating func become(_ phase: RoomStatus.Phase, _ turn: inout Turn) {
     guard phase != self.phase || phase == .subscribing else { return }

@@ -1,11 +1,11 @@
 public import SocketMessages
 
-/// A question to the server about rooms and the people in them, or a wish of the person's that holds
-/// from then on. Either may be asked again without harm.
+/// A request to the server about rooms and the people in them: a query, or a change of the person's
+/// settings or reports. Repeating either is harmless.
 public enum RoomRequest: Sendable, Equatable {
-  /// A page of what a room remembers.
+  /// A page of a room's history.
   case history(ClientMessage.RoomHistory)
-  /// The receipts of a publication of one's own.
+  /// The receipts of the person's own publication.
   case receipts(ClientMessage.Receipts)
   /// The times at which people were online last.
   case lastOnline(ClientMessage.LastOnline)
@@ -15,12 +15,12 @@ public enum RoomRequest: Sendable, Equatable {
   case flags(ClientMessage.Flags)
   /// Block or unblock a person.
   case block(ClientMessage.Block)
-  /// Report a publication, or take the report back.
+  /// Report a publication, or withdraw the report.
   case flag(ClientMessage.Flag)
-  /// Follow a room while offline, or no longer.
+  /// Turn push notifications of a room on or off.
   case follow(ClientMessage.Follow)
 
-  /// Whether it changes something: then it waits for those before it.
+  /// Whether the request changes something. If so, it waits for earlier ones that do.
   var isWish: Bool {
     switch self {
     case .history, .receipts, .lastOnline, .blocks, .flags: false
@@ -41,7 +41,7 @@ public enum RoomRequest: Sendable, Equatable {
     }
   }
 
-  /// Whether this is what the request asks for.
+  /// Whether a reply has the type and the room or publication of the request.
   func isAnswered(by reply: RoomReply) -> Bool {
     switch (self, reply) {
     case (.history(let request), .history(let reply)): request.room.isSame(as: reply.room)
@@ -62,26 +62,26 @@ public enum RoomRequest: Sendable, Equatable {
 
 /// The server's answer to a ``RoomRequest``.
 public enum RoomReply: Sendable, Equatable {
-  /// A page of what a room remembers.
+  /// A page of a room's history.
   case history(ServerMessage.RoomHistory)
   /// The receipts of a publication.
   case receipts(ServerMessage.Receipts)
   /// The times at which people were online last.
   case lastOnline(ServerMessage.LastOnline)
-  /// All people that the person blocks, also after a change.
+  /// All people that the person blocks, also as the reply to a block.
   case blocks(ServerMessage.Blocks)
-  /// The report that now holds.
+  /// The present state of the report.
   case flag(ServerMessage.Flag)
   /// The reports in a room.
   case flags(ServerMessage.Flags)
-  /// Whether the room is followed now.
+  /// Whether push notifications of the room are on.
   case following(ServerMessage.Following)
 }
 
-/// Why a ``RoomRequest`` has no answer.
+/// The reason why a ``RoomRequest`` has failed.
 public enum RoomRequestFailure: Error, Sendable, Equatable {
-  /// The server refuses it.
+  /// The server or this client has refused the request.
   case refused(ErrorCode)
-  /// The client has become another person's, whose request it was not.
+  /// The client acts for another person now; the request was the former person's.
   case otherPerson
 }

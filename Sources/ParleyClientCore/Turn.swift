@@ -1,13 +1,13 @@
 import SocketMessages
 
-/// A call of ``ClientMachine/handle(_:now:)``: what holds while it lasts, and what it gathers.
+/// One call of ``ClientMachine/handle(_:now:)``: the state that is constant in it, and its actions.
 struct Turn {
   let now: Int64
   var actions: [ClientAction] = []
   private(set) var messageCount: Int
   /// Whether messages can be sent.
   private(set) var isOnline = false
-  /// The client's identity to the server.
+  /// The client's id on the server.
   private(set) var clientID: String?
   /// The server's limits.
   private(set) var limits = Limits()
@@ -17,7 +17,7 @@ struct Turn {
     self.messageCount = messageCount
   }
 
-  /// The turn begins, or the line has become another in this very turn.
+  /// Copies the state of the connection, at the beginning and after it has changed.
   mutating func enter(_ line: borrowing Line) {
     isOnline = line.isOnline
     clientID = line.claim?.id
@@ -26,7 +26,7 @@ struct Turn {
 
   /// Sends a message.
   ///
-  /// - Returns: its number, by which a reply is known.
+  /// - Returns: The message's number, which the reply contains.
   @discardableResult
   mutating func send(_ message: ClientMessage) -> Int {
     let (number, bytes) = encode(message)
@@ -34,34 +34,35 @@ struct Turn {
     return number
   }
 
-  /// A message's bytes, for ``send(_:)-swift.method`` if they are not too many.
+  /// Encodes a message, for callers that must check its size before they send it.
   mutating func encode(_ message: ClientMessage) -> (number: Int, bytes: [UInt8]) {
     messageCount &+= 1
     var bytes: [UInt8] = []
-    // Most messages fit: without it, each is copied while it grows.
+    // Enough for most messages; otherwise each is copied while it grows.
     bytes.reserveCapacity(224)
     message.encode(messageID: MessageNumber.write(messageCount), into: &bytes)
     return (messageCount, bytes)
   }
 
-  /// A time from now on.
+  /// Returns the time after a delay, in milliseconds.
   func after(_ milliseconds: Int64) -> Int64 {
     let (time, overflow) = now.addingReportingOverflow(milliseconds)
     return overflow ? .max : time
   }
 
-  /// The time that the server asks to wait, within an hour.
+  /// Returns the time after the delay that the server requests, at most an hour, or after the usual
+  /// one.
   func after(_ asked: Int?, or usual: Int64) -> Int64 {
     guard let asked else { return after(usual) }
     return after(min(max(Int64(asked), 0), 3_600_000))
   }
 }
 
-/// The names of this client's messages: a letter, and a number that only rises.
+/// The ids of this client's messages: a letter, and an ascending number.
 enum MessageNumber {
   static func write(_ number: Int) -> String { "c" + String(number) }
 
-  /// The number in a name of this client's making; `nil` for any other.
+  /// Returns the number in an id of this client's messages; `nil` for any other id.
   static func read(_ name: String) -> Int? {
     var number = 0
     var digits = 0
@@ -80,14 +81,14 @@ enum MessageNumber {
 }
 
 extension String {
-  /// Whether both are the same bytes. (`==` takes é and e with an accent for one, and brings
-  /// Unicode's tables along.)
+  /// Whether both have the same bytes. (`==` treats é and e with a combining accent as equal, and
+  /// links Unicode tables.)
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension Array {
-  /// The index of the element with an id, among elements in the order of their ids' bytes; the index
-  /// to insert it at if it is not there.
+  /// Returns the index of the element with an id, in an array sorted by the bytes of the ids; if it
+  /// is missing, the index at which to insert it.
   ///
   /// - Complexity: O(log *n*) comparisons.
   func slot(of id: String, by elementID: (Element) -> String) -> (index: Int, isThere: Bool) {
@@ -104,7 +105,7 @@ extension Array {
   }
 }
 
-/// SplitMix64: chance that a seed repeats.
+/// SplitMix64: random numbers that a seed reproduces.
 struct SeededChance: Sendable {
   private var state: UInt64
 
@@ -118,7 +119,7 @@ struct SeededChance: Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A time within a range, which is no longer than an hour.
+  /// Returns a random time within a range of at most an hour.
   mutating func draw(from range: ClosedRange<Int64>) -> Int64 {
     range.lowerBound &+ Int64(next() % UInt64(range.upperBound &- range.lowerBound &+ 1))
   }

@@ -34,7 +34,7 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
 
   /// - Parameters:
   ///   - type: What was being read: a message's type, or "envelope".
-  /// - field: The field in which the error occurred.
+  ///   - field: The field in which the error occurred.
   init(_ error: JSONError, in type: String, field: String?) {
     #if hasFeature(Embedded)
       // A browser's program acts on the code alone, and is smaller without the descriptions.

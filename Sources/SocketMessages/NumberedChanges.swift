@@ -80,7 +80,7 @@ extension ServerMessage {
 
     /// The document's changes.
     public var run: Run
-    /// Authors to whom this message assigns numbers.
+    /// New authors with their numbers, for use from this message on.
     public var authors: [Author]
 
     /// Creates a message, by default without new authors.

@@ -123,10 +123,10 @@ extension ServerMessage {
   /// Appends the message as JSON. Appends nothing for a message of an unknown type.
   ///
   /// - Parameters:
-  /// - messageID: For a reply, the id of the message that it answers.
-  /// - text: Appends the text of `joined` or `resync` as a JSON string, instead of the message's
-  ///   own; or records the position and appends nothing.
-  /// - presence: Appends the participants of `joined` as an array, instead of the message's own.
+  ///   - messageID: For a reply, the id of the message that it answers.
+  ///   - text: Appends the text of `joined` or `resync` as a JSON string, in place of the message's
+  ///     own; or records the position and appends nothing.
+  ///   - presence: Appends the participants of `joined` as an array, instead of the message's own.
   package func encode(
     messageID: String, into buffer: inout [UInt8], text: ((inout [UInt8]) -> Void)?,
     presence: ((inout [UInt8]) -> Void)? = nil

@@ -175,7 +175,7 @@ extension ServerMessage {
 
     /// The room.
     public var room: String
-    /// The people whom the requester may see.
+    /// The people that the requester may see.
     public var people: [Item]
 
     /// Creates a reply.
@@ -185,7 +185,7 @@ extension ServerMessage {
     }
   }
 
-  /// The reply to `block` and `blocks`: all people whom the person blocks.
+  /// The reply to `block` and `blocks`: all people that the person blocks.
   public struct Blocks: Sendable, Equatable {
     /// The ids of the blocked people.
     public var people: [String]

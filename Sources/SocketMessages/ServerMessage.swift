@@ -19,7 +19,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var capabilities: [String]
     /// The server's limits.
     public var limits: Limits
-    /// The person whom the client's token names; `nil` without one.
+    /// The person that the client's token names; `nil` without one.
     public var personID: String?
 
     /// Creates a welcome.
@@ -192,7 +192,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var settled: ChangeName?
     /// The client's rights.
     public var access: Access
-    /// The other participants. If `people` is given, only those who acted last.
+    /// The other participants. If `people` is given, only those with the latest actions.
     public var presence: [Participant]
     /// The number of people in the document, this one included; `nil` if `presence` lists all.
     public var people: Int?
