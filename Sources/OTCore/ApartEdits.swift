@@ -1,30 +1,30 @@
-/// The few edits of an operation, while committed ones pass that touch none of them.
+/// The few edits of an operation that is rebased over committed edits which touch none of them.
 ///
-/// Such an edit moves the places of those behind it, and changes nothing else. The places lie in
-/// vectors, so that an edit is a few instructions on these, without a branch on which of them it moves:
-/// who typed next cannot be foretold.
+/// A committed edit then only shifts the positions of later edits. The positions are in vectors, so
+/// one edit takes a few instructions and no branch on which edits it shifts: the position of the
+/// next edit is unpredictable.
 ///
 ///     base text   ├────────────┼────────┼──────────────────┤
 ///     operation    =12          -3 +1 =5 +2 =18
 ///     starts                   12       20
 struct ApartEdits {
-  /// A number for each edit; unused lanes lie behind the text.
+  /// A number for each edit. Unused lanes are after the end of the text.
   private typealias Lanes = SIMD4<Int32>
 
-  /// The beginnings of the runs of inserts and deletes.
+  /// The start positions of the groups of inserts and deletes.
   private var starts: Lanes
-  /// The scalars that each deletes.
+  /// The number of scalars that each group deletes.
   private var widths = Lanes()
   private var count = 0
   /// The length of the base text, in scalars.
   private var length: Int
   private var insertedScalars = 0
-  /// 1 if the edits that end where an own one begins are before it, 0 if they are behind it.
+  /// 1 if committed edits that end where an own edit begins are before it; 0 if they are after it.
   private let reach: Int32
 
-  /// Takes an operation's edits; `nil` when there are more than four.
+  /// Reads an operation's edits; `nil` if there are more than four.
   ///
-  /// - Parameter side: Whose insert goes first at one position; `.left` is the own one.
+  /// - Parameter side: Whose insert comes first at one position; `.left` is the own one.
   init?(_ operation: borrowing TextOperation, side: Side) {
     length = operation.baseLength
     starts = Lanes(repeating: Int32(length) &+ 1)
@@ -56,9 +56,10 @@ struct ApartEdits {
     if !isFew { return nil }
   }
 
-  /// Lets operations go first, as far as they are single edits apart from these.
+  /// Rebases the edits over committed operations, up to the first that is not a single edit apart
+  /// from them.
   ///
-  /// - Returns: The index of the first that is not, or does not fit.
+  /// - Returns: The index of the first operation that is not, or whose length does not match.
   mutating func pass(_ history: ArraySlice<TextOperation>, from start: Int) -> Int {
     start + history[start...].withUnsafeBufferPointer { pass($0) }
   }
@@ -74,7 +75,7 @@ struct ApartEdits {
         length + insertedScalars + Int(edit.growth) <= TextOperation.lengthMax
       else { break }
       let end = Lanes(repeating: edit.prefix &+ edit.deleted)
-      // Not at an end: there, a delete may join two of these.
+      // Not at the end of an own edit: a delete there may join two of them.
       let isBefore = end .< starts &+ reach
       let isBehind = starts &+ widths .< Lanes(repeating: edit.prefix)
       if !all(isBefore .| isBehind) { break }
@@ -87,9 +88,9 @@ struct ApartEdits {
     return index
   }
 
-  /// Returns the operation with its edits where they are now.
+  /// Returns the operation with its edits at their present positions.
   ///
-  /// - Parameter operation: The one that they were taken from.
+  /// - Parameter operation: The operation that the edits were read from.
   func moved(_ operation: borrowing TextOperation) -> TextOperation {
     let target = operation.targetLength + length - operation.baseLength
     return operation.withPacked { words, text in
@@ -119,7 +120,7 @@ struct ApartEdits {
 }
 
 extension WordWriter {
-  /// Keeps scalars. None is no component.
+  /// Retains scalars; 0 writes no component.
   fileprivate mutating func retain(_ scalars: Int) {
     if scalars > 0 { put(TextOperation.Word(.retain, scalars: scalars)) }
   }

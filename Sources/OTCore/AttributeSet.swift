@@ -1,24 +1,26 @@
-/// Attributes of a piece of text, such as bold or a link; in a change, also the keys that it removes.
+/// Attributes of a piece of text, such as bold or a link. In a change, the set also contains
+/// removed keys.
 ///
-/// Immutable. The entries lie in one byte array, sorted by key, so that equal sets have equal bytes:
+/// The set is immutable. Its entries are in one byte array, sorted by key, so equal sets have equal
+/// bytes:
 ///
 ///     bytes of the key (1) · bytes of the value (2) · key · value as JSON
 ///
-/// A value is `true`, a whole number or a string, and `null` for a removal; under the key `embed` an
-/// object with one key.
+/// A value is `true`, an integer or a string, or `null` for a removal. The value of the key `embed`
+/// is an object with one key.
 public struct AttributeSet: Sendable, Hashable {
-  /// Keys of a set, at most.
+  /// Maximum keys of a set.
   public static let keysMax = 16
-  /// Bytes of a key, at most.
+  /// Maximum bytes of a key.
   public static let keyBytesMax = 40
-  /// Bytes of a value as JSON, at most.
+  /// Maximum bytes of a value as JSON.
   public static let valueBytesMax = 2_048
-  /// Bytes of an embed as JSON, at most.
+  /// Maximum bytes of an embed as JSON.
   public static let embedBytesMax = 8_192
 
   let bytes: [UInt8]
 
-  /// A set without entries.
+  /// Creates a set without entries.
   public init() { bytes = [] }
 
   init(bytes: [UInt8]) { self.bytes = bytes }
@@ -39,7 +41,7 @@ public struct AttributeSet: Sendable, Hashable {
     }
   }
 
-  /// Whether a key is among the entries; a removal counts.
+  /// Whether the set contains a key. Removals count.
   func contains(_ key: StaticString) -> Bool {
     var isFound = false
     forEach { found, _ in
@@ -65,23 +67,24 @@ extension UnsafeBufferPointer<UInt8> {
 // MARK: Merging
 
 extension AttributeSet {
-  /// A rule that makes one set of two.
+  /// A rule that merges two sets into one.
   enum Rule: UInt64 {
-    /// A change of kept text, then another: the later value, and removals remain.
+    /// Composes two changes of retained text: the later value counts, and removals remain.
     case overlay
-    /// Attributes of text, then a change: the later value, and removals take the key out.
+    /// Applies a change to attributes of text: the later value counts, and a removal deletes the
+    /// key.
     case settle
-    /// The left set without the keys of the right one.
+    /// The left set without the keys of the right set.
     case subtract
-    /// The entries that are in both.
+    /// The entries that both sets contain.
     case common
-    /// The change that takes the left one back, on text with the right attributes.
+    /// The change that undoes the left change on text with the right attributes.
     case invert
-    /// The change of the left attributes into the right ones.
+    /// The change that turns the left attributes into the right ones.
     case difference
   }
 
-  /// The entry that a walk has reached.
+  /// The current entry of an iteration.
   struct Entry {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var start = 0
@@ -107,7 +110,7 @@ extension AttributeSet {
 
     mutating func advance() { start = end }
 
-    /// Below zero when this key is the first one, above when the other one is.
+    /// Compares by key: negative if this key comes first, positive if the other one does.
     func order(_ other: Entry) -> Int {
       if isAtEnd || other.isAtEnd { return isAtEnd ? 1 : -1 }
       let (left, right) = (key, other.key)
@@ -130,9 +133,9 @@ extension AttributeSet {
     bytes.append(contentsOf: value)
   }
 
-  /// Returns one set of two, after a rule.
+  /// Merges two sets by a rule.
   ///
-  /// - Complexity: O(*bytes*).
+  /// - Complexity: O(bytes).
   static func merged(_ rule: Rule, _ left: AttributeSet, _ right: AttributeSet) -> AttributeSet {
     var result: [UInt8] = []
     left.bytes.withUnsafeBufferPointer { leftBytes in
@@ -150,7 +153,7 @@ extension AttributeSet {
     return AttributeSet(bytes: result)
   }
 
-  /// Appends what a rule makes of the entries of one key.
+  /// Appends the result of a rule for the entries of one key.
   private static func put(
     _ rule: Rule, _ left: Entry?, _ right: Entry?, to result: inout [UInt8]
   ) {

@@ -1,10 +1,10 @@
-// A client's state as plain values, for edits that outlive the process.
+// A client's state as plain values, so that unconfirmed edits can be stored.
 
 extension Synchronizer {
-  /// The whole state of a synchroniser as plain values, for storing unconfirmed edits beyond the
-  /// life of the process. The caller stores the local text with it.
+  /// The complete state of a synchroniser as plain values, for storing unconfirmed edits across
+  /// processes. The caller stores the local text with it.
   public struct Kept: Sendable, Hashable {
-    /// Names the history that `revision` counts.
+    /// The id of the history that `revision` counts in.
     public var epoch: String
     /// The server's newest revision known here.
     public var revision: Int
@@ -12,18 +12,18 @@ extension Synchronizer {
     public var nextSequence: Int
     /// The change in flight, as it was sent.
     public var inFlight: Change?
-    /// The change in flight on the server's text at `revision`.
+    /// The operation of the change in flight, rebased on the server's text at `revision`.
     public var rebased: Operation?
-    /// The operation that waits behind it.
+    /// The waiting operation, after the change in flight.
     public var buffer: Operation?
     /// The number of edits in `buffer`.
     public var bufferedEdits: Int
-    /// The edits typed after an earlier restoration, and before the server was heard.
+    /// The edits typed after an earlier restoration, before the server has answered.
     public var afterRestoring: Operation?
     /// The number of edits in `afterRestoring`.
     public var editsAfterRestoring: Int
 
-    /// Makes a state, for ``Synchronizer/init(_:)``.
+    /// Creates a state, for ``Synchronizer/init(_:)``.
     public init(
       epoch: String, revision: Int, nextSequence: Int, inFlight: Change? = nil,
       rebased: Operation? = nil, buffer: Operation? = nil, bufferedEdits: Int = 0,
@@ -41,11 +41,12 @@ extension Synchronizer {
     }
   }
 
-  /// The state to keep.
+  /// The state to store.
   ///
-  /// A change that a text has overtaken is kept as one that waits: it will not be stored as it was sent.
+  /// A change that a text has overtaken is stored as a waiting one, because it is never stored on
+  /// the server as it was sent.
   ///
-  /// - Complexity: O(components that are unconfirmed), plus the text copied.
+  /// - Complexity: O(unconfirmed components), plus the text copied.
   public var kept: Kept {
     var kept = Kept(epoch: epoch, revision: revision, nextSequence: nextSequence)
     var waiting: [Pending<Operation>] = []
@@ -69,12 +70,13 @@ extension Synchronizer {
     return kept
   }
 
-  /// Restores a stored state, disconnected. Store the new state before sending what ``reconnect()``
-  /// or ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns:
-  /// after that the server may have the text typed since.
+  /// Restores a stored state, disconnected. Store the new state before you send a change that
+  /// ``reconnect()`` or
+  /// ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns:
+  /// after the send, the server may have text typed since the restoration.
   ///
-  /// An operation that does not start where the one before it ends is left out, with those behind it:
-  /// such a state was not made by ``kept``.
+  /// If an operation does not start from the length at which the previous one ends, it and the
+  /// later ones are left out; ``kept`` never returns such a state.
   public init(_ kept: Kept) {
     self.init(epoch: kept.epoch, revision: kept.revision, nextSequence: kept.nextSequence)
     line = .restored

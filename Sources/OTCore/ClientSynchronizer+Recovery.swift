@@ -1,70 +1,70 @@
-// Recovery of unconfirmed edits: the server refuses one, forgets this client, or cannot tell what
-// was missed.
+// Recovery of unconfirmed edits after the server has refused one, has forgotten this client, or no
+// longer has the missed changes.
 
 extension Synchronizer {
-  /// The change in flight, applied to the server's text at ``revision``; `nil` when no change is in
-  /// flight.
+  /// The operation of the change in flight, rebased on the server's text at ``revision``; `nil` if
+  /// no change is in flight.
   public var unacknowledged: Operation? {
     !queue.isEmpty && queue[0].isSent ? queue[0].operation : nil
   }
 
-  /// The change in flight was refused for good: it was not stored, and its number is free again.
+  /// Records a final refusal: the change in flight was not stored, and its number is free again.
   ///
-  /// Its edits stay in front of the later ones and wait there, visible to their author, until
-  /// ``release()``. What the author does meanwhile counts: taking back half of a paste that was too
-  /// long makes the change short enough.
+  /// Its edits remain visible to their author, before the later ones, and wait for ``release()``.
+  /// Later edits are composed with them: deleting half of an oversized paste makes the change small
+  /// enough.
   ///
-  /// - Throws: `notInFlight` when another change, or none, is in flight.
+  /// - Throws: `notInFlight` if this change is not in flight.
   public mutating func refuse(sequence: Int) throws(SynchronizerError) {
     guard changeInFlight?.sequence == sequence else { throw .notInFlight(sequence: sequence) }
     queue[0].state = .refused
     nextSequence = sequence
   }
 
-  /// Tries again what was refused.
+  /// Makes a refused change ready to be sent again.
   ///
-  /// - Returns: the change to send.
+  /// - Returns: The change to send; `nil` if there is none, or without a connection.
   public mutating func release() -> Change? {
     if isHeld { queue[0].state = .waiting }
     return send()
   }
 
-  /// The server has counted so many changes of this client: it knows the client under a new id from
-  /// now on, or has refused a change as one that cannot go in as it was sent. To be called before
-  /// ``reconnect()``, when everything missed has been received: a change in flight that was not among
-  /// it is known not to be stored.
+  /// Continues after the last change of this client that the server has stored, because the client
+  /// has a new id, or its change was refused as it was sent. Call this before ``reconnect()``,
+  /// after all missed changes were received: a change in flight that was not among them is then
+  /// known not to be stored.
   public mutating func renumber(lastSequence: Int) {
     if !queue.isEmpty, queue[0].isSent { queue[0].state = .waiting }
     nextSequence = lastSequence + 1
   }
 
-  /// The server cannot tell what was missed and has sent its whole text: moves unconfirmed edits
-  /// onto it.
+  /// Moves unconfirmed edits onto the server's whole text, which was sent because the missed
+  /// changes are not available.
   ///
-  /// The rule: whatever happened from the old text to the new one is taken as the difference of the
-  /// two, in lines and words, see ``TextOperation/init(changing:into:)``. Unconfirmed edits pass
-  /// through it as through any operation, so all that was inserted here stays, next to what is left
-  /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
-  /// the new text contains it already.
+  /// The rule: the changes between the old and the new text are represented by the texts'
+  /// difference in lines and words, see ``TextOperation/init(changing:into:)``. Unconfirmed edits
+  /// are transformed over it like over any operation, so all text inserted here remains, next to
+  /// what is left of its surroundings. If the server has stored the change in flight (according to
+  /// `lastSequence`), the new text already contains it.
   ///
-  /// On the same connection a change in flight that is not stored yet stays in flight, see
-  /// ``isOvertaken``: the server refuses it, for it was made before the text. Joining again, or on a
-  /// new connection at once, it goes out as a new change.
+  /// On the same connection, a change in flight that is not stored remains in flight, see
+  /// ``isOvertaken``: the server will refuse it, because it was made before the text. It becomes a
+  /// new change after joining again; on a new connection it becomes one at once.
   ///
-  /// A restored synchroniser may be older than the server's knowledge of it: if the server has a
-  /// change beyond those of the stored state, its text contains all edits that were waiting then,
-  /// and only what was typed since is sent.
+  /// A restored synchroniser may be older than the server's state: if the server has a later change
+  /// than the stored state, its text contains all edits that waited in that state, and only edits
+  /// made since the restoration are sent.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
   ///   - new: The server's text at the new revision.
-  ///   - lastSequence: The newest change that the server has of this client.
-  ///   - formerSequence: The newest change that the server has under the id that this client had when it
-  ///     sent what is unconfirmed, where it has another one now; `nil` where it is the same.
-  ///   - isSameConnection: Whether the snapshot came unasked, on the connection that was there.
-  /// - Returns: what to apply to the local text, and the change to send.
-  /// - Throws: `operation` when `old` is not the text at ``revision``; nothing has changed then.
-  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
+  ///   - lastSequence: The sequence of this client's last change on the server.
+  ///   - formerSequence: The sequence of the last change on the server under the former client id,
+  ///     if the unconfirmed edits were sent under another id than the present one; else `nil`.
+  ///   - isSameConnection: Whether the server sent the text unrequested on the open connection.
+  /// - Returns: The operation to apply to the local text, and the change to send.
+  /// - Throws: `operation` if `old` is not the text at ``revision``. Nothing changes then.
+  /// - Complexity: O(*old* + *new*), and a bounded number of further steps.
   public mutating func rebase(
     from old: Operation.Content, to new: Operation.Content, epoch: String, revision: Int,
     lastSequence: Int, formerSequence: Int? = nil, isSameConnection: Bool = false
@@ -82,7 +82,7 @@ extension Synchronizer {
     return (moved.apply, send())
   }
 
-  /// Moves the entries that the server's new text lacks onto it.
+  /// Moves the entries that are missing in the server's new text onto it.
   ///
   /// - Parameter state: The new state of an entry; `nil` when the new text contains the entry.
   private func moving(
@@ -108,8 +108,8 @@ extension Synchronizer {
     }
   }
 
-  /// Whether the server's text has an entry, when it has so many changes of this client. Those that
-  /// it has are the first of the queue.
+  /// Whether the server's text contains an entry, given the last sequence of this client on the
+  /// server. The entries that it contains are the first of the queue.
   private func isStored(_ entry: Pending<Operation>, lastSequence: Int) -> Bool {
     switch entry.state {
     case .sent(let change), .overtaken(let change): change.sequence <= lastSequence
@@ -118,19 +118,19 @@ extension Synchronizer {
     }
   }
 
-  /// An own change that is not in flight has become a revision: the stored state is older than that
-  /// change, which therefore contains all edits that were waiting then. What was typed since
-  /// remains, and is sent as a new change.
+  /// Handles an own change that is not in flight but has become a revision. The stored state is
+  /// older than the change, so the change contains all edits that waited in that state. Edits made
+  /// since the restoration remain, and are sent as a new change.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
   ///   - new: The server's text with the change.
   ///   - sequence: The change's number.
   ///   - revision: The revision that it has become.
-  /// - Returns: what to apply to the local text.
-  /// - Throws: `outOfOrder`, or `operation` when `old` is not the text at ``revision``; nothing has
-  ///   changed then.
-  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
+  /// - Returns: The operation to apply to the local text.
+  /// - Throws: `outOfOrder`, or `operation` if `old` is not the text at ``revision``. Nothing
+  ///   changes then.
+  /// - Complexity: O(*old* + *new*), and a bounded number of further steps.
   public mutating func supersede(
     from old: Operation.Content, to new: Operation.Content, sequence: Int, revision: Int
   ) throws(SynchronizerError) -> Operation {

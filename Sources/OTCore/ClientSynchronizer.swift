@@ -1,33 +1,33 @@
-/// Why a client's and the server's view do not fit together.
+/// The reason why a client's state does not match a message of the server.
 public enum SynchronizerError: Error, Sendable, Equatable {
-  /// An operation came whose revision is not the next one.
+  /// The received revision is not the next one.
   case outOfOrder(expected: Int, found: Int)
-  /// An acknowledgement came for a change that is not in flight.
+  /// The acknowledged change is not in flight.
   case notInFlight(sequence: Int)
-  /// An operation does not fit.
+  /// An operation does not fit its text.
   case operation(OperationError)
 }
 
-/// A client's side of a note whose text is all that it has.
+/// A client's side of a plain-text note.
 public typealias ClientSynchronizer = Synchronizer<TextOperation>
 
 /// A client's side of a note with formatting.
 public typealias RichSynchronizer = Synchronizer<RichOperation>
 
-/// A client's side of one document: a queue of unconfirmed operations, and how remote operations
-/// pass through it.
+/// A client's side of one document: a queue of unconfirmed operations, which remote operations are
+/// transformed over.
 ///
 ///     synchronised ──edit──▶ awaiting ──edit──▶ awaiting with more behind
 ///          ▲                    │ ▲                    │
 ///          └────acknowledged────┘ └────acknowledged────┘
 ///
-/// At most the first operation of the queue is in flight; what waits behind it goes out as one
-/// change. Remote operations go left of own ones: what is committed stays left.
+/// At most the first operation of the queue is in flight; the waiting ones are sent together as one
+/// change. At one position, committed inserts go left of unconfirmed ones.
 ///
-/// The calls of each keystroke are compiled for both kinds of operations, for callers in other modules;
-/// Embedded Swift compiles for the used kind anyway.
+/// The functions called for each keystroke are specialized for both operation types, for callers in
+/// other modules; Embedded Swift specializes all functions.
 public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
-  /// A change as it is sent, and sent again unaltered after a lost connection.
+  /// A change as it is sent. After a lost connection it is sent again unaltered.
   public struct Change: Sendable, Hashable {
     /// The client's number for it, from 1.
     public let sequence: Int
@@ -36,7 +36,7 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     /// The operation on that revision.
     public let operation: Operation
 
-    /// Makes a change as it was sent once.
+    /// Creates a change as it was sent before.
     public init(sequence: Int, revision: Int, operation: Operation) {
       self.sequence = sequence
       self.revision = revision
@@ -44,31 +44,30 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     }
   }
 
-  /// The connection, as far as it matters here.
+  /// The state of the connection.
   enum Line: Sendable {
     case connected
     case disconnected
-    /// Disconnected, after restoring a stored state: the server may have newer changes of this
-    /// client.
+    /// Disconnected after a restoration: the server may have later changes of this client.
     case restored
   }
 
-  /// Names the history that ``revision`` counts.
+  /// The id of the history that ``revision`` counts in.
   public internal(set) var epoch: String
   /// The server's newest revision known here.
   public internal(set) var revision: Int
-  /// The limits of one change; a larger one is sent as several, one after the other.
+  /// The limits of one change; a larger one is sent as several consecutive changes.
   public var limits = OperationLimits()
-  /// Whether the change sent last contains only some of the waiting edits. A new process that
-  /// restores a state from before the send assumes that all of them were sent in one change: store
-  /// the new state first.
+  /// Whether the last sent change contains only some of the waiting edits. A process restored from
+  /// an earlier state assumes that one change contained them all: store the new state before the
+  /// send.
   public private(set) var isPart = false
   var line = Line.connected
   var nextSequence: Int
   /// All unconfirmed edits, oldest first.
   var queue: [Pending<Operation>] = []
 
-  /// Starts from a state that the server has sent.
+  /// Creates a synchroniser from a state that the server has sent.
   public init(epoch: String, revision: Int, nextSequence: Int = 1) {
     self.epoch = epoch
     self.revision = revision
@@ -78,7 +77,7 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
   /// Whether changes can be sent.
   public var isConnected: Bool { line == .connected }
 
-  /// Whether edits wait because the server refused one; see ``refuse(sequence:)``.
+  /// Whether edits wait because the server has refused one; see ``refuse(sequence:)``.
   public var isHeld: Bool {
     if case .refused? = queue.first?.state { true } else { false }
   }
@@ -91,12 +90,13 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
   /// - Complexity: O(components of all), plus the text copied.
   public var pending: Operation? { queue.composed() }
 
-  /// Takes a local edit.
+  /// Adds a local edit.
   ///
-  /// - Returns: a change to send now; `nil` when it waits behind another or for a connection.
-  /// - Throws: `operation` when it does not start from what the edits before leave; nothing has
-  ///   changed then.
-  /// - Complexity: O(components of the edit · log *edits that wait*) amortised.
+  /// - Returns: The change to send now; `nil` if the edit waits for another change or for a
+  ///   connection.
+  /// - Throws: `operation` if the edit does not start from the text after the earlier edits.
+  ///   Nothing changes then.
+  /// - Complexity: O(components of the edit · log *waiting edits*) amortised.
   #if !hasFeature(Embedded)
     @specialized(where Operation == TextOperation)
     @specialized(where Operation == RichOperation)
@@ -111,9 +111,9 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     return send()
   }
 
-  /// Sends all that waits as one change, or the first part of it when it exceeds ``limits``.
+  /// Sends all waiting edits as one change, or its first part if it exceeds ``limits``.
   ///
-  /// - Returns: the change to send; `nil` when another is in flight or held, or nothing waits.
+  /// - Returns: The change to send; `nil` if another is in flight or refused, or nothing waits.
   mutating func send() -> Change? {
     guard isConnected, case .waiting? = queue.first?.state, let all = queue.composed() else {
       return nil
@@ -129,11 +129,11 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     return change
   }
 
-  /// The change in flight has become a revision. An acknowledgement of a revision that was seen
-  /// already says nothing new: it answers a change that was sent again while its first
-  /// acknowledgement was under way.
+  /// Records that the change in flight has become a revision. An acknowledgement of a known
+  /// revision is ignored: it answers a change that was sent again while its first acknowledgement
+  /// was on its way.
   ///
-  /// - Returns: the next change to send.
+  /// - Returns: The next change to send.
   #if !hasFeature(Embedded)
     @specialized(where Operation == TextOperation)
     @specialized(where Operation == RichOperation)
@@ -155,8 +155,8 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
 
   /// Receives another client's operation, which has become a revision.
   ///
-  /// - Returns: what to apply to the local text.
-  /// - Complexity: O(components that are unconfirmed + *n* · log *edits that wait*).
+  /// - Returns: The operation to apply to the local text.
+  /// - Complexity: O(unconfirmed components + *n* · log *waiting edits*), for *n* components.
   #if !hasFeature(Embedded)
     @specialized(where Operation == TextOperation)
     @specialized(where Operation == RichOperation)
@@ -177,16 +177,16 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     return remote
   }
 
-  /// The connection is gone: edits wait.
+  /// Records that the connection is lost; edits wait from now on.
   public mutating func disconnect() {
     if line == .connected { line = .disconnected }
   }
 
-  /// The connection is back and what was missed has been received. A refusal is forgotten: it may
-  /// have been about the connection.
+  /// Records that the connection is open and all missed changes were received. Refused edits are
+  /// sent again, because the refusal may have concerned the old connection.
   ///
-  /// - Returns: the change to send: the one in flight as it was first sent, or what waits. One that
-  ///   a text has overtaken goes out as a new change.
+  /// - Returns: The change to send: the one in flight as it was first sent, or the waiting edits. A
+  ///   change that a text has overtaken becomes a new change.
   #if !hasFeature(Embedded)
     @specialized(where Operation == TextOperation)
     @specialized(where Operation == RichOperation)
@@ -197,37 +197,37 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     for index in queue.indices {
       switch queue[index].state {
       case .sent, .waiting: break
-      // The server rebases an overtaken change as it was sent, not as it is here.
+      // The server would transform an overtaken change as it was sent, which no longer matches it.
       case .overtaken, .refused, .sinceRestored: queue[index].state = .waiting
       }
     }
     return changeInFlight ?? send()
   }
 
-  /// Whether a text has overtaken the change in flight: it was made on what is no more, and was or
-  /// will be refused. Joining again makes it a new change, see ``reconnect()``; if it was refused
-  /// already, no answer comes that could be waited for.
+  /// Whether a whole text has replaced the text that the change in flight was made on. The server
+  /// has refused the change, or will refuse it. Joining again makes it a new change, see
+  /// ``reconnect()``. If it was refused already, no other answer follows.
   public var isOvertaken: Bool {
     if case .overtaken? = queue.first?.state { true } else { false }
   }
 
-  /// The number of the next change that is not sent yet.
+  /// The sequence number of the next new change.
   package var numberOfNext: Int { nextSequence }
 
   /// The change in flight, as it was sent.
   public var changeInFlight: Change? { queue.first?.change }
 
-  /// The change to send again as it was, when it was refused and may be tried again, or when its
-  /// answer takes long; `nil` when none is in flight, and when a text has overtaken it: on the epoch
-  /// that came with the text it would be another change, under the same number.
+  /// The change to send again unaltered, after a temporary refusal or a late answer. `nil` if no
+  /// change is in flight, or if a text has overtaken it: with the text's epoch it would be another
+  /// change under the same number.
   public func retry() -> Change? { isOvertaken ? nil : changeInFlight }
 }
 
 extension Array {
-  /// Transforms all entries over an operation that has the left side.
+  /// Transforms all entries over a committed operation.
   ///
-  /// - Parameter remote: It starts from the server's text; afterwards from the local one.
-  /// - Returns: the entries as they apply behind it.
+  /// - Parameter remote: The operation on the server's text; on return, on the local text.
+  /// - Returns: The entries as they apply after it.
   func passed<Operation>(
     by remote: inout Operation
   ) throws(OperationError) -> [Pending<Operation>] where Element == Pending<Operation> {

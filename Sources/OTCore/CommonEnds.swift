@@ -1,13 +1,13 @@
-/// The beginning and the end that two texts have in common, in bytes.
+/// The common beginning and end of two texts, in bytes.
 ///
-/// Both end and begin between scalars, and they do not overlap in either text.
+/// Both are whole scalars, and they do not overlap in either text.
 struct CommonEnds {
-  /// Bytes of the common beginning.
+  /// The length of the common beginning, in bytes.
   let start: Int
-  /// Bytes of the common end.
+  /// The length of the common end, in bytes.
   let end: Int
 
-  /// - Complexity: O(*bytes*), eight at a time.
+  /// - Complexity: O(bytes), eight at a time.
   init(_ old: UnsafeBufferPointer<UInt8>, _ new: UnsafeBufferPointer<UInt8>) {
     let shorter = min(old.count, new.count)
     guard shorter > 0, let from = old.baseAddress, let to = new.baseAddress else {
@@ -20,7 +20,7 @@ struct CommonEnds {
       start += 8
     }
     while start < shorter, old[start] == new[start] { start += 1 }
-    // Back to where a scalar begins, in both: up to here they are equal.
+    // Back to the start of a scalar, in both texts, which are equal up to here.
     while start > 0,
       start < old.count && old[start] & 0xc0 == 0x80
         || start < new.count && new[start] & 0xc0 == 0x80
@@ -33,7 +33,7 @@ struct CommonEnds {
       EightBytes(fromEnd - end - 8).bits == EightBytes(toEnd - end - 8).bits
     { end += 8 }
     while end < most, old[old.count - 1 - end] == new[new.count - 1 - end] { end += 1 }
-    // Forward to where one begins: the common end must not start inside a scalar.
+    // Forward to the start of a scalar, so that the common end consists of whole scalars.
     while end > 0, old[old.count - end] & 0xc0 == 0x80 { end -= 1 }
     self.start = start
     self.end = end

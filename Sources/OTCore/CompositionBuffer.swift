@@ -1,14 +1,14 @@
-/// A composed operation around a gap, for edits near each other.
+/// A composed operation stored around a gap, for edits near each other.
 ///
-/// Its components and its text lie in two blocks of memory, each with a gap where the last edit
-/// was: what comes before it on the left, what follows on the right. An edit moves the gap to its
-/// place and changes what lies there.
+/// Its components and its text are in two blocks of memory. Each has a gap at the last edit, with
+/// the content before it on the left and the content after it on the right. An edit moves the gap
+/// to its position and changes what is next to it.
 struct CompositionBuffer: ~Copyable {
   typealias Word = TextOperation.Word
 
   private(set) var baseLength: Int
   private(set) var targetLength: Int
-  /// The place of the gap in the target text.
+  /// The position of the gap in the target text.
   private var place = 0
   private var words: GapMemory<Word>
   private var text: GapMemory<UInt8>
@@ -26,7 +26,7 @@ struct CompositionBuffer: ~Copyable {
     text.deallocate()
   }
 
-  /// Starts again, on a text of this length.
+  /// Starts over, on a text of this length.
   mutating func reset(baseLength: Int) {
     self.baseLength = baseLength
     targetLength = baseLength
@@ -38,10 +38,10 @@ struct CompositionBuffer: ~Copyable {
 
   /// The approximate number of components.
   var wordCount: Int { words.count }
-  /// Bytes of inserted text.
+  /// The number of bytes of inserted text.
   var textCount: Int { text.count }
 
-  /// Puts an operation behind those before; it starts from the target length.
+  /// Composes an edit after the earlier ones. It starts from the target length.
   @inline(__always)
   mutating func append(_ edit: InlineEdit) {
     seek(Int(edit.prefix))
@@ -59,7 +59,7 @@ struct CompositionBuffer: ~Copyable {
     if !edit.deletesFirst { delete(Int(edit.deleted)) }
   }
 
-  /// Puts an operation behind those before; it starts from the target length.
+  /// Composes an operation after the earlier ones. It starts from the target length.
   mutating func append(_ operation: TextOperation) {
     operation.withPacked { words, text in
       var position = 0
@@ -83,7 +83,7 @@ struct CompositionBuffer: ~Copyable {
     }
   }
 
-  /// The whole as one operation. The gap ends up at the end.
+  /// Returns the whole as one operation. This moves the gap to the end.
   mutating func composed() -> TextOperation {
     seek(targetLength)
     while words.rightCount > 0 { pushLeft(words.popRight()) }
@@ -123,7 +123,7 @@ struct CompositionBuffer: ~Copyable {
 
   // MARK: The gap
 
-  /// Moves the gap to a place of the target text.
+  /// Moves the gap to a position of the target text.
   @inline(__always)
   private mutating func seek(_ position: Int) {
     if place != position { move(to: position) }
@@ -154,7 +154,7 @@ struct CompositionBuffer: ~Copyable {
     }
   }
 
-  /// Takes scalars of the first word on the right.
+  /// Removes scalars from the first word on the right, and returns them as a word.
   @inline(__always)
   private mutating func takeRight(_ word: Word, atMost count: Int) -> Word {
     if word.scalars <= count { return words.popRight() }
@@ -167,7 +167,7 @@ struct CompositionBuffer: ~Copyable {
     return Word(bits: Word.size(scalars: count, bytes: bytes) | word.bits & 3)
   }
 
-  /// Takes scalars of the last word on the left.
+  /// Removes scalars from the last word on the left, and returns them as a word.
   @inline(__always)
   private mutating func takeLeft(_ word: Word, atMost count: Int) -> Word {
     if word.scalars <= count { return words.popLeft() }
@@ -180,8 +180,8 @@ struct CompositionBuffer: ~Copyable {
     return Word(bits: Word.size(scalars: count, bytes: bytes) | word.bits & 3)
   }
 
-  /// Between two retains there is at most one insert and one delete: a third piece merges with the
-  /// first, which changes the order and not the effect.
+  /// Between two retains there is at most one insert and one delete. A third piece merges with the
+  /// first, which changes the order but not the effect.
   @inline(__always)
   private mutating func pushLeft(_ word: Word) {
     let count = words.leftCount
@@ -210,7 +210,7 @@ struct CompositionBuffer: ~Copyable {
   }
 }
 
-/// Memory filled from both ends, the gap between.
+/// Memory that is filled from both ends, with the gap between.
 private struct GapMemory<Element: BitwiseCopyable> {
   private(set) var memory: UnsafeMutablePointer<Element>
   private var capacity: Int
@@ -279,7 +279,7 @@ private struct GapMemory<Element: BitwiseCopyable> {
   @inline(__always)
   mutating func dropRight(_ count: Int) { rightCount -= count }
 
-  /// Moves elements over the gap.
+  /// Moves elements across the gap.
   @inline(__always)
   mutating func moveLeft(_ count: Int) {
     leftEnd.update(from: right, count: count)
@@ -287,7 +287,7 @@ private struct GapMemory<Element: BitwiseCopyable> {
     rightCount -= count
   }
 
-  /// Moves elements over the gap.
+  /// Moves elements across the gap.
   @inline(__always)
   mutating func moveRight(_ count: Int) {
     (right - count).update(from: leftEnd - count, count: count)

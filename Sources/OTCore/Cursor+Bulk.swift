@@ -1,16 +1,16 @@
 extension Cursor {
-  /// Moves many cursors through many operations, oldest first; see ``transformed(_:over:own:)``.
+  /// Moves many cursors over many operations, oldest first; see ``transformed(_:over:own:)``.
   ///
-  /// Positions must lie within the first operation's text; the operations follow on one another.
+  /// Positions must be within the first operation's text; the operations are consecutive.
   ///
-  /// - Complexity: O(*cursors* · log *cursors*) once, then for a single edit O(cursors between it
-  ///   and a recent one), so O(1) while a few people type; for any other operation O(*cursors* +
-  ///   *components*).
+  /// - Complexity: O(*cursors* · log *cursors*) once. Then O(cursors between the edit and a recent
+  ///   one) for a single edit, so O(1) while a few people type; O(*cursors* + *components*) for any
+  ///   other operation.
   public static func transform(
     _ cursors: inout [Int], over operations: ArraySlice<TextOperation>, own: Bool
   ) {
     if cursors.isEmpty { return }
-    // No operation makes one cursor overtake another, so what is sorted stays sorted.
+    // An operation never changes the order of cursors, so they remain sorted.
     let order = cursors.indices.sorted { cursors[$0] < cursors[$1] }
     let sorted = order.map { min(max(cursors[$0], 0), TextOperation.lengthMax) }
     withUnsafeTemporaryAllocation(of: Int32.self, capacity: sorted.count) { memory in
@@ -40,29 +40,30 @@ extension Cursor {
   }
 }
 
-/// Sorted cursors as their distances, so that an edit before many of them changes one number.
+/// Sorted cursors, stored as their distances, so that an edit before many of them changes one
+/// number.
 ///
-/// Fingers remember the gaps between cursors in which the last edits were: where each begins and ends
-/// lies in vectors, and an edit within one of them is a few instructions on these, without a branch
-/// on who has typed.
+/// A finger points to a gap between two cursors in which a recent edit was. The gaps' bounds are in
+/// vectors, so an edit within one of them takes a few instructions, without a branch on who has
+/// typed.
 private struct CursorGaps {
-  /// A number for each finger: as many people may type at once.
+  /// A number for each finger; so many people may type at once.
   private typealias Lanes = SIMD4<Int32>
 
-  /// A single edit, as cursors meet it.
+  /// A single edit, as it affects cursors.
   private struct Step {
-    /// The cursors from here on are not before the edit.
+    /// Cursors from this position on are not before the edit.
     let place: Int32
-    /// The cursors from here on are behind it, and move by its growth.
+    /// Cursors from this position on are after the edit, and move by its growth.
     let behind: Int32
-    /// The new position of the cursors between.
+    /// The new position of the cursors in between.
     let within: Int32
     let growth: Int32
 
     @inline(__always)
     init(_ edit: PlacedEdit, own: Bool) {
-      // Another user's insert does not move a cursor at its position; the order of insert and
-      // delete decides where a cursor in the deleted text ends up.
+      // Another user's insert does not move a cursor at its position. The order of insert and
+      // delete decides where a cursor in deleted text moves.
       let stays: Int32 = own ? 0 : 1
       let insertsBehind = !own && edit.deletesFirst
       place = edit.prefix &+ stays
@@ -72,16 +73,18 @@ private struct CursorGaps {
     }
   }
 
-  /// From each cursor back to the one before it; from the first to -1. Out of date where a finger is.
+  /// The distance from each cursor to the previous one, from the first to -1. Outdated where a
+  /// finger points.
   private let gaps: UnsafeMutablePointer<Int32>
   private let count: Int
-  /// For each finger, the index of the cursor at the end of its gap; `count` behind the last one.
+  /// For each finger, the index of the cursor at the end of its gap; `count` after the last cursor.
   private var next = Lanes()
-  /// The position of the cursor before the gap.
+  /// The position of the cursor at the start of the gap.
   private var lower = Lanes()
-  /// The position of the cursor at its end; behind the last one, the place after the text.
+  /// The position of the cursor at the end of the gap; after the last cursor, the position after
+  /// the text.
   private var upper = Lanes()
-  /// The finger that is sent on next.
+  /// The finger that is moved next.
   private var turn = 0
 
   init(_ sorted: [Int], _ memory: UnsafeMutablePointer<Int32>) {
@@ -95,7 +98,7 @@ private struct CursorGaps {
     gatherFingers()
   }
 
-  /// Passes single edits, each of which is in a finger's gap.
+  /// Passes single edits, each of which is in the gap of a finger.
   ///
   /// - Returns: The index of the first operation that is not.
   @inline(__always)
@@ -122,7 +125,7 @@ private struct CursorGaps {
     return index
   }
 
-  /// Passes a single edit anywhere, and leaves a finger there.
+  /// Passes a single edit at any position, and leaves a finger there.
   @inline(never)
   mutating func pass(_ edit: PlacedEdit, own: Bool) {
     let step = Step(edit, own: own)
@@ -138,7 +141,7 @@ private struct CursorGaps {
     }
   }
 
-  /// Puts the cursors within an edit at one place.
+  /// Moves the cursors within an edit to one position.
   private mutating func collapse(from finger: Int, _ step: Step) {
     let first = Int(next[finger])
     let before = lower[finger]
@@ -166,9 +169,9 @@ private struct CursorGaps {
     }
   }
 
-  /// Sends a finger to the gap whose end is the first cursor at a position or behind it.
+  /// Moves a finger to the gap that ends at the first cursor at or after a position.
   ///
-  /// - Returns: The finger.
+  /// - Returns: The finger's index.
   private mutating func seek(_ position: Int32, textEnd: Int32) -> Int {
     var nearest = 0
     for finger in 1..<Lanes.scalarCount
@@ -193,21 +196,21 @@ private struct CursorGaps {
     return finger
   }
 
-  /// Brings the fingers' gaps up to date.
+  /// Writes the fingers' gaps back to the distances.
   private func writeGaps() {
     for finger in 0..<Lanes.scalarCount where Int(next[finger]) < count {
       gaps[Int(next[finger])] = upper[finger] &- lower[finger]
     }
   }
 
-  /// Puts all fingers before the first cursor.
+  /// Points all fingers to the gap before the first cursor.
   private mutating func gatherFingers() {
     next = Lanes()
     lower = Lanes(repeating: -1)
     upper = Lanes(repeating: gaps[0] &- 1)
   }
 
-  /// Replaces each position, in order, by one that keeps the order.
+  /// Replaces all positions, in order, by positions in the same order.
   mutating func replaceAll(_ body: (Int) -> Int) {
     writeGaps()
     var position: Int32 = -1

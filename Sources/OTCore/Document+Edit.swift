@@ -1,15 +1,15 @@
 extension Document {
-  /// Applies an operation; on error nothing has changed.
+  /// Applies an operation; after an error nothing has changed.
   ///
-  /// - Throws: `lengthMismatch` when it does not start from this length; `tooLong` when it leaves
-  ///   more than ``TextOperation/lengthMax`` scalars.
-  /// - Complexity: O(*components* · log *n*), plus the text inserted; close to the last edit O(1).
+  /// - Throws: `lengthMismatch` if its base length is not this document's; `tooLong` if its target
+  ///   length is above ``TextOperation/lengthMax``.
+  /// - Complexity: O(*components* · log *n*), plus the text inserted; O(1) near the last edit.
   public mutating func apply(_ operation: TextOperation) throws(OperationError) {
     if operation.block == nil, applyToLeaf(operation.edit) { return }
     try applyAnywhere(operation)
   }
 
-  // Apart, so that what most edits take stays short.
+  // Not inlined, so that the frequent case remains short.
   @inline(never)
   private mutating func applyAnywhere(_ operation: TextOperation) throws(OperationError) {
     guard operation.baseLength == scalarCount else {
@@ -28,7 +28,7 @@ extension Document {
           continue
         }
         // Inserts and deletes between two retains are one replacement, in either order: the
-        // inserted texts are adjacent.
+        // inserted texts are adjacent in memory.
         var bytes = 0
         var deleted = 0
         while index < words.count, !words[index].isRetain {
@@ -48,13 +48,13 @@ extension Document {
     }
   }
 
-  /// Applies a short edit that falls into the leaf that is out of the tree.
+  /// Applies a short edit within the leaf that is out of the tree.
   ///
-  /// - Returns: `false` when it lies elsewhere, the leaf has no room or would become too small, or
-  ///   the edit may not fit; nothing has changed.
+  /// - Returns: `false` if the edit is elsewhere, the leaf has no room or would become too small,
+  ///   or the edit may not fit. Nothing changes then.
   @inline(__always)
   private mutating func applyToLeaf(_ edit: InlineEdit) -> Bool {
-    // A text near the greatest length is for the other way, which looks closer.
+    // Near the maximum length, the other function checks exactly.
     let length = scalarCount
     let start = Int(edit.prefix) &- leafStart
     let deleted = Int(edit.deleted)
@@ -79,8 +79,8 @@ extension Document {
 
   /// Replaces a range of scalars by a text.
   ///
-  /// - Throws: `lengthMismatch` when the range ends beyond the text, `tooLong` when the result
-  ///   would be; nothing has changed then.
+  /// - Throws: `lengthMismatch` if the range ends beyond the text, `tooLong` if the result would be
+  ///   too long. Nothing changes then.
   /// - Complexity: O(log *n*), plus the text inserted.
   public mutating func replace(
     _ range: Range<Int>, with text: String
@@ -98,7 +98,7 @@ extension Document {
     if isTooLong { throw .tooLong }
   }
 
-  /// Deletes and inserts at one place, which lies within the text.
+  /// Deletes and inserts at one position, which is within the text.
   @inline(__always)
   private mutating func edit(
     at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
@@ -115,8 +115,8 @@ extension Document {
     _ added: TextMetrics
   ) {
     if deleted == 0, text.isEmpty { return }
-    // At a border the left leaf is taken, since typing continues at its end; deleted text lies
-    // right.
+    // At a border, the left leaf is used, because typing continues at its end; deleted text is
+    // right of the border.
     let place = deleted > 0 ? position + 1 : position
     if !moveLeaf(forwardTo: place) {
       putLeafBack()
@@ -133,16 +133,16 @@ extension Document {
     takeLeaf(at: position)
   }
 
-  /// Edits the leaf that is out of the tree. The gap is left behind what was inserted.
+  /// Edits the leaf that is out of the tree. The gap is then after the inserted text.
   ///
-  /// - Returns: `false` when the edit lies elsewhere, the leaf has no room, or would become too
-  ///   small; nothing has changed.
+  /// - Returns: `false` if the edit is elsewhere, or the leaf has no room or would become too
+  ///   small. Nothing changes then.
   @inline(__always)
   private mutating func editLeaf(
     at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
     _ added: TextMetrics
   ) -> Bool {
-    // None of these passes the lengths checked, so nothing overflows.
+    // These numbers are bounded by checked lengths, so nothing overflows.
     let start = position &- leafStart
     guard start >= 0, start &+ deleted <= leaf.total.scalars, text.count <= leaf.memory.room else {
       return false
@@ -160,7 +160,7 @@ extension Document {
     return true
   }
 
-  /// Makes the leaf unique to this document before it is written.
+  /// Makes the leaf unique to this document, before it is changed.
   @inline(never)
   private mutating func copyLeaf(gapAt scalar: Int) { leaf = leaf.copy(gapAt: scalar) }
 }

@@ -1,9 +1,9 @@
 extension Document {
-  /// Traps unless the rope is sound: counts are right, all leaves lie equally deep, gaps lie between
-  /// scalars, and all nodes but the root hold at least their least size.
+  /// Traps unless the rope is valid: counts are right, all leaves are at the same depth, gaps are
+  /// between scalars, and all nodes except the root have their minimum size.
   ///
-  /// That of a tree with all leaves in it, which a copy gets; and the leaf's place must be empty and
-  /// start where the document says.
+  /// This is checked on a copy, after its leaf was put back into the tree. The leaf's slot in the
+  /// tree must be empty before, and begin where the document says.
   package func checkInvariants() {
     var whole = self
     whole.putLeafBack()

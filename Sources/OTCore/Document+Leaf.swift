@@ -1,18 +1,20 @@
-/// The leaf that is out of the tree: taken when an edit comes near, put back when one comes elsewhere.
+/// The leaf that is out of the tree: taken out by an edit in it, put back when an edit is
+/// elsewhere.
 ///
-/// Only documents refer to it meanwhile, so one question, whether another copy does, is enough to write
-/// it; and what it holds is counted in no node.
+/// Meanwhile only documents refer to it, so one check for another reference is enough before it is
+/// changed; no node counts its content.
 extension Document {
-  /// So many levels fit into ``leafPath``. Ropes of the standard sizes never have more than 8.
+  /// Maximum levels that fit into ``leafPath``. Ropes of the standard sizes have at most 8.
   private static var levelsMax: Int { 12 }
 
-  /// The child of the node at a level that leads to the leaf's place.
+  /// Returns the index of the child, of the node at a level, that leads to the leaf's slot.
   @inline(__always)
   func leafIndex(_ level: Int) -> Int {
     Int(truncatingIfNeeded: leafPath &>> UInt64(truncatingIfNeeded: level &* 5)) & 0x1f
   }
 
-  /// Takes the leaf that holds a position, its end included, out of the tree, where all are.
+  /// Takes the leaf at a position, its end included, out of the tree. All leaves must be in the
+  /// tree.
   ///
   /// - Complexity: O(log *n*).
   mutating func takeLeaf(at position: Int) {
@@ -35,23 +37,23 @@ extension Document {
       node = node.child(index)
     }
     leafStart = start
-    // The root's choice ends up highest, where the walk begins.
+    // The root's index is in the highest bits; walks begin with it.
     leafPath = path
     var gone = TextMetrics.zero
     gone -= node.header.pointee.total
     exchangeLeaf(growth: gone)
   }
 
-  /// Puts the leaf into the tree and counts it there. Only ``takeLeaf(at:)`` may follow, or what changes
-  /// the tree and then takes a leaf.
+  /// Puts the leaf into the tree and counts it. Only ``takeLeaf(at:)`` may follow, or a change of
+  /// the tree before it.
   ///
   /// - Complexity: O(log *n*).
   mutating func putLeafBack() { exchangeLeaf(growth: leaf.total) }
 
-  /// Exchanges the leaf for one behind it below the same node, when that holds a position, its end
-  /// included: edits of one operation go from leaf to leaf.
+  /// Exchanges the leaf for a later one below the same node, if that contains a position, its end
+  /// included: the edits of one operation proceed from leaf to leaf.
   ///
-  /// - Returns: `false` when there is none; nothing has changed.
+  /// - Returns: `false` if there is none. Nothing changes then.
   /// - Complexity: O(log *n*).
   mutating func moveLeaf(forwardTo position: Int) -> Bool {
     let height = root.height
@@ -96,7 +98,7 @@ extension Document {
     return true
   }
 
-  /// Exchanges the leaf with what lies in its place, which makes nodes above longer by `growth`.
+  /// Exchanges the leaf with the content of its slot. The nodes above become longer by `growth`.
   private mutating func exchangeLeaf(growth: TextMetrics) {
     guard root.height > 0 else {
       swap(&root, &leaf)

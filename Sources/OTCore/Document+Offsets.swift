@@ -1,52 +1,52 @@
-/// Offsets in one unit as offsets in another. Each costs O(log *n*) and a walk through one leaf.
+/// Conversion of offsets between units. Each costs O(log *n*) and a walk through one leaf.
 extension Document {
-  /// The UTF-16 offset of a scalar offset.
+  /// Returns the UTF-16 offset of a scalar offset.
   ///
-  /// - Precondition: `0...scalarCount` holds the offset.
+  /// - Precondition: The offset is in `0...scalarCount`.
   public func utf16Offset(ofScalar offset: Int) -> Int {
     check(offset, max: scalarCount)
     return metrics(before: offset, lane: 0).utf16
   }
 
-  /// The UTF-8 offset of a scalar offset.
+  /// Returns the UTF-8 offset of a scalar offset.
   ///
-  /// - Precondition: `0...scalarCount` holds the offset.
+  /// - Precondition: The offset is in `0...scalarCount`.
   public func utf8Offset(ofScalar offset: Int) -> Int {
     check(offset, max: scalarCount)
     return metrics(before: offset, lane: 0).utf8
   }
 
-  /// The line of a scalar offset, from 0: the number of newlines before it.
+  /// Returns the line of a scalar offset, from 0: the number of newlines before it.
   ///
-  /// - Precondition: `0...scalarCount` holds the offset.
+  /// - Precondition: The offset is in `0...scalarCount`.
   public func line(ofScalar offset: Int) -> Int {
     check(offset, max: scalarCount)
     return metrics(before: offset, lane: 0).newlines
   }
 
-  /// The scalar offset of a UTF-16 offset; one inside a surrogate pair counts as before it, one
-  /// beyond the text as its end.
+  /// Returns the scalar offset of a UTF-16 offset. Within a surrogate pair it is that of the pair;
+  /// beyond the text it is the end.
   public func scalarOffset(ofUTF16 offset: Int) -> Int {
     metrics(before: min(max(offset, 0), utf16Count), lane: 1).scalars
   }
 
-  /// The scalar offset of a UTF-8 offset; one inside a scalar counts as before it, one beyond the
-  /// text as its end.
+  /// Returns the scalar offset of a UTF-8 offset. Within a scalar it is that of the scalar; beyond
+  /// the text it is the end.
   public func scalarOffset(ofUTF8 offset: Int) -> Int {
     metrics(before: min(max(offset, 0), utf8Count), lane: 2).scalars
   }
 
-  /// The scalar offset at which a line, from 0, begins.
+  /// Returns the scalar offset at which a line begins. Lines count from 0.
   ///
-  /// - Precondition: `0..<lineCount` holds the line.
+  /// - Precondition: The line is in `0..<lineCount`.
   public func scalarOffset(ofLine line: Int) -> Int {
     check(line, max: lineCount - 1)
     return line == 0 ? 0 : metrics(before: line, lane: 3).scalars
   }
 
-  /// The text of a range of scalars.
+  /// Returns the text of a range of scalars.
   ///
-  /// - Precondition: the range lies within the text.
+  /// - Precondition: The range is within the text.
   /// - Complexity: O(log *n*), plus the text copied.
   public func text(in range: Range<Int>) -> String {
     var bytes: [UInt8] = []
@@ -56,7 +56,7 @@ extension Document {
 
   /// Appends the UTF-8 of a range of scalars.
   ///
-  /// - Precondition: the range lies within the text.
+  /// - Precondition: The range is within the text.
   public func appendUTF8(in range: Range<Int>, to buffer: inout [UInt8]) {
     check(range.lowerBound, max: scalarCount)
     check(range.upperBound, max: scalarCount)
@@ -65,7 +65,7 @@ extension Document {
     }
   }
 
-  /// Appends a range of what lies below a node, counted from its start.
+  /// Appends a range of the text below a node, counted from the node's start.
   private func appendUTF8(
     _ low: Int, _ high: Int, below node: RopeNode, isOnPath: Bool, to buffer: inout [UInt8]
   ) {
@@ -93,7 +93,7 @@ extension Document {
       offset >= 0 && offset <= max, "offset \(offset) lies outside the text's 0...\(max)")
   }
 
-  /// The lengths of the text before an offset given in one unit; for newlines, of the text up to
+  /// Returns the lengths of the text before an offset in one unit; for newlines, of the text up to
   /// and including the newline of that number.
   private func metrics(before offset: Int, lane: Int) -> TextMetrics {
     var node = root
@@ -130,13 +130,13 @@ extension Document {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Bytes of the text here before a distance given in one unit; those of a whole number of
-  /// scalars. For newlines, up to the end of the newline of that number.
+  /// Returns the bytes of whole scalars before a distance in one unit. For newlines, up to and
+  /// including the newline of that number.
   ///
   /// - Parameters:
-  ///   - rest: The distance; what is left of it behind the text.
+  ///   - rest: The distance; on return, the part of it beyond this text.
   ///   - lane: The unit, as in ``TextMetrics``'s subscript.
-  /// - Complexity: O(*bytes*), eight at a time.
+  /// - Complexity: O(bytes), eight at a time.
   fileprivate func byteCount(of rest: inout Int, lane: Int) -> Int {
     guard let start = baseAddress else { return 0 }
     var index = 0
@@ -154,7 +154,7 @@ extension UnsafeBufferPointer<UInt8> {
       rest -= step
       index += 8
     }
-    // Eight bytes may have ended within a scalar: back to where it begins.
+    // Eight bytes may have ended within a scalar: go back to its start.
     while index < count, self[index] & 0xc0 == 0x80 {
       index -= 1
       if lane == 2 { rest += 1 }
@@ -172,7 +172,7 @@ extension UnsafeBufferPointer<UInt8> {
       case 2: step = width
       default: step = byte == 0x0a ? 1 : 0
       }
-      // A place inside a scalar is the place before it.
+      // A position within a scalar counts as the position before it.
       if step > rest { return index }
       rest -= step
       index += width

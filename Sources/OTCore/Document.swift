@@ -1,38 +1,38 @@
-/// A text that operations are applied to: a rope that counts in all units.
+/// A text to which operations apply: a rope that counts in all units.
 ///
-/// Positions are Unicode scalars; they convert to UTF-16 units, UTF-8 bytes and lines in
-/// O(log *n*). Copying is O(1), and a copy never changes: it is a snapshot. Edits near the last one
-/// cost a few nanoseconds, others O(log *n*).
+/// Positions are Unicode scalars. They convert to UTF-16 units, UTF-8 bytes and lines in O(log
+/// *n*). Copying is O(1), and a copy is a snapshot that later edits do not change. Edits near the
+/// last one take a few nanoseconds, others O(log *n*).
 ///
-/// The text lies in leaves of 512 to 2,048 bytes under nodes of 8 to 32 children; a text that fits into
-/// one leaf has only that. The leaf of the last edit is out of the tree: see
-/// `takeLeaf(at:)`.
+/// The text is in leaves of 512 to 2,048 bytes, below nodes with 8 to 32 children; a short text is
+/// a single leaf. The leaf of the last edit is out of the tree: see `takeLeaf(at:)`.
 public struct Document: @unchecked Sendable {
-  // Unchecked: a node is written only by the owner of its single reference.
-  /// All text but the leaf's, an empty node in its place.
+  // Unchecked: only the owner of a node's single reference writes it.
+  /// The text except the leaf's, with an empty node in the leaf's slot.
   var root: RopeNode
-  /// The leaf of the last edit. Edits tend to stay there, and what nodes above would count of them
-  /// is counted once, when it goes back.
+  /// The leaf of the last edit. Further edits are likely in it, and the nodes above count them
+  /// once, when it is put back.
   var leaf: RopeNode
-  /// Scalars before the leaf.
+  /// The number of scalars before the leaf.
   var leafStart = 0
-  /// The children on the path to its place, five bits for each level, the lowest level lowest.
+  /// The child indexes on the path to the leaf's slot: five bits for each level, the lowest level
+  /// in the lowest bits.
   var leafPath: UInt64 = 0
 
-  /// Makes a document of a text.
+  /// Creates a document with a text.
   ///
   /// - Complexity: O(*bytes*).
   public init(_ text: String = "") {
     self.init(text, sizes: .standard)
   }
 
-  /// Makes a document of nodes of other sizes.
+  /// Creates a document whose nodes have other sizes.
   package init(_ text: String, sizes: RopeSizes) {
     var text = text
     self = text.withUTF8 { Self(valid: $0, sizes) }
   }
 
-  /// Makes a document of UTF-8.
+  /// Creates a document from UTF-8.
   ///
   /// - Throws: `invalidUTF8`, with the offset of the first invalid byte, or `tooLong`.
   /// - Complexity: O(*bytes*).
@@ -48,26 +48,26 @@ public struct Document: @unchecked Sendable {
     takeLeaf(at: 0)
   }
 
-  /// Puts nodes above until one is left.
+  /// Adds levels of nodes until one node is left.
   static func raise(_ nodes: [RopeNode]) -> RopeNode {
     var nodes = nodes
     while nodes.count > 1 { nodes = RopeNode.parents(of: nodes) }
     return nodes[0]
   }
 
-  /// Length in Unicode scalars. O(1), as are the other lengths.
+  /// The length in Unicode scalars. O(1), like the other lengths.
   public var scalarCount: Int { root.total.scalars &+ leaf.total.scalars }
 
-  /// Length in UTF-8 bytes.
+  /// The length in UTF-8 bytes.
   public var utf8Count: Int { total.utf8 }
 
-  /// Length in UTF-16 units.
+  /// The length in UTF-16 units.
   public var utf16Count: Int { total.utf16 }
 
-  /// Newlines (U+000A) + 1.
+  /// The number of newlines (U+000A) + 1.
   public var lineCount: Int { total.newlines + 1 }
 
-  /// Length in all units.
+  /// The lengths in all units.
   private var total: TextMetrics {
     var total = root.total
     total += leaf.total
@@ -90,7 +90,7 @@ public struct Document: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with the text's UTF-8, piece by piece. No scalar is split.
+  /// Calls `body` with pieces of the text's UTF-8, in order. No scalar is split.
   public func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     forEachLeaf(below: root, isOnPath: true) { $0.forEachPart(body) }
   }
@@ -111,7 +111,7 @@ public struct Document: @unchecked Sendable {
 }
 
 extension Document: Equatable {
-  /// Whether two texts have the same scalars, byte by byte: é and e + accent differ.
+  /// Whether two texts have the same bytes: é and e with a combining accent differ.
   ///
   /// - Complexity: O(1) for copies of one document, else O(*n*).
   public static func == (left: Self, right: Self) -> Bool {

@@ -1,12 +1,13 @@
-/// The JSON form, beside that of the operation:
+/// The JSON form of a format, which is sent with that of the operation:
 ///
 ///     {"sets":[{"bold":true}],"kept":[0,5,1],"put":[1,1]}
 ///
-/// `kept` has triples: scalars of base text since the last one's end, length, set. `put` has pairs over
-/// the inserted text: length, and set or 0; what is behind them has no attributes. Of a document,
-/// `runs` has pairs over its text.
+/// `kept` contains triples: the scalars of base text since the last triple's end, a length, a set's
+/// number. `put` contains pairs over the inserted text: a length, and a set's number or 0. Inserted
+/// text after the last pair has no attributes. In a document's form, `runs` contains such pairs
+/// over its text.
 extension Format {
-  /// Sets of a format, at most.
+  /// Maximum sets of a format.
   public static let setsMax = 1_000
 
   /// Appends the JSON form as UTF-8.
@@ -92,9 +93,9 @@ extension AttributeSet {
     buffer.append(UInt8(ascii: "}"))
   }
 
-  /// Reads a JSON object of attributes; of a key that occurs twice, the last value counts.
+  /// Reads a JSON object of attributes; the last value of a repeated key counts.
   ///
-  /// - Throws: `malformed` or `invalidUTF8`, never anything else for any input.
+  /// - Throws: `malformed` or `invalidUTF8`, and no other error for any input.
   public init(json text: String) throws(OperationError) {
     self = try FormatJSONReader.whole(Array(text.utf8)) { (reader) throws(OperationError) in
       try reader.readSet()
@@ -107,10 +108,10 @@ extension RichOperation {
   ///
   /// - Parameters:
   ///   - text: The operation on the text.
-  ///   - json: The JSON form of the format, as UTF-8. Fields of other names are skipped.
-  /// - Throws: `malformed`, `invalidUTF8`, or `tooLong` beyond ``Format/setsMax``, never anything else
-  ///   for any input.
-  /// - Complexity: O(*bytes* + components of the text).
+  ///   - json: The JSON form of the format, as UTF-8. Unknown fields are skipped.
+  /// - Throws: `malformed`, `invalidUTF8`, or `tooLong` beyond ``Format/setsMax``, and no other
+  ///   error for any input.
+  /// - Complexity: O(bytes + components of the text).
   public init(text: TextOperation, formatJSON json: [UInt8]) throws(OperationError) {
     let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
       try reader.readLists()
@@ -138,13 +139,13 @@ extension RichDocument {
 
   /// Reads the runs of a text.
   ///
-  /// - Throws: `malformed` or `invalidUTF8`, never anything else for any input.
+  /// - Throws: `malformed` or `invalidUTF8`, and no other error for any input.
   public init(_ text: Document, formatJSON json: [UInt8]) throws(OperationError) {
     let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
       reader.setsMax = .max
       return try reader.readLists()
     }
-    // The runs of a text are those of its insertion.
+    // The runs of a text equal those of its insertion.
     let whole = TextOperation(replacing: Document(), by: text)
     let check = FormatCheck(lists)
     var words = try check.runs(of: whole)
@@ -153,11 +154,11 @@ extension RichDocument {
   }
 }
 
-/// Makes runs of numbers as they were read, and refuses those that do not fit.
+/// Converts the numbers that were read to runs, and rejects those that do not fit the text.
 private struct FormatCheck {
   private let lists: FormatJSONReader.Lists
   private var table = SetTable()
-  /// The number of each set as it was read.
+  /// The number in the table for each number that was read.
   private var numbers: [UInt32] = [0]
 
   init(_ lists: FormatJSONReader.Lists) {
@@ -172,7 +173,7 @@ private struct FormatCheck {
     return numbers[found]
   }
 
-  /// The place of such an error is the whole form.
+  /// An error of the form as a whole, at offset 0.
   private static var misplaced: OperationError { .malformed(offset: 0) }
 
   func spans(of text: TextOperation) throws(OperationError) -> [RunWord] {

@@ -1,24 +1,24 @@
-/// The formatting of an operation: changes of kept text, and attributes of inserted text.
+/// The formatting of an operation: changes of retained text, and attributes of inserted text.
 ///
-/// - **Spans** change ranges of the base text. Operations move them as they move cursors: by their
-///   own text alone.
-/// - **Runs** have the complete attributes of all inserted text, in order.
+/// - **Spans** change ranges of the base text. Other operations move them like cursors, by their
+///   text alone.
+/// - **Runs** contain the complete attributes of all inserted text, in order.
 ///
-/// Both are lists of lengths with numbers of sets, without gaps: 0 is for kept text that does not
-/// change, and for inserted text without attributes.
+/// Both are lists of lengths with set numbers, without gaps. Number 0 is for retained text that
+/// does not change, and for inserted text without attributes.
 ///
 ///     base text   ├──────┼────────┼────────┤            "=5 +ab =3 -2" with
 ///     spans        5: 0   2: bold                        two scalars of kept text bold
 ///     runs                                    1: 0, 1: italic
 ///
 /// In normal form neighbours differ, the last number is not 0, deleted text has 0, no set is empty,
-/// runs have no removals, and a format without spans and runs is `nil`. Numbers may differ between
-/// equal formats, and sets may be left that have none.
+/// runs contain no removals, and a format without spans and runs is `nil`. Equal formats may number
+/// their sets differently, and may contain unused sets.
 public struct Format: @unchecked Sendable {
-  // Unchecked: a block is not written once it is made.
+  // Unchecked: a block is never written after its creation.
   let block: FormatBlock
 
-  /// Makes a format of what a walk has put out; `nil` when there is nothing.
+  /// Creates a format from written runs; `nil` if there are none.
   init?(
     spans: UnsafeBufferPointer<RunWord>, runs: UnsafeBufferPointer<RunWord>, sets: [AttributeSet]
   ) {
@@ -30,11 +30,11 @@ public struct Format: @unchecked Sendable {
     if let source = runs.baseAddress {
       (words + spans.count).update(from: source, count: runs.count)
     }
-    // More sets than words: some are not used.
+    // More sets than words: some are unused.
     if sets.count > count { dropUnusedSets() }
   }
 
-  /// Makes a format of lists whose neighbours differ; `nil` when there is nothing.
+  /// Creates a format from lists whose neighbours differ; `nil` if there is nothing to format.
   init?(spans: [RunWord], runs: [RunWord], sets: [AttributeSet]) {
     let spans = spans.last?.value == 0 ? spans.dropLast() : spans[...]
     let runs = runs.last?.value == 0 ? runs.dropLast() : runs[...]
@@ -45,15 +45,15 @@ public struct Format: @unchecked Sendable {
     self = made
   }
 
-  /// The number of runs and spans, the text between them included.
+  /// The number of runs and spans, including the unformatted text between them.
   public var componentCount: Int { spanCount + runCount }
 
-  /// Whether kept text changes.
+  /// The number of spans, including the unchanged text between them; 0 if no retained text changes.
   var spanCount: Int { Int(block.top.pointee.spanCount) }
   var runCount: Int { Int(block.top.pointee.runCount) }
   var sets: [AttributeSet] { block.top.pointee.sets }
 
-  /// Numbers the used sets in the order of their first use.
+  /// Drops unused sets, and numbers the others in the order of their first use.
   private func dropUnusedSets() {
     let numbering = UsedSets(sets, block.spans, block.runs)
     let words = block.words
@@ -90,7 +90,7 @@ extension Format: Hashable {
 /// The sets that spans and runs use, numbered in the order of their first use.
 struct UsedSets {
   private(set) var used: [AttributeSet] = []
-  /// The new number of each old one; 0 for those that are not used.
+  /// The new number for each old one; 0 for unused sets.
   private(set) var numbers: [UInt32]
 
   init(
@@ -116,9 +116,9 @@ struct FormatBlockTop {
   var runCount: Int32
 }
 
-/// A format's one block of memory: spans, then runs.
+/// A format's block of memory: spans, then runs.
 final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
-  // Named, for Embedded Swift's sake: see ``RopeNode/emptyLeaf()``.
+  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf()``.
   static func empty(spans: Int, runs: Int, sets: [AttributeSet]) -> FormatBlock {
     unsafeDowncast(
       FormatBlock.create(minimumCapacity: spans + runs) { _ in
@@ -146,7 +146,7 @@ final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
 }
 
 extension Format? {
-  /// Calls `body` with spans and runs, both empty where there is no format.
+  /// Calls `body` with spans and runs, both empty without a format.
   @inline(__always)
   func withWords<Result>(
     _ body: (UnsafeBufferPointer<RunWord>, UnsafeBufferPointer<RunWord>) -> Result

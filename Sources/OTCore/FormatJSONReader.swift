@@ -1,6 +1,6 @@
-/// Reads the JSON forms of formats and attribute sets.
+/// A reader of the JSON forms of formats and attribute sets.
 struct FormatJSONReader {
-  /// The lists of a format, before they are compared with its text.
+  /// The lists of a format, before they are checked against its text.
   struct Lists {
     var sets: [AttributeSet] = []
     var kept: [Int] = []
@@ -9,10 +9,10 @@ struct FormatJSONReader {
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var next = 0
-  /// Sets that are read; more are too many.
+  /// Maximum sets; more are an error.
   var setsMax = Format.setsMax
 
-  /// Reads a value that takes up all bytes but for space around it.
+  /// Reads a value that fills all bytes, except for surrounding space.
   static func whole<Value>(
     _ json: [UInt8], _ read: (inout FormatJSONReader) throws(OperationError) -> Value
   ) throws(OperationError) -> Value {
@@ -33,14 +33,14 @@ struct FormatJSONReader {
 
   private var malformed: OperationError { .malformed(offset: next) }
 
-  /// The next byte; 0, which no JSON has, at the end.
+  /// The next byte; at the end 0, which never occurs in JSON.
   private var current: UInt8 { next < bytes.count ? bytes[next] : 0 }
 
   private mutating func skipSpace() {
     while [0x20, 0x0a, 0x0d, 0x09].contains(current) { next += 1 }
   }
 
-  /// Takes a byte behind space, if it is there.
+  /// Skips space, then takes a byte if it is the next one. Returns whether it is.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: byte) else { return false }
@@ -52,7 +52,7 @@ struct FormatJSONReader {
     guard take(byte) else { throw malformed }
   }
 
-  /// Reads the items between two brackets.
+  /// Reads items between two brackets.
   private mutating func readItems(
     _ open: Unicode.Scalar, _ close: Unicode.Scalar,
     _ read: (inout FormatJSONReader) throws(OperationError) -> Void
@@ -104,7 +104,7 @@ struct FormatJSONReader {
     return numbers
   }
 
-  /// Reads a name and the colon behind it.
+  /// Reads a name and the colon after it.
   private mutating func readKey() throws(OperationError) -> [UInt8] {
     let name = try readString()
     try expect(":")
@@ -149,7 +149,7 @@ struct FormatJSONReader {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
   }
 
-  /// Reads a value and returns its shortest form.
+  /// Reads a value, and returns its shortest form.
   private mutating func readValue(
     bytesMax: Int = AttributeSet.valueBytesMax, isEmbed: Bool = false
   ) throws(OperationError) -> [UInt8] {
@@ -179,7 +179,7 @@ struct FormatJSONReader {
     return found
   }
 
-  /// Reads a number that every language's numbers can hold.
+  /// Reads an integer that the numbers of every language can represent.
   private mutating func readWholeNumber() throws(OperationError) -> [UInt8] {
     let start = next
     if current == UInt8(ascii: "-") { next += 1 }
@@ -193,7 +193,7 @@ struct FormatJSONReader {
     return Array(bytes[(bytes[digits] == UInt8(ascii: "0") ? digits : start)..<next])
   }
 
-  /// Reads an object with one key, or a removal, which text that is put here cannot have.
+  /// Reads an object with one key, or a removal, which inserted text cannot have.
   private mutating func readEmbed() throws(OperationError) -> [UInt8] {
     skipSpace()
     if current == UInt8(ascii: "n") { return try readWord("null") }
@@ -211,7 +211,7 @@ struct FormatJSONReader {
     return embed
   }
 
-  /// Reads a string: as an operation that inserts it.
+  /// Reads a string, by reading an operation that inserts it.
   private mutating func readString() throws(OperationError) -> [UInt8] {
     skipSpace()
     let start = next
@@ -236,7 +236,7 @@ struct FormatJSONReader {
     }
   }
 
-  /// Skips a value of any kind.
+  /// Skips a value of any type.
   private mutating func skipValue(depth: Int) throws(OperationError) {
     skipSpace()
     guard depth < 8 else { throw malformed }

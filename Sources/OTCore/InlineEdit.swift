@@ -1,31 +1,31 @@
-/// An edit at one place, without memory of its own: retain, then insert and delete in either order,
+/// An edit at one position, stored without a block: retain, then insert and delete in either order,
 /// then retain.
 ///
-/// 24 bytes, so that an operation with one passes in four registers.
+/// It has 24 bytes, so an operation with one is passed in four registers.
 struct InlineEdit: Equatable {
   static let textCapacity = 8
 
-  /// The inserted UTF-8 as it lies in memory, zeros behind it.
+  /// The inserted UTF-8 in memory order, padded with zeros.
   var text: UInt64 = 0
   var prefix: UInt32 = 0
   var deleted: UInt32 = 0
   var suffix: UInt32 = 0
-  /// The three that follow, in one: a whole register copies faster than its parts.
+  /// The next three properties in one word: a whole register copies faster than its parts.
   private var counts: UInt32 = 0
 
-  /// Scalars inserted.
+  /// The number of inserted scalars.
   @inline(__always)
   var scalars: UInt8 {
     get { UInt8(truncatingIfNeeded: counts) }
     set { counts = counts & ~0xff | UInt32(newValue) }
   }
-  /// Bytes inserted.
+  /// The number of inserted bytes.
   @inline(__always)
   var bytes: UInt8 {
     get { UInt8(truncatingIfNeeded: counts >> 8) }
     set { counts = counts & ~0xff00 | UInt32(newValue) << 8 }
   }
-  /// Whether the delete comes before the insert; meaningful only when there are both.
+  /// Whether the delete comes before the insert; meaningless unless there are both.
   @inline(__always)
   var deletesFirst: Bool {
     get { counts & 0x1_0000 != 0 }
@@ -38,10 +38,10 @@ struct InlineEdit: Equatable {
   var baseLength: Int { Int(prefix) &+ Int(deleted) &+ Int(suffix) }
   @inline(__always)
   var targetLength: Int { Int(prefix) &+ Int(scalars) &+ Int(suffix) }
-  /// The difference that it makes to a text's length.
+  /// The change of the text's length.
   @inline(__always)
   var growth: Int { Int(scalars) &- Int(deleted) }
-  /// The base position of the insert.
+  /// The position of the insert in the base text.
   @inline(__always)
   var anchor: Int { deletesFirst ? Int(prefix) + Int(deleted) : Int(prefix) }
   @inline(__always)
@@ -53,17 +53,17 @@ struct InlineEdit: Equatable {
     if deleted == 0, bytes == 0 { prefix += count } else { suffix += count }
   }
 
-  /// - Returns: `false` when it does not fit; nothing has changed then.
+  /// - Returns: `false` if it does not fit. Nothing changes then.
   mutating func delete(_ count: UInt32) -> Bool {
     if suffix > 0 || (deletesFirst && bytes > 0) { return false }
     deleted += count
     return true
   }
 
-  /// - Returns: `false` when it does not fit; nothing has changed then.
+  /// - Returns: `false` if it does not fit. Nothing changes then.
   mutating func insert(_ new: UnsafeBufferPointer<UInt8>, scalars count: Int) -> Bool {
     guard suffix == 0, Int(bytes) + new.count <= Self.textCapacity else { return false }
-    // An insert behind "insert, delete" would be a third piece.
+    // An insert after "insert, delete" would be a third piece.
     if bytes > 0, deleted > 0, !deletesFirst { return false }
     deletesFirst = deleted > 0
     let start = Int(bytes)
@@ -75,7 +75,7 @@ struct InlineEdit: Equatable {
     return true
   }
 
-  /// Packs words, if they are one edit. The text must not be longer than fits.
+  /// Packs words that are one edit; otherwise returns `nil`. The text must fit.
   @inline(__always)
   init?(
     packing words: UnsafeBufferPointer<TextOperation.Word>, text new: UnsafeBufferPointer<UInt8>
@@ -110,7 +110,7 @@ struct InlineEdit: Equatable {
     }
   }
 
-  /// Writes the words, at most four.
+  /// Writes the words, at most four. Returns their number.
   @inline(__always)
   func unpack(to words: UnsafeMutablePointer<TextOperation.Word>) -> Int {
     var count = 0

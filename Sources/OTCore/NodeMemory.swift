@@ -5,18 +5,18 @@
 struct NodeMemory {
   let header: UnsafeMutablePointer<RopeHeader>
 
-  /// The memory behind the header, which fills whole steps of 8 bytes.
+  /// The memory after the header, in multiples of 8 bytes.
   @inline(__always)
   private var elements: UnsafeMutableRawPointer { UnsafeMutableRawPointer(header + 1) }
   /// A leaf's memory.
   @inline(__always)
   var bytes: UnsafeMutablePointer<UInt8> { elements.assumingMemoryBound(to: UInt8.self) }
-  /// An inner node's children's lengths.
+  /// The lengths of an inner node's children.
   @inline(__always)
   var metrics: UnsafeMutablePointer<TextMetrics> {
     elements.assumingMemoryBound(to: TextMetrics.self)
   }
-  /// An inner node's children.
+  /// The children of an inner node.
   @inline(__always)
   var children: UnsafeMutablePointer<RopeNode> {
     (elements + RopeSizes.fanOutMax * MemoryLayout<TextMetrics>.stride)
@@ -30,7 +30,7 @@ struct NodeMemory {
       ._withUnsafeGuaranteedRef { $0.memory }
   }
 
-  /// The memory of a child that is made unique to this node.
+  /// Returns the memory of a child, which is made unique to this node first.
   @inline(__always)
   func ownChild(_ index: Int) -> NodeMemory {
     let slot = children + index
@@ -41,14 +41,14 @@ struct NodeMemory {
 
 // MARK: - Leaves
 
-/// A leaf's text lies around a gap, so that a run of typing at one place moves no text. The gap
-/// always lies between two scalars.
+/// A leaf's text is around a gap, so typing at one position moves no text. The gap is always
+/// between two scalars.
 extension NodeMemory {
-  /// Free bytes of a leaf.
+  /// The number of free bytes of a leaf.
   @inline(__always)
   var room: Int { Int(header.pointee.gapEnd &- header.pointee.gapStart) }
 
-  /// Bytes of text that a leaf can hold.
+  /// Maximum bytes of a leaf's text.
   @inline(__always)
   var capacity: Int { header.pointee.sizes.leafCapacity }
 
@@ -65,14 +65,14 @@ extension NodeMemory {
     return UnsafeBufferPointer(start: bytes + end, count: capacity - end)
   }
 
-  /// Calls `body` with a leaf's text on either side of the gap, where there is some.
+  /// Calls `body` with each non-empty part of a leaf's text, before and after the gap.
   @inline(__always)
   func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     if !front.isEmpty { body(front) }
     if !back.isEmpty { body(back) }
   }
 
-  /// Moves the gap before a scalar.
+  /// Moves the gap to the position before a scalar.
   @inline(__always)
   func moveGap(toScalar scalar: Int) {
     if scalar != Int(header.pointee.gapScalars) { moveGapFurther(toScalar: scalar) }
@@ -96,7 +96,7 @@ extension NodeMemory {
     } else {
       var moved = -distance
       if !isASCII {
-        // Few scalars are sought from the gap backwards, many from the start.
+        // A near position is searched from the gap backwards, a far one from the start.
         if moved * 2 < scalar {
           moved = UnsafePointer(bytes + start).byteCount(ofScalarsBehind: moved)
         } else {
@@ -110,7 +110,7 @@ extension NodeMemory {
     header.pointee.gapScalars = Int32(truncatingIfNeeded: scalar)
   }
 
-  /// The lengths of the scalars behind the gap.
+  /// Returns the lengths of the scalars after the gap.
   @inline(__always)
   func metricsBehindGap(scalars: Int) -> TextMetrics {
     if scalars == 0 { return .zero }
@@ -126,16 +126,16 @@ extension NodeMemory {
     return TextMetrics(UnsafeBufferPointer(start: bytes + end, count: count))
   }
 
-  /// Takes scalars away, and leaves the gap in their place.
+  /// Deletes scalars, and leaves the gap at their position.
   ///
   /// - Parameters:
-  ///   - added: Bytes that are to come instead.
-  ///   - isFree: Whether the leaf may be of any size.
-  /// - Returns: `false` when the leaf would become too small; its text is the same then.
+  ///   - added: The number of bytes that will be inserted instead.
+  ///   - isFree: Whether the leaf may have any size.
+  /// - Returns: `false` if the leaf would become too small. Its text is unchanged then.
   @inline(__always)
   func delete(_ scalars: Int, at start: Int, adding added: Int, isFree: Bool) -> Bool {
     let least = isFree ? 0 : header.pointee.sizes.leafMin
-    // One at the gap, as under the backspace and the delete key, goes without being moved.
+    // A single scalar at the gap, as deleted by a key, is removed without moving the gap.
     let distance = Int(header.pointee.gapScalars) &- start
     guard scalars == 1, header.pointee.total.isASCII, distance == 0 || distance == 1 else {
       return deleteElsewhere(scalars, at: start, adding: added, least: least)
@@ -165,14 +165,14 @@ extension NodeMemory {
     return true
   }
 
-  /// Takes text away behind the gap.
+  /// Removes text after the gap.
   @inline(__always)
   func removeBehindGap(_ removed: TextMetrics) {
     header.pointee.gapEnd &+= Int32(truncatingIfNeeded: removed.utf8)
     header.pointee.total -= removed
   }
 
-  /// Puts text before the gap, where there is room for it.
+  /// Inserts text before the gap, which must have room for it.
   @inline(__always)
   func insertAtGap(_ text: UnsafeBufferPointer<UInt8>, _ added: TextMetrics) {
     guard let source = text.baseAddress else { return }
@@ -187,11 +187,11 @@ extension NodeMemory {
     header.pointee.total += added
   }
 
-  /// Puts an edit's text before the gap, where there is room for as much as any can have.
+  /// Inserts an edit's text before the gap, which must have room for 8 bytes.
   @inline(__always)
   func insertAtGap(_ edit: InlineEdit) {
     let start = Int(header.pointee.gapStart)
-    // All eight bytes at once; those too many fall into the gap.
+    // Write all eight bytes at once; surplus bytes are within the gap.
     UnsafeMutableRawPointer(bytes + start).storeBytes(of: edit.text, as: UInt64.self)
     let added = TextMetrics(edit)
     header.pointee.gapStart = Int32(truncatingIfNeeded: start &+ added.utf8)
@@ -199,7 +199,7 @@ extension NodeMemory {
     header.pointee.total += added
   }
 
-  /// Takes another leaf's text in place of its own.
+  /// Replaces the leaf's text by another leaf's.
   func take(_ other: NodeMemory) {
     header.pointee = other.header.pointee
     let start = other.front.count
@@ -207,7 +207,7 @@ extension NodeMemory {
     bytes.update(from: other.bytes, count: start)
     (bytes + end).update(from: other.bytes + end, count: capacity - end)
   }
-  /// Takes another leaf's text, of ASCII alone, in place of its own, and leaves the gap before a byte.
+  /// Replaces the leaf's text by another leaf's ASCII text, with the gap before a byte.
   func take(_ other: NodeMemory, gapAt place: Int) {
     header.pointee = other.header.pointee
     let front = Int(header.pointee.gapStart)

@@ -8,9 +8,9 @@ struct OperationBlockTop {
   var textCapacity: Int32
 }
 
-/// An operation's one block of memory: packed words, and all inserted text behind them.
+/// An operation's block of memory: packed words, then all inserted text.
 final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
-  // Named, for Embedded Swift's sake: see ``RopeNode/emptyLeaf()``.
+  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf()``.
   @inline(__always)
   static func empty(words: Int, text: Int) -> OperationBlock {
     unsafeDowncast(
@@ -44,12 +44,12 @@ final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
     UnsafeBufferPointer(start: text, count: textCount)
   }
 
-  /// Bytes of words and text, the room for more of them included.
+  /// The bytes of words and text, unused capacity included.
   var bytes: Int {
     Self.elements(words: Int(top.pointee.wordCapacity), text: Int(top.pointee.textCapacity)) * 8
   }
 
-  /// Whether a smaller block would hold as much.
+  /// Whether a smaller block would be enough.
   var isSlack: Bool { bytes > Self.elements(words: wordCount, text: textCount) * 8 }
 
   private static func elements(words: Int, text: Int) -> Int { words + (text + 7) / 8 }
@@ -59,7 +59,7 @@ final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
       && textCount + text <= Int(top.pointee.textCapacity)
   }
 
-  /// Takes words and text in place of its own; there must be room.
+  /// Replaces the words and the text, for which there must be room.
   @inline(__always)
   func take(
     _ newWords: UnsafeBufferPointer<TextOperation.Word>, _ newText: UnsafeBufferPointer<UInt8>,

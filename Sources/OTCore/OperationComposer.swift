@@ -1,35 +1,35 @@
-/// Composes a long run of operations, one after the other, in O(*n* log *n*).
+/// A composer of many consecutive operations in O(*n* log *n*).
 ///
-/// Composing into one growing operation walks it again for each. This gathers edits in a buffer of
-/// limited size, where one near the last costs little. Full buffers become parts, and two parts
-/// are composed only when they are about alike, like the digits of a counter.
+/// Composing into one growing operation would walk it again for each. This composes edits in a
+/// buffer of limited size, in which an edit near the last one is cheap. Full buffers become parts,
+/// and two parts are composed only when they have similar sizes, like the digits of a counter.
 ///
-/// The result has the same effect as composing from left to right. An insert and a delete at one
-/// place may be in the opposite order.
+/// The result has the same effect as composing from left to right; an insert and a delete at one
+/// position may be in the opposite order.
 public struct OperationComposer: ~Copyable, @unchecked Sendable {
-  // Unchecked, for the buffer's memory belongs to this one value.
+  // Unchecked: the buffer's memory belongs to this value alone.
 
-  /// The length that the run applies to, in Unicode scalars.
+  /// The base length of the result, in Unicode scalars.
   public let baseLength: Int
-  /// Composed parts, each of about twice the weight of the next.
+  /// Composed parts; each is more than twice as heavy as the next.
   private var parts: [TextOperation] = []
   private var buffer: CompositionBuffer
-  /// The words at which a buffer is full: an edit moves no more than this.
+  /// The number of words at which the buffer is full: an edit moves at most so many.
   private static let wordsMax = 1024
   private static let textMax = 1 << 16
 
-  /// Begins with nothing done.
+  /// Creates a composer without operations.
   public init(baseLength: Int) {
     self.baseLength = baseLength
     buffer = CompositionBuffer(baseLength: baseLength)
   }
 
-  /// The length that the run leaves so far.
+  /// The target length of the operations so far.
   public var targetLength: Int { buffer.targetLength }
 
-  /// Puts an operation behind those before.
+  /// Composes an operation after the earlier ones.
   ///
-  /// - Throws: `lengthMismatch` when it does not start from ``targetLength``.
+  /// - Throws: `lengthMismatch` if its base length is not ``targetLength``.
   /// - Complexity: O(log *n*) amortised for one edit.
   public mutating func append(_ operation: TextOperation) throws(OperationError) {
     guard operation.baseLength == buffer.targetLength else {
@@ -49,7 +49,7 @@ public struct OperationComposer: ~Copyable, @unchecked Sendable {
     if buffer.wordCount > Self.wordsMax || buffer.textCount > Self.textMax { try flush() }
   }
 
-  /// The whole run as one operation.
+  /// Returns all operations as one.
   public consuming func finished() throws(OperationError) -> TextOperation {
     var result = buffer.composed()
     for part in parts.reversed() { result = try part.composed(with: result) }

@@ -1,11 +1,12 @@
-/// Why an operation could not be built, read or used. Nothing has changed when one is thrown.
+/// The reason why an operation could not be built, read or used. Nothing has changed after an
+/// error.
 public enum OperationError: Error, Sendable, Equatable {
-  /// Two lengths that must meet do not, in Unicode scalars.
+  /// Two lengths that must be equal differ, in Unicode scalars.
   case lengthMismatch(expected: Int, found: Int)
   /// The bytes at this offset are not UTF-8.
   case invalidUTF8(offset: Int)
   /// The bytes at this offset are not an operation's JSON form.
   case malformed(offset: Int)
-  /// A length passes what an operation can hold.
+  /// A length exceeds the maximum of an operation.
   case tooLong
 }

@@ -1,4 +1,5 @@
-/// Reads an operation's JSON form in one walk, into memory that has room for whatever it may say.
+/// A reader of an operation's JSON form. It reads in one pass, into memory that is large enough for
+/// any input.
 struct OperationJSONReader {
   private let start: UnsafePointer<UInt8>
   private let end: UnsafePointer<UInt8>
@@ -11,14 +12,15 @@ struct OperationJSONReader {
   private var target = 0
 
   /// - Parameters:
-  ///   - words: Room for a word for each two bytes, and one more.
-  ///   - text: Room for as many bytes as there are.
+  ///   - words: Memory for a word for each two bytes, and one more.
+  ///   - text: Memory for as many bytes as the input has.
   @inline(__always)
   init(
     _ bytes: UnsafeBufferPointer<UInt8>, words: UnsafeMutablePointer<TextOperation.Word>,
     text: UnsafeMutablePointer<UInt8>
   ) {
-    // An empty buffer may have no address; any other does, for nothing is read behind `end`.
+    // An empty buffer may have no address; any other address works, because nothing is read from
+    // `end` on.
     start = bytes.baseAddress ?? UnsafePointer(text)
     end = start + bytes.count
     next = start
@@ -26,7 +28,7 @@ struct OperationJSONReader {
     self.text = text
   }
 
-  /// Reads the operation, which takes up all bytes but for space around it.
+  /// Reads the operation, which fills all bytes, except for surrounding space.
   mutating func read() -> Result<TextOperation, OperationError> {
     do throws(OperationError) {
       try readComponents()
@@ -63,7 +65,7 @@ struct OperationJSONReader {
 
   // MARK: Bytes
 
-  /// The next byte; 0, which no JSON has, at the end.
+  /// The next byte; at the end 0, which never occurs in JSON.
   @inline(__always)
   private var current: UInt8 { next < end ? next.pointee : 0 }
 
@@ -92,7 +94,7 @@ struct OperationJSONReader {
     let isDeletion = current == UInt8(ascii: "-")
     if isDeletion { next += 1 }
     let first = next
-    // Ten times the longest passes 32 bits, which `Int` has in a browser.
+    // Ten times the maximum length exceeds 32 bits, the size of `Int` in a browser.
     var digits: Int64 = 0
     while true {
       let digit = current &- UInt8(ascii: "0")
@@ -117,7 +119,7 @@ struct OperationJSONReader {
     next += 1
     let first = text + textCount
     var last = first
-    // All bytes in one, to see whether they are ASCII.
+    // The union of all bytes, which shows whether all are ASCII.
     var union: UInt8 = 0
     while true {
       let byte = current
@@ -146,7 +148,7 @@ struct OperationJSONReader {
     words.put(TextOperation.Word(.insert, scalars: scalars, bytes: bytes.count))
   }
 
-  /// Reads an escape, and writes the bytes it represents.
+  /// Reads an escape, and writes the bytes that it represents.
   ///
   /// - Returns: The last of these bytes, which is ASCII only if all are.
   @inline(never)
@@ -179,7 +181,7 @@ struct OperationJSONReader {
     return unescaped
   }
 
-  /// Reads the digits of one escape, or of the two that a scalar beyond U+FFFF takes.
+  /// Reads the digits of one escape, or of two for a scalar beyond U+FFFF.
   private mutating func readScalar() throws(OperationError) -> Unicode.Scalar {
     let first = next
     var value = try readHexadecimal()

@@ -1,16 +1,16 @@
-/// Sizes that one operation may have, such as a server announces.
+/// The size limits of one operation, such as a server announces.
 public struct OperationLimits: Sendable, Hashable {
-  /// The fewest components that can be asked for: what is before, one change, what is behind.
+  /// Minimum of ``componentsMax``: a retain, one change, a retain.
   public static let componentsMin = 3
-  /// The fewest bytes that can be asked for: the same three, of the longest text.
+  /// Minimum of ``jsonBytesMax``: the same three components, with the longest lengths.
   public static let jsonBytesMin = 64
 
-  /// Components, at least ``componentsMin``.
+  /// Maximum components, at least ``componentsMin``.
   public let componentsMax: Int
-  /// Bytes of the JSON form, at least ``jsonBytesMin``.
+  /// Maximum bytes of the JSON form, at least ``jsonBytesMin``.
   public let jsonBytesMax: Int
 
-  /// Makes limits; what is below the least counts as the least.
+  /// Creates limits. Values below the minimum are raised to it.
   public init(componentsMax: Int = .max, jsonBytesMax: Int = .max) {
     self.componentsMax = max(Self.componentsMin, componentsMax)
     self.jsonBytesMax = max(Self.jsonBytesMin, jsonBytesMax)

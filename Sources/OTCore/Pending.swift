@@ -1,32 +1,32 @@
-/// An unconfirmed operation of a client, in the queue between the server's text and the local one.
+/// An unconfirmed operation, in the queue between the server's text and the local text.
 ///
-/// The first entry's operation starts from the server's text, each other one from the text that the
-/// entry before leaves.
+/// The first entry's operation starts from the server's text, each other one from the text after
+/// the previous entry.
 struct Pending<Operation: SynchronizedOperation>: Sendable {
-  /// Says what the server may know of the operation.
+  /// What the server may know of the operation.
   enum State: Sendable {
-    /// On its way, or answered already: first in the queue. Next: gone, when acknowledged; or
-    /// `overtaken`, `refused`, `waiting`.
+    /// Sent, and not yet known to be stored; first in the queue. Next: removed, when acknowledged;
+    /// or `overtaken`, `refused`, `waiting`.
     case sent(Synchronizer<Operation>.Change)
-    /// Sent, and the server's whole text came before an answer: the server refuses it. Next: gone,
-    /// `refused`, `waiting`.
+    /// Sent before the server's whole text arrived instead of an answer: the server refuses the
+    /// change. Next: removed, `refused`, `waiting`.
     case overtaken(Synchronizer<Operation>.Change)
-    /// Refused for good, and visible to its author: first in the queue. Next: `waiting`.
+    /// Refused finally, but visible to its author; first in the queue. Next: `waiting`.
     case refused
-    /// Not sent by this synchroniser. One that was restored may have sent it before. Next: `sent`.
+    /// Not sent by this synchroniser, but possibly by the one whose state was restored. Next:
+    /// `sent`.
     case waiting
-    /// Typed since the synchroniser was restored, so the server does not have the text. Next:
-    /// `waiting`.
+    /// Typed since the restoration, so the server does not have the text. Next: `waiting`.
     case sinceRestored
   }
 
   var state: State
-  /// Passes through everything that the server is heard to have stored.
+  /// The operation, transformed over all changes received from the server.
   var operation: Operation
-  /// The number of edits that it counts for.
+  /// The number of edits that it contains.
   var edits = 1
 
-  /// The change as it was sent, of one that was.
+  /// The change as it was sent; `nil` if it was not sent.
   var change: Synchronizer<Operation>.Change? {
     switch state {
     case .sent(let change), .overtaken(let change): change
@@ -42,7 +42,7 @@ struct Pending<Operation: SynchronizedOperation>: Sendable {
     }
   }
 
-  /// Whether two neighbours may become one entry.
+  /// Whether two adjacent entries may become one.
   fileprivate func joins(_ other: Pending) -> Bool {
     switch (state, other.state) {
     case (.waiting, .waiting), (.sinceRestored, .sinceRestored): true
@@ -52,10 +52,10 @@ struct Pending<Operation: SynchronizedOperation>: Sendable {
 }
 
 extension Array {
-  /// Puts an entry behind the others.
+  /// Appends an entry.
   ///
-  /// Entries of one state are composed when they are about alike, like the digits of a counter: the
-  /// queue has few of them, and composing a long run of edits costs little for each.
+  /// Entries of one state are composed when they have similar sizes, like the digits of a counter:
+  /// the queue then has few entries, and composing a long run of edits costs little for each.
   ///
   /// - Complexity: O(*n* log *edits*) amortised, for *n* components and lines of text.
   mutating func push<Operation>(_ entry: Element) where Element == Pending<Operation> {
@@ -70,11 +70,11 @@ extension Array {
     append(entry)
   }
 
-  /// All entries as one operation; `nil` when there are none.
+  /// Returns all entries as one operation; `nil` if there are none.
   ///
-  /// - Complexity: O(components of all), plus the text copied.
+  /// - Complexity: O(components of all entries), plus the text copied.
   func composed<Operation>() -> Operation? where Element == Pending<Operation> {
-    // From the last, which is the least: the first is walked once.
+    // From the last, which is the smallest, so that the first is walked once.
     guard var all = last?.operation else { return nil }
     for entry in dropLast().reversed() { all = entry.operation.followed(by: all) }
     return all
@@ -82,7 +82,7 @@ extension Array {
 }
 
 extension SynchronizedOperation {
-  /// This operation, then another that is known to start where it ends.
+  /// Returns this operation composed with the next, which must start where this one ends.
   fileprivate func followed(by next: Self) -> Self {
     do throws(OperationError) {
       return try composed(with: next)

@@ -1,10 +1,10 @@
-/// An operation's edit at one place, of any length and without its text: as places in the text meet it.
+/// The positions and lengths of an operation's single edit, without its text.
 struct PlacedEdit {
   var prefix: Int32
   var deleted: Int32 = 0
-  /// Scalars inserted.
+  /// The number of inserted scalars.
   var inserted: Int32 = 0
-  /// Whether the delete comes before the insert; meaningful only when there are both.
+  /// Whether the delete comes before the insert; meaningless unless there are both.
   var deletesFirst = false
   var baseLength: Int
 
@@ -18,7 +18,7 @@ struct PlacedEdit {
     baseLength = edit.baseLength
   }
 
-  /// Reads an operation's block; `nil` when there is more than one edit.
+  /// Reads an operation's block; `nil` if it contains more than one edit.
   @inline(never)
   init?(_ block: borrowing OperationBlock) {
     baseLength = block.top.pointee.base
@@ -46,7 +46,7 @@ struct PlacedEdit {
     guard index == words.count else { return nil }
   }
 
-  /// Reads an operation; `nil` when there is more than one edit.
+  /// Reads an operation; `nil` if it contains more than one edit.
   @inline(__always)
   init?(_ operation: UnsafePointer<TextOperation>) {
     if let block = operation.pointee.block {
@@ -56,7 +56,7 @@ struct PlacedEdit {
     }
   }
 
-  /// The difference that it makes to a text's length.
+  /// The change of the text's length.
   @inline(__always)
   var growth: Int32 { inserted &- deleted }
 }

@@ -1,9 +1,9 @@
-/// An operation while committed ones pass through it, changed in place.
+/// An operation that is rebased in place over committed operations.
 ///
-/// Its components lie in blocks of limited size, and each block knows how much of the text it
-/// covers: a committed edit is found over whole blocks, and changes words of one block, so that it
-/// costs close to nothing near the last one, and elsewhere far less than a walk over all
-/// components. The inserted text is never touched.
+/// Its components are in blocks of limited size, and each block knows how much of the text it
+/// covers. A committed edit is found by skipping whole blocks, and changes words of one block. It
+/// costs almost nothing near the last edit, and elsewhere far less than a walk over all components.
+/// The inserted text is never moved.
 ///
 ///     base text   ├────────────┼────────┼──────────────────┤
 ///     blocks       =9 +2 -1 =40 -3 +1 =7 =1 -1 =1 -1 =1 =80
@@ -15,7 +15,7 @@ package struct RebaseBuffer: ~Copyable {
     var words: UnsafeMutablePointer<Word>
     var count: Int
     var capacity: Int
-    /// The scalars of the base text that its retains and deletes cover.
+    /// The number of base scalars that its retains and deletes cover.
     var scalars: Int
   }
 
@@ -25,23 +25,24 @@ package struct RebaseBuffer: ~Copyable {
   private let blockWordsMax: Int
   private var baseLength: Int
   private var targetLength: Int
-  /// All blocks once there are two; the entry of the current one is out of date.
+  /// All blocks once there are two; the entry of the current block is outdated.
   private var blocks: [Block] = []
   /// The index of the last block.
   private var last = 0
-  /// The block of the last edit, its index, and the base position where it begins.
+  /// The block of the last edit, its index, and the base position at which it begins.
   private var block: Block
   private var current = 0
   private var start = 0
-  /// A word of that block, and the base position where it begins: the next edit is likely near.
+  /// A word of that block, and the base position at which it begins. The next edit is probably
+  /// near.
   private var at = 0
   private var position = 0
 
-  /// Takes the operation to be rebased.
+  /// Creates a buffer with the operation to rebase.
   ///
   /// - Parameters:
-  ///   - side: Whose insert goes first at one position; `.left` is the own one.
-  ///   - blockWordsMax: Components in a block, at least 8.
+  ///   - side: Whose insert comes first at one position; `.left` is the own one.
+  ///   - blockWordsMax: Maximum components of a block, at least 8.
   package init(_ operation: TextOperation, side: Side, blockWordsMax: Int = 512) {
     self.operation = operation
     self.blockWordsMax = blockWordsMax
@@ -80,11 +81,11 @@ package struct RebaseBuffer: ~Copyable {
     block.words.deallocate()
   }
 
-  /// Lets a committed operation go first.
+  /// Rebases over a committed operation.
   ///
-  /// - Throws: As ``TextOperation/transformed(over:side:)``; nothing has changed then.
-  /// - Complexity: O(components of `other`) when they lie near each other and the last; each one
-  ///   elsewhere costs a walk over the blocks between, and through one.
+  /// - Throws: As ``TextOperation/transformed(over:side:)``. Nothing changes then.
+  /// - Complexity: O(components of `other`) if they are near each other and near the last edit.
+  ///   Each one elsewhere adds a walk over the blocks between, and through one block.
   @inline(__always)
   package mutating func pass(_ other: borrowing TextOperation) throws(OperationError) {
     guard other.baseLength == baseLength else {
@@ -98,7 +99,7 @@ package struct RebaseBuffer: ~Copyable {
     if other.block == nil { pass(other.edit) } else { passAll(of: other) }
   }
 
-  /// The operation as it applies behind all that went first.
+  /// Returns the operation as it applies after all committed ones.
   package func rebased() -> TextOperation {
     operation.withPacked { _, text in
       guard last > 0 else {
@@ -110,7 +111,7 @@ package struct RebaseBuffer: ~Copyable {
       for index in blocks.indices {
         count += index == current ? block.count : blocks[index].count
       }
-      // Neighbours in two blocks may be of one kind: the writer merges them.
+      // Adjacent words of two blocks may be of one kind: the writer merges them.
       return Scratch.with(words: count, text: 0) { memory, _ in
         var out = WordWriter(memory)
         for index in blocks.indices {
@@ -130,13 +131,13 @@ package struct RebaseBuffer: ~Copyable {
     let added = Int(edit.scalars)
     if added > 0 { insert(at: edit.anchor, added) }
     if edit.deleted > 0 {
-      // In the text with the insert: behind it, unless the delete comes first.
+      // In the text after the insert, unless the delete comes first.
       delete(at: Int(edit.prefix) + (edit.deletesFirst ? 0 : added), Int(edit.deleted))
     }
   }
 
-  /// Merges the changes between two retains, the inserts first: once a text is deleted, own inserts
-  /// before, in and behind it can no longer be told apart.
+  /// Rebases over the changes between two retains, inserts first: once a text is deleted, own
+  /// inserts before, in and after it can no longer be distinguished.
   private mutating func passAll(of other: borrowing TextOperation) {
     other.withPacked { words, _ in
       var place = 0
@@ -217,7 +218,7 @@ package struct RebaseBuffer: ~Copyable {
       position + block.words[at].scalars > place + deleted
         || (position < place && position + block.words[at].scalars == place + deleted)
     {
-      // Some of the word is left.
+      // A part of the word remains.
       block.words[at].bits -= Word.size(scalars: deleted)
       block.scalars -= deleted
       if block.words[at].isRetain { targetLength -= deleted }
@@ -229,10 +230,10 @@ package struct RebaseBuffer: ~Copyable {
   @inline(never)
   private mutating func deleteAcross(_ place: Int, _ deleted: Int) {
     var left = deleted
-    // Scalars of the first word that stay.
+    // The remaining scalars of the first word.
     var head = place - position
     var read = at
-    // The word before may merge with what follows: the walk starts again at it.
+    // The previous word may merge with a later one: the walk begins at it.
     if at > 0 {
       at -= 1
       if !block.words[at].isInsert { position -= block.words[at].scalars }
@@ -267,7 +268,7 @@ package struct RebaseBuffer: ~Copyable {
     }
   }
 
-  /// Puts a word behind those that are left of the block.
+  /// Appends a word to the remaining words of the block.
   @inline(__always)
   private func keep(_ word: Word, _ write: inout Int) {
     if write > 0, block.words[write - 1].isSameKind(as: word) {
@@ -280,8 +281,8 @@ package struct RebaseBuffer: ~Copyable {
 
   // MARK: Words and blocks
 
-  /// Points at the first word that begins at a base position, or holds it; behind the last word of
-  /// a block if that ends there.
+  /// Moves to the first word that begins at a base position or contains it; to the end of a block
+  /// if the block ends there.
   @inline(__always)
   private mutating func seek(_ place: Int) {
     if last > 0, place <= start || place > start + block.scalars { seekBlock(place) }
@@ -299,11 +300,11 @@ package struct RebaseBuffer: ~Copyable {
     }
   }
 
-  /// Makes the first block current that reaches a base position.
+  /// Makes the first block that reaches a base position the current one.
   @inline(never)
   private mutating func seekBlock(_ place: Int) {
     blocks[current] = block
-    // From here, or from whichever end is nearer.
+    // From the current block, or from the nearer end.
     if place < start / 2 {
       current = 0
       start = 0
@@ -339,7 +340,7 @@ package struct RebaseBuffer: ~Copyable {
     position = start
   }
 
-  /// Moves the words from the one pointed at on.
+  /// Makes room by moving the words from the current one on.
   @inline(never)
   private mutating func makeRoom(_ more: Int) {
     while block.count + more > block.capacity {
@@ -357,7 +358,7 @@ package struct RebaseBuffer: ~Copyable {
     block.words = larger
   }
 
-  /// Makes two blocks of the current one, and the one with the word pointed at current.
+  /// Splits the current block. The half with the current word becomes current.
   private mutating func split() {
     let half = block.count / 2
     var second = Block(

@@ -1,18 +1,18 @@
-/// A text with attributes that rich operations are applied to: a document, and runs of numbered sets.
+/// A text with attributes, to which rich operations apply: a document, and runs of set numbers.
 ///
-/// A document without attributes has no runs, and costs what its text costs. Copying is O(1), and a
-/// copy never changes.
+/// A document without attributes has no runs, and costs as much as its text. Copying is O(1), and
+/// later edits do not change a copy.
 public struct RichDocument: Sendable {
   /// The text.
   public private(set) var text: Document
-  /// Runs over the whole text; `nil` while there are no attributes.
+  /// Runs over the whole text; `nil` without attributes.
   private var runs: RunTree?
   private var table = SetTable()
-  /// The number of sets at which those that are not used are dropped.
+  /// The number of sets above which unused sets are dropped.
   private var setsMax = Self.setsMaxMin
   private static let setsMaxMin = 256
 
-  /// Makes a document without attributes.
+  /// Creates a document without attributes.
   public init(_ text: Document = Document()) { self.text = text }
 
   init(_ text: Document, runs words: [RunWord], sets: [AttributeSet]) {
@@ -25,7 +25,7 @@ public struct RichDocument: Sendable {
   /// Whether any text has attributes.
   public var hasAttributes: Bool { runs != nil }
 
-  /// The attributes of a scalar.
+  /// Returns the attributes of a scalar.
   ///
   /// - Precondition: `0 <= position < text.scalarCount`.
   /// - Complexity: O(log *runs*)
@@ -35,12 +35,12 @@ public struct RichDocument: Sendable {
     return table[found]
   }
 
-  /// Calls `body` with each run of attributes: scalars, and their set. Neighbours differ.
+  /// Calls `body` with each run: the number of scalars, and their attributes. Neighbours differ.
   public func forEachRun(_ body: (Int, AttributeSet) -> Void) {
     for word in words { body(word.count, table[word.value]) }
   }
 
-  /// All runs; of a text without attributes, one of number 0.
+  /// All runs; for a text without attributes, one run of number 0.
   var words: [RunWord] {
     var words: [RunWord] = []
     if let runs { runs.forEach { words.append($0) } } else { words.put(0, count: text.scalarCount) }
@@ -49,7 +49,7 @@ public struct RichDocument: Sendable {
 
   var sets: [AttributeSet] { table.sets }
 
-  /// Calls `body` with the runs of a range; neighbours may have one number.
+  /// Calls `body` with the runs of a range; neighbours may have the same number.
   func forEachWord(in range: Range<Int>, _ body: (RunWord) -> Void) {
     if let runs {
       runs.forEach(in: range, body)
@@ -60,16 +60,16 @@ public struct RichDocument: Sendable {
 
   /// Applies an operation.
   ///
-  /// - Throws: as ``Document/apply(_:)``; nothing has changed then.
-  /// - Complexity: that of the text, and O(log *runs*) for each component and each run formatted.
+  /// - Throws: As ``Document/apply(_:)``. Nothing changes then.
+  /// - Complexity: As for the text, and O(log *runs*) for each component and each formatted run.
   public mutating func apply(_ operation: RichOperation) throws(OperationError) {
     try text.apply(operation.text)
     if runs != nil || operation.format != nil { applyFormat(operation) }
   }
 
-  /// Applies an operation without formatting: what it inserts has no attributes.
+  /// Applies an operation without formatting; its inserted text has no attributes.
   ///
-  /// - Throws: as ``Document/apply(_:)``; nothing has changed then.
+  /// - Throws: As ``Document/apply(_:)``. Nothing changes then.
   public mutating func apply(_ operation: TextOperation) throws(OperationError) {
     try text.apply(operation)
     if runs != nil { applyFormat(RichOperation(operation)) }
@@ -79,7 +79,7 @@ public struct RichDocument: Sendable {
     var former: [RunWord] = []
     former.put(0, count: operation.baseLength)
     var tree = runs ?? RunTree(former)
-    // Not shared while it changes, and neither is the table.
+    // The tree and the table must not be shared while they change.
     runs = nil
     var merger = SetMerger(table, operation.format.sets)
     table = SetTable()
@@ -138,7 +138,7 @@ public struct RichDocument: Sendable {
 extension RichDocument: Equatable {
   /// Whether two documents have the same scalars with the same attributes.
   ///
-  /// - Complexity: O(*n*), but for the text of copies.
+  /// - Complexity: O(*n*); the text of copies costs nothing.
   public static func == (left: RichDocument, right: RichDocument) -> Bool {
     guard left.text == right.text else { return false }
     let (one, two) = (left.words, right.words)
@@ -150,8 +150,7 @@ extension RichDocument: Equatable {
 }
 
 extension RichDocument {
-  /// Traps unless the runs cover the text and are in normal form, and the tree is as shallow as
-  /// its runs allow.
+  /// Traps unless the runs cover the text and are in normal form, and no set is unnecessary.
   package func checkInvariants() {
     text.checkInvariants()
     guard let runs else { return precondition(table.sets.isEmpty, "sets without runs") }

@@ -1,10 +1,10 @@
 extension RichOperation {
   /// Returns one operation with the effect of this one, then `next`.
   ///
-  /// Of one key the later value counts. A removal remains on kept text, and takes the key out of
+  /// The later value of a key counts. A removal remains on retained text, and removes the key from
   /// inserted text.
   ///
-  /// - Throws: `lengthMismatch` when the two do not meet.
+  /// - Throws: `lengthMismatch` if `next` does not start where this one ends.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public func composed(with next: RichOperation) throws(OperationError) -> RichOperation {
     let text = try text.composed(with: next.text)
@@ -37,7 +37,7 @@ extension RichOperation {
   }
 }
 
-/// Composes two formats, in step with their texts.
+/// Composes two formats, in parallel with their texts.
 private struct ComposeWalk {
   var spans: RunReader
   var runs: RunReader

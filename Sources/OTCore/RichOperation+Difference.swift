@@ -1,8 +1,8 @@
 extension RichOperation {
-  /// The operation that changes one document into another: the texts' difference, as
-  /// ``TextOperation/init(changing:into:)`` finds it, and over kept text that of the attributes.
+  /// Creates the operation that changes one document into another: the texts' difference, as in
+  /// ``TextOperation/init(changing:into:)``, and the attributes' difference on retained text.
   ///
-  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
+  /// - Complexity: O(*old* + *new*), and a bounded number of further steps.
   public init(changing old: RichDocument, into new: RichDocument) {
     text = TextOperation(changing: old.text, into: new.text)
     if !old.hasAttributes, !new.hasAttributes { return }

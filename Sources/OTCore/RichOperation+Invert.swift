@@ -1,11 +1,11 @@
 extension RichOperation {
-  /// Returns the operation that takes this one back.
+  /// Returns the operation that undoes this one.
   ///
-  /// Values return that it changed, keys go that it set anew, and deleted text returns with its
-  /// attributes. What changed nothing is left out.
+  /// It restores changed values and deleted text with its attributes, and removes keys that were
+  /// newly set. Attributes that did not change are left out.
   ///
-  /// - Parameter document: what this operation applies to.
-  /// - Throws: `lengthMismatch` when it does not.
+  /// - Parameter document: The document to which this operation applies.
+  /// - Throws: `lengthMismatch` if it does not apply.
   /// - Complexity: O(*components* · log *document*), plus the runs and the text restored.
   public func inverted(on document: RichDocument) throws(OperationError) -> RichOperation {
     let inverse = try text.inverted(on: document.text)

@@ -1,15 +1,15 @@
 extension RichOperation {
-  /// Moves this operation behind a whole history, one operation after the other.
+  /// Rebases this operation over a whole history, one operation after the other.
   ///
-  /// The same as ``transformed(over:side:growth:)`` again and again. Texts without spans are passed as
-  /// by ``TextOperation/rebase(over:side:)``, and move spans in place.
+  /// The result is that of repeated ``transformed(over:side:growth:)``. Texts without spans are
+  /// passed as in ``TextOperation/rebase(over:side:)``, and move spans in place.
   ///
   /// - Parameters:
-  ///   - texts: Operations that follow on one another, the first on this one's base.
-  ///   - formats: The format of each; empty when none has one.
+  ///   - texts: Consecutive operations; the first has this one's base.
+  ///   - formats: The format of each text; empty if none has one.
   ///   - side: `.left` if this is the committed operation, `.right` if the history is.
-  ///   - growth: as for ``transform(_:_:growth:)``.
-  /// - Throws: as ``transformed(over:side:growth:)``; nothing has changed then.
+  ///   - growth: As for ``transform(_:_:growth:)``.
+  /// - Throws: As ``transformed(over:side:growth:)``. Nothing changes then.
   public mutating func rebase(
     over texts: ArraySlice<TextOperation>, formats: ArraySlice<Format?> = [], side: Side,
     growth: Growth = .grows
@@ -40,7 +40,7 @@ extension RichOperation {
 }
 
 extension Format {
-  /// Returns the format with its spans behind texts that have no spans.
+  /// Returns the format with its spans moved over texts without spans.
   fileprivate func moved(
     over history: ArraySlice<TextOperation>, _ side: Side, _ growth: RichOperation.Growth
   ) -> Format? {
@@ -53,13 +53,13 @@ extension Format {
   }
 }
 
-/// Spans while operations pass, in two blocks of memory that take turns.
+/// Spans that are moved over operations, in two blocks of memory that are used in turn.
 private struct MovedSpans: ~Copyable {
   private var memory: UnsafeMutablePointer<RunWord>
   private var spare: UnsafeMutablePointer<RunWord>
   private var capacity: Int
   private var count: Int
-  /// The scalars before the first span, and up to the end of the last.
+  /// The number of scalars before the first span, and up to the end of the last.
   private var first = 0
   private var end = 0
 
@@ -92,7 +92,7 @@ private struct MovedSpans: ~Copyable {
       let edit = operation.edit
       if Int(edit.prefix) >= end { return }
       if Int(edit.prefix) + Int(edit.deleted) < first {
-        // Only the way to the first one changes.
+        // Only the distance to the first span changes.
         memory[0].count += edit.growth
         first += edit.growth
         end += edit.growth

@@ -1,17 +1,16 @@
 extension RichOperation {
-  /// Cuts the operation into operations to be applied one after the other, each within the limits:
-  /// first the spans, then the parts of the text with their runs, as
-  /// ``TextOperation/split(within:)`` cuts it.
+  /// Splits the operation into consecutive operations within limits: first the spans, then the
+  /// parts of the text with their runs, as in ``TextOperation/split(within:)``.
   ///
-  /// Components and JSON of text and format count together. A span, or a scalar, with attributes beyond
-  /// the limits is a part of its own.
+  /// Components and JSON of text and format count together. A single span or scalar whose
+  /// attributes exceed the limits becomes one part.
   ///
   /// - Complexity: O(*components* · log *parts*), plus the text copied.
   public func split(within limits: OperationLimits) -> [RichOperation] {
     if fits(within: limits) { return [self] }
     guard let format else { return text.split(within: limits).map { RichOperation($0) } }
     var parts: [RichOperation] = []
-    // Spans cover no deleted text, so that they apply before the text changes.
+    // Spans never cover deleted text, so they can apply before the text changes.
     Array(format.block.spans)[...].cut(format.sets, baseLength, limits, to: &parts)
     let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
     let rest = RichOperation(
@@ -31,7 +30,7 @@ extension RichOperation {
     return json.count <= limits.jsonBytesMax
   }
 
-  /// The parts of an operation without spans: cut smaller until each fits with its runs.
+  /// Splits an operation without spans, into ever smaller parts until each fits with its runs.
   private func textParts(within limits: OperationLimits) -> [RichOperation] {
     var smaller = limits
     while true {
@@ -73,7 +72,7 @@ extension RichOperation {
 }
 
 extension ArraySlice<RunWord> {
-  /// Appends operations that change no text and have these spans, or halves of them.
+  /// Appends operations that change no text and have these spans, halved until they fit.
   fileprivate func cut(
     _ sets: [AttributeSet], _ length: Int, _ limits: OperationLimits,
     to parts: inout [RichOperation]

@@ -1,14 +1,15 @@
 extension RichOperation {
-  /// Returns both operations as they apply after each other; `a` is the committed one.
+  /// Transforms two concurrent operations, so that each applies after the other; `a` is committed.
   ///
-  /// The texts are transformed as ``TextOperation/transform(_:_:)`` says. Where both change one key of
-  /// the same text, `a`'s value stays and `b` loses the key. Where one formats what the other deletes,
-  /// it is deleted.
+  /// The texts are transformed as in ``TextOperation/transform(_:_:)``. Where both change one key
+  /// of the same text, `a`'s value remains and `b` loses the key. Text that one formats and the
+  /// other deletes is deleted.
   ///
-  /// - Parameter growth: Whether text that one inserts inside a range takes the other one's formatting of
-  ///   the range: keys changed identically before and behind the place where the insertion's group
-  ///   of inserts and deletes begins. Of `a`'s insertions, keys that `a` changes there itself do not grow.
-  /// - Throws: as ``TextOperation/transform(_:_:)``.
+  /// - Parameter growth: Whether text that one operation inserts within a range takes the other's
+  ///   formatting of the range: the keys that it changes equally before and after the position at
+  ///   which the insertion's group of inserts and deletes begins. For `a`'s insertions, keys that
+  ///   `a` itself changes there are excluded.
+  /// - Throws: As ``TextOperation/transform(_:_:)``.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public static func transform(
     _ a: RichOperation, _ b: RichOperation, growth: Growth
@@ -25,8 +26,8 @@ extension RichOperation {
   ///
   /// - Parameters:
   ///   - side: `.left` if this is the committed operation, `.right` if `other` is.
-  ///   - growth: as for ``transform(_:_:growth:)``.
-  /// - Throws: as ``TextOperation/transform(_:_:)``.
+  ///   - growth: As for ``transform(_:_:growth:)``.
+  /// - Throws: As ``TextOperation/transform(_:_:)``.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public func transformed(
     over other: RichOperation, side: Side, growth: Growth = .grows
@@ -36,7 +37,7 @@ extension RichOperation {
     return RichOperation(text: text, format: format(after: other, side: side, growth))
   }
 
-  /// The format as it applies after `other`, which starts from the same text.
+  /// Returns the format as it applies after `other`, which has the same base.
   private func format(after other: RichOperation, side: Side, _ growth: Growth) -> Format? {
     let hasSpans = format.spanCount > 0
     let takes = growth == .grows && other.format.spanCount > 0 && text.insertedBytes > 0
@@ -70,7 +71,7 @@ extension RichOperation {
 }
 
 extension RunWriter {
-  /// Scratch memory of an operation's words, for runs.
+  /// Scratch memory for operation words, used for runs.
   @inline(__always)
   static func memory(
     _ words: UnsafeMutablePointer<TextOperation.Word>
@@ -79,14 +80,14 @@ extension RunWriter {
   }
 }
 
-/// Moves an operation's spans and runs over another operation from the same text.
+/// Moves an operation's spans and runs over a concurrent operation.
 struct FormatWalk {
   var merger: SetMerger
   /// `.left` if the own operation is the committed one.
   let side: Side
   let growth: RichOperation.Growth
 
-  /// Moves spans: by the other operation's text alone.
+  /// Moves spans by the other operation's text.
   @inline(__always)
   mutating func move(
     _ spans: UnsafeBufferPointer<RunWord>, over words: UnsafeBufferPointer<TextOperation.Word>,
@@ -94,12 +95,13 @@ struct FormatWalk {
   ) {
     var own = RunReader(spans)
     var other = RunReader(otherSpans)
-    // Scalars that the other reader is behind: it is needed only where there is an own set.
+    // The number of scalars that the other reader lags behind; it is used only where there is an
+    // own set.
     var lag = 0
     var grown: UInt32 = 0
     var isInGroup = false
     for word in words {
-      // Within a group, what it deletes may end the spans, and what it inserts still grows.
+      // Within a group, a delete may end the spans, and later inserts still grow.
       if own.isAtEnd, word.isRetain || !isInGroup || grown == 0 { return }
       if word.isRetain {
         isInGroup = false
@@ -124,8 +126,8 @@ struct FormatWalk {
         continue
       }
       if !isInGroup {
-        // Judged where the group begins: at the insertion's own place, "delete, insert" would leave a
-        // hole that "insert, delete" does not.
+        // Decided where the group begins: at the insertion's own position, "delete, insert" would
+        // leave a gap that "insert, delete" does not.
         isInGroup = true
         grown = growth == .stays ? 0 : merger.merge(.common, own.previous, own.word.value)
         if side == .right, grown != 0 {
@@ -144,7 +146,7 @@ struct FormatWalk {
     }
   }
 
-  /// Gives inserted text the formatting of the range that the other operation formats around it.
+  /// Gives inserted text the formatting of the surrounding range in the other operation.
   @inline(__always)
   mutating func grow(
     _ runs: UnsafeBufferPointer<RunWord>, of words: UnsafeBufferPointer<TextOperation.Word>,
@@ -154,7 +156,7 @@ struct FormatWalk {
     var run = RunReader(runs)
     var own = RunReader(spans)
     var other = RunReader(otherSpans)
-    // Scalars that the readers are behind: they are needed only where a group begins.
+    // The number of scalars that the readers lag behind; they are used only where a group begins.
     var lag = 0
     var ownLag = 0
     var grown: UInt32 = 0
@@ -189,7 +191,7 @@ struct FormatWalk {
     }
   }
 
-  /// The common entries of two sets of the other operation, as a number of the own one.
+  /// Returns the common entries of two sets of the other operation, as an own number.
   @inline(__always)
   private mutating func common(_ before: UInt32, _ behind: UInt32) -> UInt32 {
     if before == 0 || behind == 0 { return 0 }

@@ -5,23 +5,24 @@
 ///     builder.insert("!")
 ///     let operation = builder.finished()
 ///
-/// The text operation is that of plain clients: applied to the text alone, it gives the text of the
-/// result. Transforming, composing and inverting leave it as they leave any text operation.
+/// The text operation is that of plain clients: applied to the text alone, it returns the text of
+/// the result. Transforming, composing and inverting treat it like any text operation.
 public struct RichOperation: Sendable, Hashable {
-  /// A rule for text that another client inserts inside a range while this one formats the range.
+  /// A rule for text that another client inserts within a range while this client formats the
+  /// range.
   public enum Growth: Sendable {
     /// The inserted text takes the formatting.
     case grows
-    /// It does not, as in Quill's Delta.
+    /// The inserted text does not take the formatting, as in Quill's Delta.
     case stays
   }
 
   /// The operation on the text.
   public internal(set) var text: TextOperation
-  /// The formatting; `nil` for none.
+  /// The formatting; `nil` if there is none.
   public internal(set) var format: Format?
 
-  /// An operation without formatting: what it inserts has no attributes.
+  /// Creates an operation without formatting; its inserted text has no attributes.
   public init(_ text: TextOperation = TextOperation()) { self.text = text }
 
   init(text: TextOperation, format: Format?) {
@@ -29,56 +30,56 @@ public struct RichOperation: Sendable, Hashable {
     self.format = format
   }
 
-  /// The operation that leaves a text of this length as it is.
+  /// Returns the operation that does not change a text of this length.
   public static func identity(length: Int) -> RichOperation {
     RichOperation(.identity(length: length))
   }
 
-  /// The length that the operation applies to, in Unicode scalars.
+  /// The length of the text to which the operation applies, in Unicode scalars.
   public var baseLength: Int { text.baseLength }
 
-  /// The length that it leaves, in Unicode scalars.
+  /// The length of the resulting text, in Unicode scalars.
   public var targetLength: Int { text.targetLength }
 
-  /// Bytes of inserted text, as UTF-8.
+  /// The bytes of inserted text, as UTF-8.
   public var insertedBytes: Int { text.insertedBytes }
 
   /// The number of components of the text and of the format.
   public var componentCount: Int { text.componentCount + (format?.componentCount ?? 0) }
 
-  /// Whether applying it changes nothing.
+  /// Whether the operation changes nothing.
   public var isIdentity: Bool { format == nil && text.isIdentity }
 }
 
-/// Builds a rich operation, component by component.
+/// Builds a rich operation component by component.
 public struct RichOperationBuilder: Sendable {
   private var text = TextOperation()
   private var spans: [RunWord] = []
   private var runs: [RunWord] = []
   private var table = SetTable()
 
-  /// An operation on the empty text that does nothing yet.
+  /// Creates a builder of an operation on the empty text, without components.
   public init() {}
 
-  /// Keeps the next scalars, with a change of their attributes.
+  /// Retains the next scalars, and changes their attributes.
   ///
-  /// - Precondition: as ``TextOperation/retain(_:)``.
+  /// - Precondition: As ``TextOperation/retain(_:)``.
   public mutating func retain(_ count: Int, setting change: AttributeSet = AttributeSet()) {
     text.retain(count)
     spans.put(table.number(of: change), count: count)
   }
 
-  /// Takes the next scalars away.
+  /// Deletes the next scalars.
   ///
-  /// - Precondition: as ``TextOperation/delete(_:)``.
+  /// - Precondition: As ``TextOperation/delete(_:)``.
   public mutating func delete(_ count: Int) {
     text.delete(count)
     spans.put(0, count: count)
   }
 
-  /// Puts a text here, with its attributes. Removals have no effect.
+  /// Inserts a text with its attributes. Removals have no effect.
   ///
-  /// - Precondition: as ``TextOperation/insert(_:)``.
+  /// - Precondition: As ``TextOperation/insert(_:)``.
   public mutating func insert(_ text: String, with attributes: AttributeSet = AttributeSet()) {
     let before = self.text.targetLength
     self.text.insert(text)
@@ -88,7 +89,7 @@ public struct RichOperationBuilder: Sendable {
     runs.put(table.number(of: set), count: self.text.targetLength - before)
   }
 
-  /// The operation.
+  /// Returns the operation.
   public consuming func finished() -> RichOperation {
     text.pack()
     return RichOperation(

@@ -1,10 +1,10 @@
-/// Keeping nodes at their least size or above.
+/// Rebalancing, which restores the nodes' minimum sizes.
 extension RopeNode {
-  /// Drops a child that is empty; joins one that is too small with a neighbour, or takes from it.
+  /// Removes an empty child; joins a small child with a neighbour, or balances both.
   ///
-  /// Neighbours are of their least size, and below the child so is everything but lone children: these
-  /// get neighbours here, and are levelled with them. Without a neighbour nothing is done: it is up to
-  /// the node above, or this is the root.
+  /// Neighbours have at least their minimum size, and so has everything below the child except lone
+  /// children: they get neighbours here and are rebalanced with them. Without a neighbour nothing
+  /// changes: the node above rebalances, or this is the root.
   func level(_ index: Int) {
     if children[index].total.scalars == 0 {
       removeChildren(index..<(index + 1))
@@ -21,13 +21,13 @@ extension RopeNode {
     }
   }
 
-  /// Levels all children.
+  /// Rebalances all children.
   func levelAll() {
-    // From the last, so that those to come keep their places.
+    // From the last, so that the other indexes remain valid.
     for index in (0..<count).reversed() where index < count { level(index) }
   }
 
-  /// Makes one child of two.
+  /// Joins two children into one.
   private func joinChild(_ index: Int) {
     let other = children[index + 1]
     ownChild(index).append(other)
@@ -35,7 +35,7 @@ extension RopeNode {
     recount(index)
   }
 
-  /// Makes two children of about one size of two that do not fit into one.
+  /// Balances two children that do not fit into one.
   private func halveChildren(_ index: Int) {
     let left = children[index]
     let right = children[index + 1]
@@ -67,7 +67,7 @@ extension RopeNode {
       ? total.utf8 + other.total.utf8 <= sizes.leafFill : count + other.count <= sizes.fanOut
   }
 
-  /// Takes all of a neighbour's content behind its own.
+  /// Appends a neighbour's content.
   private func append(_ other: RopeNode) {
     if height > 0 {
       for index in 0..<other.count { insertChild(other.children[index], at: count) }

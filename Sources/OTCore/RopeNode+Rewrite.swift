@@ -1,10 +1,10 @@
-/// Changes to a rope that one leaf cannot take: leaves split, join and go.
+/// Changes that exceed one leaf: leaves are split, joined and removed.
 extension RopeNode {
   /// Replaces scalars by a text. The node must not be shared.
   ///
-  /// - Returns: nodes of the same height that follow this one, when it could not hold all. This node
-  ///   may be too small afterwards, and so may a lone child of it, and a lone child of that; all other
-  ///   nodes below hold at least their least size. See ``level(_:)``.
+  /// - Returns: The nodes of the same height that follow this one, if it could not hold everything.
+  ///   This node may be too small afterwards, and so may a lone child of it, and a lone child of
+  ///   the child. All other nodes below have at least their minimum size. See ``level(_:)``.
   func rewrite(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {
@@ -35,7 +35,7 @@ extension RopeNode {
     }
   }
 
-  /// A text as leaves of about one size, at least one.
+  /// Returns a text as leaves of similar size, at least one.
   static func leaves(_ text: UnsafeBufferPointer<UInt8>, _ sizes: RopeSizes) -> [RopeNode] {
     let count = max(1, (text.count + sizes.leafFill - 1) / sizes.leafFill)
     var result: [RopeNode] = []
@@ -56,15 +56,16 @@ extension RopeNode {
     return result
   }
 
-  /// Returns the end of a part when a whole is cut into parts that differ by one at most.
+  /// Returns the end of a part of a whole that is divided into parts whose sizes differ by at most
+  /// one.
   ///
-  /// What division leaves over must not gather in the last part, and the product of two lengths does
-  /// not fit into WebAssembly's `Int`.
+  /// The remainder of the division must not accumulate in the last part, and the product of two
+  /// lengths does not fit into WebAssembly's `Int`.
   private static func end(ofPart index: Int, of parts: Int, in whole: Int) -> Int {
     (index + 1) * (whole / parts) + min(index + 1, whole % parts)
   }
 
-  /// Nodes of one height as few nodes above them.
+  /// Returns the fewest possible parents for nodes of one height.
   static func parents(of nodes: [RopeNode]) -> [RopeNode] {
     let sizes = nodes[0].sizes
     let count = (nodes.count + sizes.fanOut - 1) / sizes.fanOut
@@ -83,7 +84,7 @@ extension RopeNode {
   private func rewriteInner(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {
-    // At a border the left child is taken: typing continues at its end.
+    // At a border, the left child is used: typing continues at its end.
     var first = 0
     var start = 0
     while first < count - 1, start + metrics[first].scalars < low {
@@ -108,7 +109,7 @@ extension RopeNode {
     if count + more.count <= sizes.fanOut {
       for (offset, node) in more.enumerated() { insertChild(node, at: first + 1 + offset) }
       if last > first { level(first + 1 + more.count) }
-      // It may have gone into the child before.
+      // The level of the later child may have joined it into this one.
       if first < count { level(first) }
       return []
     }

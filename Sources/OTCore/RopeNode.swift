@@ -1,8 +1,8 @@
 /// The header of a node's memory.
 struct RopeHeader {
-  /// The lengths of all text below.
+  /// The lengths of all text below the node.
   var total = TextMetrics.zero
-  /// Levels below; 0 for a leaf.
+  /// The number of levels below; 0 for a leaf.
   var height: Int32 = 0
   /// The number of children; 0 for a leaf.
   var count: Int32 = 0
@@ -10,7 +10,7 @@ struct RopeHeader {
   var gapStart: Int32 = 0
   /// The end of a leaf's gap, in bytes.
   var gapEnd: Int32 = 0
-  /// Scalars before the gap.
+  /// The number of scalars before the gap.
   var gapScalars: Int32 = 0
   /// The sizes of this node and all others of the rope.
   var sizes: RopeSizes
@@ -22,12 +22,13 @@ struct RopeHeader {
   }
 }
 
-/// A node of the rope: a leaf with text around a gap, or children with their lengths.
+/// A node of the rope: a leaf with text around a gap, or an inner node with children and their
+/// lengths.
 ///
-/// One block of memory each, in steps of 8 bytes; ``NodeMemory`` knows what lies where, ``RopeSizes``
-/// how much that may be.
+/// Each node is one block of memory, in multiples of 8 bytes. ``NodeMemory`` defines the layout,
+/// ``RopeSizes`` the capacities.
 final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
-  /// The node's memory; good while the node is held.
+  /// The node's memory, valid while the node is retained.
   @inline(__always)
   var memory: NodeMemory { NodeMemory(header: withUnsafeMutablePointerToHeader { $0 }) }
 
@@ -40,15 +41,15 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   var count: Int { Int(memory.header.pointee.count) }
   @inline(__always)
   var sizes: RopeSizes { memory.header.pointee.sizes }
-  /// An inner node's children's lengths.
+  /// The lengths of an inner node's children.
   @inline(__always)
   var metrics: UnsafeMutablePointer<TextMetrics> { memory.metrics }
-  /// An inner node's children.
+  /// The children of an inner node.
   @inline(__always)
   var children: UnsafeMutablePointer<RopeNode> { memory.children }
 
-  // `RopeNode.create`, not `create`: without the name, Embedded Swift asks the metatype for the
-  // size of an instance, and there no metatype knows it.
+  // `RopeNode.create`, not `create`: without the type name, Embedded Swift asks the metatype for
+  // the instance size, which no metatype knows there.
   static func emptyLeaf(_ sizes: RopeSizes) -> RopeNode {
     unsafeDowncast(
       RopeNode.create(minimumCapacity: sizes.leafCapacity / 8) { _ in
@@ -56,7 +57,8 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
       }, to: RopeNode.self)
   }
 
-  /// The placeholder for a leaf that is out of the tree: an empty leaf without memory for text.
+  /// Returns the placeholder for a leaf that is out of the tree: an empty leaf without memory for
+  /// text.
   static func placeholder(_ sizes: RopeSizes) -> RopeNode {
     unsafeDowncast(
       RopeNode.create(minimumCapacity: 0) { _ in
@@ -65,7 +67,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   }
 
   static func emptyInner(height: Int, _ sizes: RopeSizes) -> RopeNode {
-    // Two steps for a child's lengths, one for the child.
+    // Two units of 8 bytes for a child's lengths, one for the child.
     unsafeDowncast(
       RopeNode.create(minimumCapacity: RopeSizes.fanOutMax * 3) { _ in
         RopeHeader(height: height, sizes: sizes)
@@ -77,7 +79,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
     if count > 0 { children.deinitialize(count: count) }
   }
 
-  /// A node of its own with the same content.
+  /// Returns an unshared node with the same content.
   func copy() -> RopeNode {
     if height == 0 {
       let result = Self.emptyLeaf(sizes)
@@ -93,7 +95,8 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
 }
 
 extension RopeNode {
-  /// A leaf of its own with the same text, and the gap before a scalar where that costs nothing.
+  /// Returns an unshared leaf with the same text, and the gap before a scalar if that costs
+  /// nothing.
   @inline(never)
   func copy(gapAt scalar: Int) -> RopeNode {
     guard total.isASCII else { return copy() }
@@ -106,7 +109,7 @@ extension RopeNode {
 // MARK: - Inner nodes
 
 extension RopeNode {
-  /// Puts a child in and counts it.
+  /// Inserts a child, and adds its lengths to the total.
   func insertChild(_ child: RopeNode, at index: Int) {
     let count = count
     let moved = count - index
@@ -118,7 +121,7 @@ extension RopeNode {
     memory.header.pointee.total += child.total
   }
 
-  /// Takes children out and counts them off.
+  /// Removes children, and subtracts their lengths from the total.
   func removeChildren(_ range: Range<Int>) {
     guard !range.isEmpty else { return }
     for index in range { memory.header.pointee.total -= metrics[index] }
@@ -130,7 +133,7 @@ extension RopeNode {
     memory.header.pointee.count -= Int32(range.count)
   }
 
-  /// Updates the totals after a child has changed.
+  /// Updates the totals after a change of a child.
   @inline(__always)
   func recount(_ index: Int) {
     let now = children[index].total
@@ -139,7 +142,7 @@ extension RopeNode {
     metrics[index] = now
   }
 
-  /// A child that is not shared, to be written.
+  /// Returns a child that is not shared, so that it can be changed.
   @inline(__always)
   func ownChild(_ index: Int) -> RopeNode {
     if !isKnownUniquelyReferenced(&children[index]) { children[index] = children[index].copy() }

@@ -1,21 +1,21 @@
 /// The capacities of a rope's nodes.
 ///
-/// Tests take small sizes, so that nodes split and join often. An inner node has memory for
-/// ``fanOutMax`` children at every size, a leaf for just its capacity.
+/// Tests use small sizes, so that nodes are split and joined often. An inner node has memory for
+/// ``fanOutMax`` children with any sizes; a leaf's memory depends on its capacity.
 package struct RopeSizes: Sendable, Hashable {
-  /// Sizes of all documents outside tests.
+  /// The sizes of all documents outside tests.
   static let standard = RopeSizes(leafCapacity: 2048, fanOut: 32)
-  /// The most children that an inner node can have at any size.
+  /// Maximum children of an inner node with any sizes.
   static let fanOutMax = 32
 
-  // Four bytes, so that they lie in a node's header.
+  // Four bytes in total, for the node's header.
   private let capacity: UInt16
   private let children: UInt16
 
-  /// Makes sizes.
+  /// Creates sizes.
   ///
-  /// - Precondition: `leafCapacity` is a multiple of 8 from 32 to 65,528, and `fanOut` 6 to 32: below,
-  ///   halves of a full node would be too small.
+  /// - Precondition: `leafCapacity` is a multiple of 8 from 32 to 65,528, and `fanOut` is 6 to 32.
+  ///   With less, the halves of a full node would be too small.
   package init(leafCapacity: Int, fanOut: Int) {
     precondition(
       leafCapacity % 8 == 0 && 32...65_528 ~= leafCapacity,
@@ -26,20 +26,20 @@ package struct RopeSizes: Sendable, Hashable {
     children = UInt16(fanOut)
   }
 
-  /// Bytes of text that a leaf can hold.
+  /// Maximum bytes of a leaf's text.
   @inline(__always)
   var leafCapacity: Int { Int(capacity) }
-  /// Bytes that leaves are filled with when a text is laid out at once: there is room for typing,
-  /// and for the scalar that a cut would go through.
+  /// The bytes in each leaf of a newly created text. The rest is room for typing, and for the
+  /// scalar that would be split.
   @inline(__always)
   var leafFill: Int { leafCapacity / 8 * 7 }
-  /// The fewest bytes of a leaf that has neighbours.
+  /// Minimum bytes of a leaf that has neighbours.
   @inline(__always)
   var leafMin: Int { leafCapacity / 4 }
-  /// Children that an inner node can have.
+  /// Maximum children of an inner node.
   @inline(__always)
   var fanOut: Int { Int(children) }
-  /// The fewest children of an inner node that has neighbours.
+  /// Minimum children of an inner node that has neighbours.
   @inline(__always)
   var fanOutMin: Int { max(2, fanOut / 4) }
 }

@@ -1,4 +1,4 @@
-/// Runs of a text in order, found by their place in it: a B-tree whose nodes know their lengths.
+/// The runs of a text, found by position: a B-tree whose nodes know their lengths.
 ///
 /// ```
 ///             [ 9 runs' lengths: 412 | 377 | … ]
@@ -6,7 +6,7 @@
 ///   [12 | 7 | 3 …]   [1 | 1 | 5 …]           leaves: runs of numbered authors, or attribute sets
 /// ```
 ///
-/// Neighbours of different leaves may have the same value; `forEach` joins them.
+/// Adjacent runs in different leaves may have the same value; `forEach` joins them.
 package struct RunTree: Sendable {
   private var root = Node()
 
@@ -25,16 +25,16 @@ package struct RunTree: Sendable {
     root = nodes.first ?? Node()
   }
 
-  /// Unicode scalars of all runs.
+  /// The number of Unicode scalars of all runs.
   package var length: Int { root.length }
 
-  /// Levels of the tree; 1 for a single leaf.
+  /// The number of levels; 1 for a single leaf.
   package var depth: Int { root.depth }
 
-  /// The only run's value, of a tree that is one run.
+  /// The value of the only run; `nil` unless the tree is one run.
   var onlyValue: UInt32? { root.onlyValue }
 
-  /// Calls `body` with each run from the text's start to its end; neighbours differ in their value.
+  /// Calls `body` with each run, in order; adjacent runs have different values.
   package func forEach(_ body: (RunWord) -> Void) {
     var last: RunWord?
     root.forEach { run in
@@ -50,16 +50,16 @@ package struct RunTree: Sendable {
     if let last { body(last) }
   }
 
-  /// Calls `body` with the runs of a range, cut at its ends; neighbours may have one value.
+  /// Calls `body` with the runs of a range, cut at its ends; adjacent runs may have the same value.
   ///
   /// - Complexity: O(log *n*), and the runs.
   func forEach(in range: Range<Int>, _ body: (RunWord) -> Void) {
     if !range.isEmpty { root.forEach(in: range, body) }
   }
 
-  /// Inserts text of one value.
+  /// Inserts scalars of one value.
   ///
-  /// - Parameter position: At most the length; what is beyond counts as the end.
+  /// - Parameter position: A position beyond the length means the end.
   /// - Complexity: O(log *n*)
   package mutating func insert(_ count: Int, of value: UInt32, at position: Int) {
     guard count > 0 else { return }
@@ -69,9 +69,9 @@ package struct RunTree: Sendable {
     }
   }
 
-  /// Removes text, as far as there is some.
+  /// Removes scalars; beyond the end there are none.
   ///
-  /// - Complexity: O(log *n*), and the runs that go.
+  /// - Complexity: O(log *n* + removed runs).
   package mutating func remove(_ count: Int, at position: Int) {
     let end = min(position + count, root.length)
     guard position < end else { return }
@@ -82,7 +82,7 @@ package struct RunTree: Sendable {
   /// Changes the values of a range.
   ///
   /// - Parameter range: Within the length.
-  /// - Complexity: O(log *n*), and the runs of the range.
+  /// - Complexity: O(log *n* + runs of the range).
   mutating func update(_ range: Range<Int>, _ change: (UInt32) -> UInt32) {
     if range.isEmpty { return }
     if let right = root.update(range, change) { root = Node(branch: [root, right]) }
@@ -90,14 +90,14 @@ package struct RunTree: Sendable {
   }
 }
 
-/// A leaf with runs, or a branch with nodes; all leaves are equally deep.
+/// A leaf with runs, or a branch with nodes; all leaves are at the same depth.
 private struct Node: Sendable {
-  /// Runs of a leaf, at most.
+  /// Maximum runs of a leaf.
   static let leafMax = 64
-  /// Nodes of a branch, at most.
+  /// Maximum nodes of a branch.
   static let branchMax = 32
 
-  /// Unicode scalars of all runs below.
+  /// The number of Unicode scalars of all runs below.
   private(set) var length = 0
   private var runs: [RunWord] = []
   /// Empty in a leaf.
@@ -121,7 +121,7 @@ private struct Node: Sendable {
 
   var depth: Int { 1 + (nodes.first?.depth ?? 0) }
 
-  /// The node that stands for a branch with one node.
+  /// The node that can replace a branch with one node.
   var onlyChild: Node? { nodes.count == 1 ? nodes[0] : nil }
 
   var onlyValue: UInt32? { isLeaf && runs.count == 1 ? runs[0].value : nil }
@@ -151,14 +151,14 @@ private struct Node: Sendable {
 
   // MARK: Inserting
 
-  /// Returns the right half if the node had to be split.
+  /// Inserts a run. Returns the right half if the node was split.
   mutating func insert(_ run: RunWord, at position: Int) -> Node? {
     length += run.count
     if isLeaf {
       insertIntoLeaf(run, at: position)
       return runs.count > Self.leafMax ? split() : nil
     }
-    // At a border, the end of the left node: text typed there continues that node.
+    // At a border, the end of the left node: typed text continues that node.
     var index = 0
     var position = position
     while index < nodes.count - 1, position > nodes[index].length {
@@ -205,7 +205,7 @@ private struct Node: Sendable {
 
   // MARK: Changing
 
-  /// Returns the right half if the node had to be split.
+  /// Changes the values of a range. Returns the right half if the node was split.
   ///
   /// - Parameter range: Not empty, and within the node.
   mutating func update(_ range: Range<Int>, _ change: (UInt32) -> UInt32) -> Node? {
@@ -243,7 +243,7 @@ private struct Node: Sendable {
     }
     var index = first
     var changed: [RunWord] = []
-    // Up to the first one behind the range, which may join the last one in it.
+    // Up to the first run after the range, which may join the last one in it.
     if first > 0, start == range.lowerBound {
       first -= 1
       changed.append(runs[first])
@@ -281,7 +281,7 @@ private struct Node: Sendable {
       start += nodes[first].length
       first += 1
     }
-    // A node that is removed whole is not searched: that takes no longer than to free it.
+    // A node that is removed completely is not searched; releasing it takes as long.
     var index = first
     var gone = 0
     while index < nodes.count, start < range.upperBound {
@@ -291,7 +291,7 @@ private struct Node: Sendable {
       } else {
         nodes[index].remove(
           (max(range.lowerBound, start) - start)..<(min(range.upperBound, end) - start))
-        // The first one and the last one may keep something; those between are removed whole.
+        // The first and the last node may keep a part; the nodes between are removed completely.
         if gone > 0 {
           nodes.removeSubrange((index - gone)..<index)
           index -= gone
@@ -333,8 +333,7 @@ private struct Node: Sendable {
     runs.remove(at: first)
   }
 
-  /// Makes one of neighbours that have become small, so that the tree is no deeper than its runs
-  /// demand.
+  /// Joins small neighbours, so that the tree is no deeper than its runs require.
   private mutating func join(around index: Int) { join(from: index, through: index + 1) }
 
   private mutating func join(from index: Int, through last: Int) {

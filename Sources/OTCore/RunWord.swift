@@ -1,6 +1,6 @@
-/// So many scalars of one kind: `scalars << 32 | value`.
+/// A number of scalars with one value: `scalars << 32 | value`.
 ///
-/// The value is the number of an attribute set, 0 for none, or of an author.
+/// The value is the number of an attribute set, 0 for none; or the number of an author.
 package struct RunWord: Sendable, Equatable {
   var bits: UInt64
 
@@ -12,7 +12,7 @@ package struct RunWord: Sendable, Equatable {
   @inline(__always)
   package var value: UInt32 { UInt32(truncatingIfNeeded: bits) }
 
-  /// Unicode scalars.
+  /// The number of Unicode scalars.
   @inline(__always)
   package var count: Int {
     get { Int(truncatingIfNeeded: bits >> 32) }
@@ -20,14 +20,14 @@ package struct RunWord: Sendable, Equatable {
   }
 }
 
-/// Walks runs, in parts as small as asked for. Behind the last one there is text of value 0, longer than
-/// any operation.
+/// Reads runs, in parts of any size. After the last run there is text of value 0, longer than any
+/// operation.
 struct RunReader {
   private var next: UnsafePointer<RunWord>?
   private var left: Int
   /// The rest of the current run.
   private(set) var word: RunWord
-  /// The value of the scalar before.
+  /// The value of the previous scalar.
   private(set) var previous: UInt32 = 0
 
   @inline(__always)
@@ -53,11 +53,11 @@ struct RunReader {
     left -= 1
   }
 
-  /// Whether all runs have been taken.
+  /// Whether all runs were read.
   @inline(__always)
   var isAtEnd: Bool { left < 0 }
 
-  /// Takes scalars of the run at hand.
+  /// Takes scalars of the current run.
   ///
   /// - Parameter count: Above zero, and no more than the run has.
   @inline(__always)
@@ -67,7 +67,7 @@ struct RunReader {
     if size == word.bits & ~0xffff_ffff { load() } else { word.bits &-= size }
   }
 
-  /// Takes scalars of as many runs as there are.
+  /// Skips scalars, across runs.
   @inline(__always)
   mutating func skip(_ count: Int) {
     var rest = count
@@ -83,17 +83,17 @@ struct RunReader {
   }
 }
 
-/// Writes runs; neighbours of one value merge.
+/// Writes runs; adjacent runs of one value merge.
 struct RunWriter {
   let start: UnsafeMutablePointer<RunWord>
   private var last: UnsafeMutablePointer<RunWord>
 
-  /// - Parameter memory: Room for one more than will be written.
+  /// - Parameter memory: Memory for one more run than will be written.
   @inline(__always)
   init(_ memory: UnsafeMutablePointer<RunWord>) {
     start = memory
     last = memory
-    // Of no value, so that nothing merges with it.
+    // Of a value that no run has, so that nothing merges with it.
     memory.pointee = RunWord(.max, count: 0)
   }
 
@@ -108,7 +108,7 @@ struct RunWriter {
     }
   }
 
-  /// All runs but a last one of value 0.
+  /// All runs except a last one of value 0.
   @inline(__always)
   var written: UnsafeBufferPointer<RunWord> {
     let count = last - start
@@ -116,7 +116,7 @@ struct RunWriter {
       start: start + 1, count: count > 0 && last.pointee.value == 0 ? count - 1 : count)
   }
 
-  /// All of some runs, as they are.
+  /// Copies runs unaltered.
   @inline(__always)
   mutating func copy(_ runs: UnsafeBufferPointer<RunWord>) {
     guard let source = runs.baseAddress, runs.count > 0 else { return }
@@ -126,7 +126,7 @@ struct RunWriter {
 }
 
 extension [RunWord] {
-  /// Appends a run; one of the same value as the last joins it.
+  /// Appends a run, or adds it to the last run if that has the same value.
   mutating func put(_ value: UInt32, count: Int) {
     guard count > 0 else { return }
     if let last, last.value == value {

@@ -1,10 +1,10 @@
-/// A place in a text, and how an operation moves it.
+/// How an operation moves a position in a text.
 public enum Cursor {
-  /// Returns a cursor's place after an operation, in Unicode scalars.
+  /// Returns a cursor's position after an operation, in Unicode scalars.
   ///
-  /// An own insert at the cursor moves it right; another user's insert does not move it. A deletion
-  /// that spans it collapses it to the deletion's start. A position beyond the text is taken as the
-  /// text's end.
+  /// An own insert at the cursor moves it right; another user's insert does not move it. If a
+  /// deletion spans the cursor, it moves to the deletion's start. A position beyond the text counts
+  /// as the text's end.
   ///
   /// - Complexity: O(components before the cursor).
   public static func transformed(
@@ -18,7 +18,7 @@ public enum Cursor {
   }
 }
 
-/// A walk through an operation's components, from one cursor to the next.
+/// A walk through an operation's components, from cursor to cursor.
 struct CursorWalk {
   private let words: UnsafeBufferPointer<TextOperation.Word>
   private let own: Bool
@@ -32,10 +32,10 @@ struct CursorWalk {
     self.own = own
   }
 
-  /// Returns a cursor's place after the operation; cursors must be asked for in ascending order.
+  /// Returns a cursor's position after the operation. Cursors must be passed in ascending order.
   @inline(__always)
   mutating func moved(_ position: Int) -> Int {
-    // The text of the last cursor may be gone, and this one's place with it.
+    // The previous cursor may be in deleted text that this one is in too.
     var position = max(position, base)
     while index < words.count {
       let word = words[index]
@@ -49,7 +49,7 @@ struct CursorWalk {
         target += word.scalars
       case .delete:
         base += word.scalars
-        // The place is gone: on to what follows, where an own insert still counts.
+        // The position was deleted: continue at what follows, where an own insert still counts.
         if base > position { position = base }
       }
       index += 1
@@ -58,14 +58,14 @@ struct CursorWalk {
   }
 }
 
-/// A selection: where it began, and where the caret is. Both in Unicode scalars.
+/// A selection: its start, and the caret. Both are in Unicode scalars.
 public struct Selection: Sendable, Hashable {
-  /// The place where the selection began.
+  /// The position at which the selection began.
   public var anchor: Int
-  /// The place of the caret.
+  /// The position of the caret.
   public var head: Int
 
-  /// Makes a selection.
+  /// Creates a selection.
   public init(anchor: Int, head: Int) {
     self.anchor = anchor
     self.head = head

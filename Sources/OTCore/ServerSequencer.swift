@@ -1,21 +1,22 @@
-/// Why a change could not be put into a document's order.
+/// The reason why a change could not be added to a document's order.
 public enum SequencerError: Error, Sendable, Equatable {
-  /// The base revision lies ahead of the head.
+  /// The base revision is after the head.
   case futureRevision(head: Int, found: Int)
-  /// The base revision is below zero.
+  /// The base revision is negative.
   case negativeRevision(Int)
-  /// The operations since the base revision are no longer held; the oldest possible base is named.
+  /// The operations since the base revision are no longer in memory. The oldest possible base is
+  /// given.
   case historyGone(oldestBase: Int)
-  /// The operation itself does not fit.
+  /// The operation does not fit its base.
   case operation(OperationError)
 }
 
-/// Puts the changes of many clients into one order.
+/// Adds the changes of many clients to one order.
 ///
-/// A change is rebased over everything committed since its base revision, one operation after the
-/// other (never over their composition, which is not the same), with the committed inserts on the
-/// left. What is appended is tentative until ``markDurable(through:)``; ``rollBack()`` takes the
-/// tentative part back.
+/// A change is rebased over every operation committed since its base revision, one after the other
+/// (never over their composition, whose result differs), with the committed inserts on the left.
+/// New revisions are tentative until ``markDurable(through:)``; ``rollBack()`` removes the
+/// tentative ones. `oldestBase` ≤ `revision`, and `durableRevision` ≤ `revision`.
 public struct ServerSequencer: Sendable {
   /// The newest revision, tentative ones included.
   public private(set) var revision: Int
@@ -25,23 +26,25 @@ public struct ServerSequencer: Sendable {
   public private(set) var content: RichDocument
   /// The text at ``durableRevision``, with its attributes.
   public private(set) var durableContent: RichDocument
-  /// Operations that end at ``revision``, oldest first, behind those that were trimmed.
+  /// The operations up to ``revision``, oldest first, after the trimmed ones.
   private var operations: [TextOperation]
-  /// The format of each operation; empty while none has one.
+  /// The format of each operation; empty if none has one.
   private var formats: [Format?] = []
-  /// The newest revision that has had a format.
+  /// The newest revision that had a format.
   private var formattedRevision = 0
-  /// The number of trimmed operations that are still in front, without content.
+  /// The number of trimmed operations that are still in front, as empty operations.
   private var trimmed = 0
 
-  /// - Parameter recent: the newest operations, ending at `revision`.
+  /// Creates a sequencer of a plain text.
+  ///
+  /// - Parameter recent: The newest operations, up to `revision`.
   public init(document: Document, revision: Int, recent: [TextOperation] = []) {
     self.init(content: RichDocument(document), revision: revision, recent: recent)
   }
 
-  /// The same for a text with attributes.
+  /// Creates a sequencer of a text with attributes.
   ///
-  /// - Parameter formats: The format of each of `recent`; empty when none has one.
+  /// - Parameter formats: The format of each of `recent`; empty if none has one.
   public init(
     content: RichDocument, revision: Int, recent: [TextOperation] = [], formats: [Format?] = []
   ) {
@@ -67,14 +70,14 @@ public struct ServerSequencer: Sendable {
   /// The text at ``durableRevision``.
   public var durableDocument: Document { durableContent.text }
 
-  /// The oldest revision that a change can be based on.
+  /// The oldest revision on which a change can be based.
   public var oldestBase: Int { revision - (operations.count - trimmed) }
 
-  /// The number of components of the operations after a revision, all together.
+  /// Returns the total number of components of the operations after a revision.
   ///
-  /// - Parameter most: The number beyond which the rest is not counted.
+  /// - Parameter most: Counting stops once this number is exceeded.
   /// - Precondition: `oldestBase <= revision <= self.revision`.
-  /// - Complexity: O(operations after the revision), and no more than `most`.
+  /// - Complexity: O(operations after the revision), and at most O(`most`).
   package func components(after revision: Int, atMost most: Int) -> Int {
     var count = 0
     for operation in operations(after: revision).reversed() {
@@ -86,10 +89,10 @@ public struct ServerSequencer: Sendable {
 
   /// Rebases a change, applies it and appends it.
   ///
-  /// - Returns: the rebased operation, as it is in the order.
-  /// - Throws: `SequencerError`; nothing has changed then.
-  /// - Complexity: O(components of the change and of all operations since its base revision) when
-  ///   these lie near each other; see ``TextOperation/rebase(over:side:)``.
+  /// - Returns: The rebased operation.
+  /// - Throws: `SequencerError`. Nothing changes then.
+  /// - Complexity: O(components of the change and of all operations since its base revision) if
+  ///   these are near each other; see ``TextOperation/rebase(over:side:)``.
   public mutating func submit(
     _ operation: TextOperation, at base: Int
   ) throws(SequencerError) -> TextOperation {
@@ -108,11 +111,11 @@ public struct ServerSequencer: Sendable {
 
   /// Rebases a change with formatting, applies it and appends it.
   ///
-  /// - Parameter growth: What its author's client does with formatting; see ``RichOperation/Growth``.
-  /// - Returns: the rebased operation, as it is in the order.
-  /// - Throws: `SequencerError`; nothing has changed then.
-  /// - Complexity: as ``submit(_:at:)``, and for an operation with spans O(*spans*) for each operation
-  ///   since its base revision.
+  /// - Parameter growth: The rule of the author's client; see ``RichOperation/Growth``.
+  /// - Returns: The rebased operation.
+  /// - Throws: `SequencerError`. Nothing changes then.
+  /// - Complexity: As ``submit(_:at:)``; with spans, O(*spans*) more for each operation since the
+  ///   base revision.
   public mutating func submit(
     _ operation: RichOperation, at base: Int, growth: RichOperation.Growth = .grows
   ) throws(SequencerError) -> RichOperation {
@@ -146,7 +149,7 @@ public struct ServerSequencer: Sendable {
     if format != nil || !formats.isEmpty { formats.append(format) }
   }
 
-  /// Everything up to this revision is on disk.
+  /// Records that all revisions up to this one are on disk.
   public mutating func markDurable(through newDurable: Int) {
     precondition(
       durableRevision...revision ~= newDurable,
@@ -165,7 +168,7 @@ public struct ServerSequencer: Sendable {
     durableRevision = newDurable
   }
 
-  /// Forgets all that is tentative.
+  /// Removes all tentative revisions.
   public mutating func rollBack() {
     operations.removeLast(revision - durableRevision)
     if !formats.isEmpty { formats.removeLast(revision - durableRevision) }
@@ -173,21 +176,21 @@ public struct ServerSequencer: Sendable {
     content = durableContent
   }
 
-  /// The operations after a revision, oldest first.
+  /// Returns the operations after a revision, oldest first.
   ///
   /// - Precondition: `oldestBase <= revision <= self.revision`.
   public func operations(after revision: Int) -> ArraySlice<TextOperation> {
     operations[index(after: revision)...]
   }
 
-  /// The formats of the operations after a revision, oldest first; empty when none has one.
+  /// Returns the formats of the operations after a revision, oldest first; empty if none has one.
   ///
   /// - Precondition: `oldestBase <= revision <= self.revision`.
   public func formats(after revision: Int) -> ArraySlice<Format?> {
     revision < formattedRevision && !formats.isEmpty ? formats[index(after: revision)...] : []
   }
 
-  /// The operation that follows a revision.
+  /// Returns the operation that follows a revision.
   private func operation(after revision: Int) -> RichOperation {
     let index = index(after: revision)
     return RichOperation(
@@ -196,9 +199,9 @@ public struct ServerSequencer: Sendable {
 
   private func index(after revision: Int) -> Int { trimmed + revision - oldestBase }
 
-  /// Holds no more than the newest operations; tentative ones always stay.
+  /// Retains only the newest operations; tentative ones are always retained.
   ///
-  /// - Complexity: O(1) amortised for each operation that goes.
+  /// - Complexity: O(1) amortised for each removed operation.
   public mutating func trim(keeping count: Int) {
     let first = operations.count - max(count, revision - durableRevision)
     while trimmed < first {
@@ -206,7 +209,7 @@ public struct ServerSequencer: Sendable {
       if !formats.isEmpty { formats[trimmed] = nil }
       trimmed += 1
     }
-    // Moves at most as many as have gone since the last time.
+    // Moves at most as many operations as were trimmed since the last move.
     if trimmed > operations.count / 2 { removeTrimmed() }
   }
 
@@ -216,9 +219,9 @@ public struct ServerSequencer: Sendable {
     trimmed = 0
   }
 
-  /// Puts older operations, ending at ``oldestBase``, before those held.
+  /// Prepends older operations, which end at ``oldestBase``.
   ///
-  /// - Parameter olderFormats: The format of each; empty when none has one.
+  /// - Parameter olderFormats: The format of each; empty if none has one.
   public mutating func prepend(_ older: [TextOperation], formats olderFormats: [Format?] = []) {
     Self.check(olderFormats, of: older)
     removeTrimmed()

@@ -1,7 +1,7 @@
-/// Attribute sets with numbers from 1, each once; 0 is the empty set.
+/// Unique attribute sets, numbered from 1; 0 is the empty set.
 struct SetTable: Sendable {
   private(set) var sets: [AttributeSet]
-  /// Numbers at the places of their hashes; empty while a search from the first on is quick.
+  /// A hash table of set numbers; empty while a linear search is fast.
   private var slots: [UInt32] = []
   private static let searchedMax = 12
 
@@ -11,9 +11,9 @@ struct SetTable: Sendable {
     number == 0 ? AttributeSet() : sets[Int(number) - 1]
   }
 
-  /// Returns a set's number, a new one if need be.
+  /// Returns a set's number, and adds the set if it is new.
   ///
-  /// - Complexity: O(*bytes*) amortised.
+  /// - Complexity: O(bytes) amortised.
   mutating func number(of set: AttributeSet) -> UInt32 {
     if set.isEmpty { return 0 }
     if sets.count <= Self.searchedMax {
@@ -50,21 +50,21 @@ struct SetTable: Sendable {
   }
 }
 
-/// Merges the numbered sets of two operations, into numbers of one table.
+/// Merges the numbered sets of two operations into numbers of one table.
 ///
-/// The merge of a pair is kept: neighbouring spans usually repeat it.
+/// Results are cached: neighbouring spans usually repeat a pair.
 struct SetMerger {
   private(set) var table: SetTable
   private let others: [AttributeSet]
   private var lastKey = UInt64.max
   private var lastResult: UInt32 = 0
-  /// Made for the second pair: keys, then as many results.
+  /// Created for the second pair: keys, then as many results.
   private var cache: [UInt64] = []
   private static let cacheCount = 64
 
   /// - Parameters:
-  ///   - sets: The sets of the operation whose numbers remain.
-  ///   - others: The sets of the other one.
+  ///   - sets: The sets of the operation whose numbers remain valid.
+  ///   - others: The sets of the other operation.
   init(_ sets: [AttributeSet], _ others: [AttributeSet]) {
     self.init(SetTable(sets), others)
   }
@@ -74,13 +74,13 @@ struct SetMerger {
     self.others = others
   }
 
-  /// The number here of a set of the other operation.
+  /// Returns the number in this table of a set of the other operation.
   @inline(__always)
   mutating func adopt(_ other: UInt32) -> UInt32 {
     other == 0 ? 0 : cached(.overlay, 0, other, isOther: true)
   }
 
-  /// Merges a set with one of the other operation.
+  /// Merges a set of the table with a set of the other operation.
   @inline(__always)
   mutating func merge(
     _ rule: AttributeSet.Rule, _ left: UInt32, other right: UInt32

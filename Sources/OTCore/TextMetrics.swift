@@ -1,8 +1,8 @@
-/// A text's lengths in all units at once, added and subtracted in one step.
+/// A text's lengths in all units, added and subtracted together.
 struct TextMetrics: Sendable, Equatable {
-  // Two numbers in each, which add up as one: 32 bits hold any length, so that nothing is carried over.
-  // A difference may borrow, and what it is added to gives that back. No vector, which would have to
-  // be aligned, and the allocator takes twice as long for that.
+  // Each word contains two numbers that are added as one: 32 bits are enough for any length, so
+  // nothing is carried over. A difference may borrow, which the next addition undoes. A vector
+  // would need an alignment for which the allocator takes twice as long.
   private var scalarsAndUTF16: UInt64
   private var utf8AndNewlines: UInt64
 
@@ -14,9 +14,9 @@ struct TextMetrics: Sendable, Equatable {
     utf8AndNewlines = UInt64(utf8) | UInt64(newlines) << 32
   }
 
-  /// Counts a text.
+  /// Counts the lengths of a text.
   ///
-  /// - Complexity: O(*bytes*), eight or more at a time.
+  /// - Complexity: O(bytes), eight or more at a time.
   @inline(__always)
   init(_ text: UnsafeBufferPointer<UInt8>) {
     let count = text.count
@@ -33,10 +33,11 @@ struct TextMetrics: Sendable, Equatable {
     self.init(EightBytes(first), EightBytes(last), count: count)
   }
 
-  /// Counts two words with zeros where there is no text.
+  /// Counts two words, which are padded with zeros.
   private init(_ first: EightBytes, _ last: EightBytes, count: Int) {
     let bytes = UInt32(truncatingIfNeeded: count)
-    // No byte counts for more than both together, so eight of them fit into one.
+    // A byte position counts at most 2 in both words together, so the sum of all eight fits into
+    // one byte.
     let newlines = EightBytes.count(first.newlines &+ last.newlines)
     if EightBytes(first.bits | last.bits).isASCII {
       self.init(scalars: bytes, utf16: bytes, utf8: bytes, newlines: newlines)
@@ -58,7 +59,7 @@ struct TextMetrics: Sendable, Equatable {
       let words = count >> 3
       var first = 0
       while first < words {
-        // Each byte of these counts for itself: at most 255 steps before one is full.
+        // Each byte of the sums is a separate counter: after 255 steps it might overflow.
         let part = UnsafeRawPointer(start + (first << 3))
         let stop = min(words &- first, 255)
         var newlinesOfEach: UInt64 = 0
@@ -124,7 +125,7 @@ struct TextMetrics: Sendable, Equatable {
   @inline(__always)
   var newlines: Int { Int(utf8AndNewlines >> 32) }
 
-  /// The length in a unit: scalars, UTF-16 units, UTF-8 bytes, newlines.
+  /// The length in a unit: 0 for scalars, 1 for UTF-16 units, 2 for UTF-8 bytes, 3 for newlines.
   @inline(__always)
   subscript(lane: Int) -> UInt32 {
     let both = lane < 2 ? scalarsAndUTF16 : utf8AndNewlines
@@ -149,7 +150,7 @@ struct TextMetrics: Sendable, Equatable {
   }
 }
 
-/// Eight bytes of UTF-8 looked at as one; each answer has a 1 in every byte that it holds for.
+/// Eight bytes of UTF-8, examined together. Each mask has a 1 in every byte to which it applies.
 struct EightBytes {
   let bits: UInt64
   private static let ones: UInt64 = 0x0101_0101_0101_0101
@@ -159,7 +160,7 @@ struct EightBytes {
   @inline(__always)
   init(_ bytes: UnsafeRawPointer) { bits = bytes.loadUnaligned(as: UInt64.self) }
 
-  /// The last bytes of a text, at most seven, with zeros.
+  /// Returns the last bytes of a text, at most seven, padded with zeros.
   @inline(__always)
   static func last(_ few: Int, of count: Int, _ text: UnsafePointer<UInt8>) -> UInt64 {
     if few == 0 { return 0 }
@@ -168,7 +169,7 @@ struct EightBytes {
       return (end - 8).loadUnaligned(as: UInt64.self) >> UInt64(truncatingIfNeeded: 64 &- few &* 8)
     }
     if count >= 4 {
-      // Two halves, which overlap with the same bytes.
+      // Two overlapping halves, which are equal where they overlap.
       let low = UnsafeRawPointer(text).loadUnaligned(as: UInt32.self)
       let high = (end - 4).loadUnaligned(as: UInt32.self)
       return UInt64(low) | UInt64(high) << UInt64(truncatingIfNeeded: (count &- 4) &* 8)
@@ -180,10 +181,10 @@ struct EightBytes {
 
   @inline(__always)
   var isASCII: Bool { bits & (Self.ones << 7) == 0 }
-  /// Continuation bytes of scalars.
+  /// The continuation bytes of scalars.
   @inline(__always)
   var continuations: UInt64 { (bits >> 7) & ~(bits >> 6) & Self.ones }
-  /// Bytes that begin a scalar beyond U+FFFF.
+  /// The bytes that begin a scalar beyond U+FFFF.
   @inline(__always)
   var astral: UInt64 { (bits >> 7) & (bits >> 6) & (bits >> 5) & (bits >> 4) & Self.ones }
   @inline(__always)
@@ -193,13 +194,13 @@ struct EightBytes {
     return ~(((other & low) &+ low) | other) >> 7 & Self.ones
   }
 
-  /// In how many bytes an answer has a 1.
+  /// Returns the number of bytes with a 1 in a mask.
   @inline(__always)
   static func count(_ answer: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: (answer &* ones) >> 56)
   }
 
-  /// The sum of all eight bytes.
+  /// Returns the sum of all eight bytes.
   @inline(__always)
   static func sum(_ bytes: UInt64) -> UInt32 {
     let pairs = (bytes & 0x00ff_00ff_00ff_00ff) &+ ((bytes >> 8) & 0x00ff_00ff_00ff_00ff)
@@ -208,7 +209,7 @@ struct EightBytes {
 }
 
 extension UnsafePointer<UInt8> {
-  /// Bytes taken by the first scalars of the text here.
+  /// Returns the number of bytes of the first scalars.
   ///
   /// - Complexity: O(*scalars*), eight bytes at a time.
   @inline(__always)
@@ -228,7 +229,8 @@ extension UnsafePointer<UInt8> {
     return offset
   }
 
-  /// Bytes taken by the last scalars of the text that ends here, which has as many.
+  /// Returns the number of bytes of the last scalars of a text that ends here and has at least so
+  /// many.
   ///
   /// - Complexity: O(*scalars*).
   @inline(__always)

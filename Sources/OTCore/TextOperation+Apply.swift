@@ -1,17 +1,17 @@
 extension TextOperation {
-  /// Returns the text that the operation makes of this one.
+  /// Returns the text after the operation.
   ///
-  /// - Throws: `lengthMismatch` when it does not start from a text of this length.
+  /// - Throws: `lengthMismatch` if the text's length is not the base length.
   public func applied(to text: String) throws(OperationError) -> String {
     var document = Document(text)
     try document.apply(self)
     return document.text
   }
 
-  /// Returns the operation that takes this one back.
+  /// Returns the operation that undoes this one.
   ///
-  /// - Parameter document: what this operation applies to.
-  /// - Throws: `lengthMismatch` when it does not.
+  /// - Parameter document: The document to which this operation applies.
+  /// - Throws: `lengthMismatch` if it does not apply.
   public func inverted(on document: Document) throws(OperationError) -> TextOperation {
     guard document.scalarCount == baseLength else {
       throw .lengthMismatch(expected: document.scalarCount, found: baseLength)

@@ -1,9 +1,9 @@
 // Embedded Swift has no `Codable`.
 #if !hasFeature(Embedded)
 
-  /// Coded as its JSON form: a list of numbers and texts, `[1,"tag",-2]`.
+  /// Coded as the JSON form: a list of numbers and strings, `[1,"tag",-2]`.
   extension TextOperation: Codable {
-    /// Writes the components in order; one that retains nothing for an operation without any.
+    /// Writes the components in order; an operation without components as a retain of 0.
     public func encode(to encoder: any Encoder) throws {
       var list = encoder.unkeyedContainer()
       for component in components {
@@ -18,8 +18,8 @@
 
     /// Reads components.
     ///
-    /// - Throws: `DecodingError` when a component is neither an integer nor a text, or the operation
-    ///   would pass ``lengthMax``.
+    /// - Throws: `DecodingError` if a component is neither an integer nor a string, or the
+    ///   operation would exceed ``lengthMax``.
     public init(from decoder: any Decoder) throws {
       self.init()
       var list = try decoder.unkeyedContainer()

@@ -1,11 +1,11 @@
 extension TextOperation {
   /// Returns one operation with the effect of this one, then `next`.
   ///
-  /// Applying the result equals applying both in turn. What this one deletes comes before what
-  /// `next` inserts at the same place. For long runs see ``OperationComposer``.
+  /// Applying the result equals applying both in turn. Text that this one deletes comes before text
+  /// that `next` inserts at the same position. For many operations see ``OperationComposer``.
   ///
   /// - Parameter next: Its base length is this one's target length, in Unicode scalars.
-  /// - Throws: `lengthMismatch` when the two do not meet.
+  /// - Throws: `lengthMismatch` if `next` does not start where this one ends.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public func composed(with next: TextOperation) throws(OperationError) -> TextOperation {
     let base = baseLength

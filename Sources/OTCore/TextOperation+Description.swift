@@ -3,8 +3,8 @@
 
   extension TextOperation: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
   {
-    /// The components without their texts, which do not belong into logs: "retain 3, insert 5 bytes,
-    /// delete 2"; of many, the first ones.
+    /// The components without their texts, which must not be logged: "retain 3, insert 5 bytes,
+    /// delete 2". Only the first components are listed.
     public var description: String {
       var parts: [String] = []
       var left = Self.describedMax
@@ -24,7 +24,7 @@
     /// The same text as ``description``.
     public var debugDescription: String { description }
 
-    /// Without parts: the texts lie in them.
+    /// A mirror without children, because they would contain the texts.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     private static let describedMax = 8

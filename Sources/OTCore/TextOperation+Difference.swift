@@ -1,13 +1,13 @@
 extension TextOperation {
-  /// The operation that changes one text into another, line by line and word by word: what the two
-  /// have in common is retained.
+  /// Creates the operation that changes one text into another, by lines and words; common text is
+  /// retained.
   ///
-  /// Lines that differ are found first, with the fewest insertions and deletions (Myers), then the
-  /// words within them. Where that takes too much work, a coarser piece is replaced as a whole; at
-  /// worst all between the texts' common beginning and common end, as
-  /// ``init(replacing:by:)`` does.
+  /// Changed lines are found first, with the fewest insertions and deletions (Myers), then changed
+  /// words within them. If that takes too much work, a larger piece is replaced as a whole; in the
+  /// worst case everything between the texts' common beginning and end, as in
+  /// ``init(replacing:by:)``.
   ///
-  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
+  /// - Complexity: O(*old* + *new*), and a bounded number of further steps.
   public init(changing old: Document, into new: Document) {
     let from = old.utf8Bytes
     let to = new.utf8Bytes
@@ -20,31 +20,32 @@ extension TextOperation {
   }
 }
 
-/// The places in which two texts differ.
+/// The differences between two texts.
 private struct TextDifference {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
-  /// A part of the old text that a part of the new one takes the place of, in bytes or in tokens.
+  /// A range of the old text, and the range of the new text that replaces it, in bytes or in
+  /// tokens.
   struct Change {
     var old: Range<Int>
     var new: Range<Int>
   }
 
-  /// A line or a word.
+  /// Lines or words.
   private struct Tokens {
     var hashes: [UInt64] = []
-    /// The start of each, and the end of the last.
+    /// The start of each token, and the end of the last.
     var starts: [Int] = []
 
     var count: Int { hashes.count }
   }
 
-  /// Steps of the search over all levels.
+  /// Maximum steps of the search over all levels.
   private static let stepsMax = 1 << 20
-  /// Insertions and deletions of lines, or of words in a run of changed lines.
+  /// Maximum insertions and deletions of lines, and of words within a run of changed lines.
   private static let linesChangedMax = 1_000
   private static let wordsChangedMax = 400
-  /// Changes in words beyond which whole lines are replaced.
+  /// Maximum changes in words; beyond it, whole lines are replaced.
   private static let changesMax = 10_000
 
   private let from: Bytes
@@ -74,7 +75,7 @@ private struct TextDifference {
         changes += words ?? [change]
       }
       changes = changes.compactMap { trimmed($0) }
-      // Two different tokens may have one hash, if a user makes them so.
+      // Different tokens may have the same hash, if a user crafts them.
       if !holds(changes) { changes = [whole] }
     }
     return operation(of: changes)
@@ -82,8 +83,8 @@ private struct TextDifference {
 
   // MARK: Bytes
 
-  /// Without what both sides have in common at the beginning and at the end; `nil` when nothing is
-  /// left. Both ends lie between scalars.
+  /// Returns the change without the common beginning and end of both sides; `nil` if nothing is
+  /// left. Both ends are between scalars.
   private func trimmed(_ change: Change) -> Change? {
     let common = CommonEnds(
       UnsafeBufferPointer(rebasing: from[change.old]), UnsafeBufferPointer(rebasing: to[change.new])
@@ -93,7 +94,7 @@ private struct TextDifference {
     return old.isEmpty && new.isEmpty ? nil : Change(old: old, new: new)
   }
 
-  /// Whether both texts are the same between the changes.
+  /// Whether both texts are equal between the changes.
   private func holds(_ changes: [Change]) -> Bool {
     var old = 0
     var new = 0
@@ -134,8 +135,8 @@ private struct TextDifference {
     }
   }
 
-  /// A word includes the blanks behind it; other signs, and scalars of three bytes or more, of
-  /// which words are not made by letters, are tokens of their own.
+  /// A word includes the blanks after it. Other characters, and scalars of three or more bytes, are
+  /// single tokens, because such scripts do not build words from letters with spaces.
   private static func words(_ bytes: Bytes, _ range: Range<Int>) -> Tokens {
     tokens(bytes, range) { bytes, start, end in
       var index = start + 1
@@ -149,7 +150,7 @@ private struct TextDifference {
     }
   }
 
-  /// Letters and digits, and letters of two bytes with what follows them.
+  /// Whether a byte belongs to a word: letters, digits and "_", and scalars of two bytes.
   private static func isOfWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -159,7 +160,7 @@ private struct TextDifference {
     }
   }
 
-  /// - Parameter next: Where the token that begins at an offset ends.
+  /// - Parameter next: Returns the end of the token that begins at an offset.
   @inline(__always)
   private static func tokens(
     _ bytes: Bytes, _ range: Range<Int>, next: (Bytes, Int, Int) -> Int
@@ -176,7 +177,7 @@ private struct TextDifference {
     return tokens
   }
 
-  /// Eight bytes at a time, mixed so that no two short words meet.
+  /// Hashes eight bytes at a time. The mixing avoids collisions of short words.
   private static func hash(_ bytes: Bytes, _ start: Int, _ end: Int) -> UInt64 {
     var hash = UInt64(truncatingIfNeeded: end - start) &* 0x9e37_79b9_7f4a_7c15
     var index = start
@@ -196,10 +197,10 @@ private struct TextDifference {
 
   // MARK: Search
 
-  /// The fewest insertions and deletions of tokens, after Myers: for each number of them, how far
-  /// one comes on each diagonal.
+  /// Finds the fewest insertions and deletions of tokens (Myers): for each number of them, how far
+  /// each diagonal can be followed.
   ///
-  /// - Returns: the changes in bytes, in order; `nil` when there are more than allowed, or no steps
+  /// - Returns: The changes in bytes, in order; `nil` if there are more than allowed, or no steps
   ///   are left.
   private mutating func search(
     _ old: Tokens, _ new: Tokens, changesMax: Int
@@ -224,7 +225,8 @@ private struct TextDifference {
     let most = min(rows + columns, changesMax)
     let middle = most + 1
     var reached = [Int32](repeating: 0, count: 2 * most + 3)
-    // What was reached with each number of changes: with 0, one diagonal, then two more each time.
+    // The rows reached with each number of changes: with 0 on one diagonal, then on two more each
+    // time.
     var trace: [Int32] = []
     for count in 0...most {
       for diagonal in stride(from: -count, through: count, by: 2) {
@@ -251,7 +253,7 @@ private struct TextDifference {
     return nil
   }
 
-  /// Goes back from the end, and gathers changes that touch.
+  /// Follows the trace from the end, and joins adjacent changes.
   private static func path(
     _ count: Int, _ rows: Int, _ columns: Int, _ trace: [Int32]
   ) -> [Change] {
@@ -259,8 +261,8 @@ private struct TextDifference {
     var row = rows
     var column = columns
     for count in stride(from: count, to: 0, by: -1) {
-      // What was reached with one change less: its diagonals from -(count - 1) on, behind those of
-      // fewer.
+      // The rows reached with one change less: the diagonals from -(count - 1) on, after those of
+      // fewer changes.
       let start = (count - 1) * (count - 1) + count - 1
       let diagonal = row - column
       let isInsertion =

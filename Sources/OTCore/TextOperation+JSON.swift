@@ -1,6 +1,6 @@
 /// The JSON form: `[1,"tag",-2]` retains 1, inserts "tag", deletes 2.
 extension TextOperation {
-  /// Appends the JSON form as UTF-8. An operation without components is written `[0]`.
+  /// Appends the JSON form as UTF-8. An operation without components becomes `[0]`.
   public func appendJSON(to buffer: inout [UInt8]) {
     buffer.append(UInt8(ascii: "["))
     var isFirst = true
@@ -33,7 +33,7 @@ extension TextOperation {
     _ text: UnsafeBufferPointer<UInt8>, to buffer: inout [UInt8]
   ) {
     #if !hasFeature(Embedded)
-      // A long text would be moved at each growth of the buffer.
+      // Otherwise a long text would be copied whenever the buffer grows.
       if text.count >= longTextBytes { buffer.reserveCapacity(buffer.count + text.count + 64) }
     #endif
     buffer.append(UInt8(ascii: "\""))
@@ -45,14 +45,14 @@ extension TextOperation {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Bytes of text for which room is made before.
+  /// Minimum bytes of a text for which memory is reserved first.
   private static var longTextBytes: Int { 64 << 10 }
-  /// Bytes of text that are looked at together.
+  /// The number of bytes that are escaped together.
   private static var pieceBytes: Int { 128 }
-  /// Bytes that one of them becomes at most.
+  /// Maximum bytes of an escaped byte.
   private static var escapeBytesMax: Int { 6 }
 
-  /// Appends a piece, all at once: at nearly the same cost for each byte, whatever has to be escaped.
+  /// Appends a piece with escapes. The cost for each byte hardly depends on the number of escapes.
   private static func appendEscaped(
     _ piece: UnsafeBufferPointer<UInt8>, to buffer: inout [UInt8]
   ) {
@@ -91,19 +91,19 @@ extension TextOperation {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
-  /// Reads the JSON form. `0` and `""` are components that do nothing.
+  /// Reads the JSON form. `0` and `""` are components without effect.
   ///
-  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
-  /// - Complexity: O(*bytes*), in one walk over them.
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, and no other error for any input.
+  /// - Complexity: O(bytes), in one pass.
   public init(json bytes: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     self = try Self.read(bytes).get()
   }
 
-  /// Reads the JSON form where no error can be thrown.
+  /// Reads the JSON form, for callers that cannot throw.
   static func read(
     _ bytes: UnsafeBufferPointer<UInt8>
   ) -> Result<TextOperation, OperationError> {
-    // A component takes two bytes or more, and no escape is shorter than what it stands for.
+    // A component takes at least two bytes, and an escape is never shorter than its text.
     Scratch.with(words: bytes.count / 2 + 1, text: bytes.count) { words, text in
       var reader = OperationJSONReader(bytes, words: words, text: text)
       return reader.read()

@@ -1,21 +1,22 @@
 extension TextOperation {
-  /// Moves this operation behind a whole history, one operation after the other, in place.
+  /// Rebases this operation over a whole history, one operation after the other, in place.
   ///
-  /// The same as ``transformed(over:side:)`` again and again, without an operation between: an edit
-  /// of the history changes a few packed words, and the inserted text is never touched.
+  /// The result is that of repeated ``transformed(over:side:)``, without intermediate operations:
+  /// an edit of the history changes a few packed words, and the inserted text is never moved.
   ///
   /// - Parameters:
-  ///   - history: Operations that follow on one another, the first on this one's base.
-  ///   - side: Whose insert goes first at one position; `.left` is the own one.
-  /// - Throws: as ``transformed(over:side:)``; nothing has changed then.
+  ///   - history: Consecutive operations; the first has this one's base.
+  ///   - side: Whose insert comes first at one position; `.left` is the own one.
+  /// - Throws: As ``transformed(over:side:)``. Nothing changes then.
   /// - Complexity: O(*components* + *history*) for edits near each other, counting the history's
-  ///   components; an edit elsewhere costs a walk over blocks of 512 components, and through one.
+  ///   components. An edit elsewhere adds a walk over blocks of 512 components, and through one
+  ///   block.
   public mutating func rebase(
     over history: ArraySlice<TextOperation>, side: Side
   ) throws(OperationError) {
     var result = self
     var index = history.startIndex
-    // While the result is a lone edit.
+    // While the result is a single inline edit.
     while index < history.endIndex, result.block == nil {
       index = Self.passApart(&result.edit, history, from: index)
       if index < history.endIndex {
@@ -23,8 +24,8 @@ extension TextOperation {
         index += 1
       }
     }
-    // An edit that touches this operation is likely followed by others: the more of them, the longer the
-    // buffer is kept.
+    // An edit that touches this operation is probably followed by others: the more there are, the
+    // longer the buffer is used.
     var bufferedCount = 16
     while index < history.endIndex {
       var end = history.endIndex
@@ -45,7 +46,7 @@ extension TextOperation {
     self = result
   }
 
-  /// Returns this operation as it applies behind a whole history; see ``rebase(over:side:)``.
+  /// Returns this operation as it applies after a whole history; see ``rebase(over:side:)``.
   public func rebased(
     over history: ArraySlice<TextOperation>, side: Side
   ) throws(OperationError) -> TextOperation {
@@ -54,9 +55,9 @@ extension TextOperation {
     return result
   }
 
-  /// Moves an edit behind others that do not touch it.
+  /// Rebases an edit over operations that do not touch it.
   ///
-  /// - Returns: the index of the first that does, or does not fit.
+  /// - Returns: The index of the first operation that touches it or does not fit.
   private static func passApart(
     _ edit: inout InlineEdit, _ history: ArraySlice<TextOperation>, from index: Int
   ) -> Int {
@@ -86,7 +87,7 @@ extension TextOperation {
     return index + passed
   }
 
-  /// Moves all components behind operations of any kind.
+  /// Rebases all components over operations of any kind.
   private func pass(
     _ history: ArraySlice<TextOperation>, side: Side
   ) throws(OperationError) -> TextOperation {

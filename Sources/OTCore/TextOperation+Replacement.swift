@@ -1,5 +1,6 @@
 extension TextOperation {
-  /// The operation that replaces what lies between the two texts' common beginning and end.
+  /// Creates the operation that replaces the text between the common beginning and end of two
+  /// texts.
   ///
   /// - Complexity: O(*old* + *new*).
   public init(replacing old: Document, by new: Document) {
@@ -7,7 +8,7 @@ extension TextOperation {
     self = text.withUnsafeBufferPointer { TextOperation(replacing: old, by: $0) }
   }
 
-  /// The same for a text that is no document.
+  /// Creates the same operation for a text that is not a document.
   package init(replacing old: Document, by new: String) {
     var text = new
     self = text.withUTF8 { TextOperation(replacing: old, by: $0) }

@@ -1,23 +1,23 @@
 extension TextOperation {
-  /// Cuts the operation into operations to be applied one after the other, each within the limits:
-  /// first those that make the text no longer, from left to right, and then the others.
+  /// Splits the operation into consecutive operations within limits: first the parts that do not
+  /// lengthen the text, from left to right, then the others.
   ///
   ///     =2 +abc =3 -1 =4    within 3 components:
-  ///     =5 -1 =4            the part that shortens the text first, retaining the rest
-  ///     =2 +abc =7          the other part, retaining what is left
+  ///     =5 -1 =4            the part that shortens the text comes first and retains the rest
+  ///     =2 +abc =7          the other part retains what is left
   ///
-  /// Applying the parts in order equals applying the whole. On the
-  /// way the text is never longer than the longer one of both ends, so that parts fit where the whole
-  /// does. An insertion that is too long for one part is cut between two scalars.
+  /// Applying the parts in order equals applying the whole. Meanwhile the text is never longer than
+  /// the longer one of its beginning and its end, so the parts fit wherever the whole does. An
+  /// insertion that is too long for one part is split between two scalars.
   ///
-  /// - Returns: the operation itself, when it is within the limits.
+  /// - Returns: The operation itself, if it is within the limits.
   /// - Complexity: O(*components*), plus the text copied.
   public func split(within limits: OperationLimits) -> [TextOperation] {
     guard !fits(within: limits) else { return [self] }
     return parts(within: limits).shrinkingFirst()
   }
 
-  /// The parts from left to right, each from what those before it leave.
+  /// Returns the parts from left to right, each on the text after the previous ones.
   @inline(__always)
   func parts(within limits: OperationLimits) -> [TextOperation] {
     var splitter = OperationSplitter(limits: limits, baseLength: baseLength)
@@ -38,10 +38,11 @@ extension TextOperation {
 
   /// Whether the operation is within limits.
   ///
-  /// - Complexity: O(*components*), plus the text inserted; O(1) where it cannot be too large.
+  /// - Complexity: O(*components*), plus the text inserted; O(1) if the operation is certainly
+  ///   small enough.
   package func fits(within limits: OperationLimits) -> Bool {
     guard componentCount <= limits.componentsMax else { return false }
-    // A number has at most ten digits, a sign and a comma; a byte of text is written as six at most.
+    // A number has at most ten digits, a sign and a comma; a byte of text becomes at most six.
     if componentCount <= limits.jsonBytesMax / 64, insertedBytes <= limits.jsonBytesMax / 8 {
       return true
     }
@@ -53,15 +54,15 @@ extension TextOperation {
       case .insert: bytes += text.reduce(3) { $0 + OperationSplitter.jsonBytes(of: $1) }
       }
     }
-    // The last component has no comma behind it.
+    // There is no comma after the last component.
     return bytes - 1 <= limits.jsonBytesMax
   }
 }
 
 extension [TextOperation] {
-  /// The parts of an operation, from left to right, in the order in which they are applied.
+  /// Reorders the parts of an operation, which are from left to right, for applying them.
   ///
-  /// Those that do not grow, then the others, each in their order.
+  /// Parts that do not grow come first, then the others, each in their order.
   func shrinkingFirst() -> [TextOperation] {
     let growths = map { $0.targetLength - $0.baseLength }
     guard let firstGrowing = growths.firstIndex(where: { $0 > 0 }),
@@ -69,8 +70,7 @@ extension [TextOperation] {
     else { return self }
     var shrinking: [TextOperation] = []
     var growing: [TextOperation] = []
-    // Text left of a part that shrinks has not grown yet; text right of a part that grows has
-    // shrunk.
+    // Text left of a shrinking part has not grown yet; text right of a growing part has shrunk.
     var grown = 0
     var shrunk = growths.reduce(0) { $0 + Swift.min($1, 0) }
     for (part, growth) in zip(self, growths) {
@@ -87,7 +87,7 @@ extension [TextOperation] {
 }
 
 extension TextOperation {
-  /// The same insertions and deletions, with so many more scalars retained before and behind them.
+  /// Returns the same insertions and deletions, with more scalars retained before and after them.
   fileprivate func shifted(before: Int, behind: Int) -> TextOperation {
     var shifted = TextOperation()
     var gap = before
@@ -106,19 +106,19 @@ extension TextOperation {
   }
 }
 
-/// Builds the parts of an operation, one at a time.
+/// A builder of the parts of an operation, one at a time.
 private struct OperationSplitter {
   let limits: OperationLimits
   private var parts: [TextOperation] = []
-  /// The part being built, up to its last insertion or deletion.
+  /// The current part, up to its last insertion or deletion.
   private var part = TextOperation()
-  /// Bytes of its JSON form, a comma behind each component.
+  /// The bytes of its JSON form, with a comma after each component.
   private var jsonBytes = 2
-  /// Scalars retained behind that.
+  /// The number of scalars retained after that.
   private var gap = 0
-  /// Scalars of the whole's base that are still to come.
+  /// The number of remaining scalars of the whole's base.
   private var left: Int
-  /// Scalars of the whole's target so far.
+  /// The number of scalars of the whole's target so far.
   private var position = 0
 
   init(limits: OperationLimits, baseLength: Int) {
@@ -163,8 +163,8 @@ private struct OperationSplitter {
     return parts
   }
 
-  /// Bytes that one more component may have, the gap before it and a retain behind it left out;
-  /// below zero when there may be no more components.
+  /// The bytes available for one more component, besides the gap before it and the retain after it;
+  /// negative if there may be no more components.
   private var room: Int {
     let components = part.componentCount + (gap > 0 ? 1 : 0) + 2
     guard components <= limits.componentsMax else { return -1 }
@@ -179,7 +179,7 @@ private struct OperationSplitter {
     gap = 0
   }
 
-  /// Ends a part, and begins one behind all that was done so far.
+  /// Finishes a part, and begins another after everything done so far.
   private mutating func close() {
     part.retain(gap + left)
     part.pack()
@@ -189,7 +189,8 @@ private struct OperationSplitter {
     gap = position
   }
 
-  /// The longest beginning, in whole scalars, that is written in so many bytes, and those bytes.
+  /// Returns the longest prefix, in whole scalars, whose JSON form fits, and the bytes of that
+  /// form.
   private static func prefix(
     of text: Slice<UnsafeBufferPointer<UInt8>>, jsonBytesMax: Int
   ) -> (count: Int, jsonBytes: Int) {
@@ -203,7 +204,7 @@ private struct OperationSplitter {
     return (text.count, size)
   }
 
-  /// Bytes that a byte of text takes in the JSON form.
+  /// Returns the bytes that a byte of text takes in the JSON form.
   static func jsonBytes(of byte: UInt8) -> Int {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0a: 2

@@ -1,14 +1,14 @@
-/// The order of two inserts at one position.
+/// The operation whose insert comes first when both insert at one position.
 public enum Side: Sendable {
-  /// The own one.
+  /// The own operation.
   case left
-  /// The other's.
+  /// The other operation.
   case right
 }
 
 extension TextOperation {
-  /// Returns both operations as they apply after each other: `a` then `bAfterA` gives the same
-  /// text as `b` then `aAfterB`.
+  /// Transforms two concurrent operations: `a` then `bAfterA` results in the same text as `b` then
+  /// `aAfterB`.
   ///
   ///            a
   ///        ●──────▶●
@@ -17,11 +17,12 @@ extension TextOperation {
   ///        ●──────▶●
   ///         aAfterB
   ///
-  /// At one position `a`'s insert goes first.
+  /// At one position, `a`'s insert comes first.
   ///
-  /// - Throws: `lengthMismatch` when the two do not start from texts of one length, `tooLong` when
-  ///   the common result would pass ``lengthMax``.
-  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two single edits apart.
+  /// - Throws: `lengthMismatch` if the base lengths differ, `tooLong` if the common result would
+  ///   exceed ``lengthMax``.
+  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two separate single
+  ///   edits.
   public static func transform(
     _ a: TextOperation, _ b: TextOperation
   ) throws(OperationError) -> (aAfterB: TextOperation, bAfterA: TextOperation) {
@@ -55,9 +56,10 @@ extension TextOperation {
 
   /// Returns this operation as it applies after `other`.
   ///
-  /// - Parameter side: Whose insert goes first at one position; `.left` is the own one.
-  /// - Throws: as ``transform(_:_:)``.
-  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two single edits apart.
+  /// - Parameter side: Whose insert comes first at one position; `.left` is the own one.
+  /// - Throws: As ``transform(_:_:)``.
+  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two separate single
+  ///   edits.
   public func transformed(
     over other: TextOperation, side: Side
   ) throws(OperationError) -> TextOperation {
@@ -94,7 +96,7 @@ extension TextOperation {
     guard length == b.baseLength else {
       throw .lengthMismatch(expected: length, found: b.baseLength)
     }
-    // Each insert is at most the target; what is deleted is left out of account.
+    // An insert is at most as long as the target; deletions are ignored.
     if length + a.targetLength + b.targetLength > lengthMax,
       length + a.insertedScalars + b.insertedScalars > lengthMax
     {
@@ -127,9 +129,9 @@ extension TextOperation {
   @inline(__always)
   private static func retaining(_ word: Word) -> Word { Word(bits: (word.bits >> 34) << 34) }
 
-  /// Walks both operations at once.
+  /// Walks both operations in parallel.
   ///
-  /// - Returns: by how much `b` after `a` makes the text longer.
+  /// - Returns: The growth of the text by `b` after `a`.
   private static func walk(
     _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
     _ aOut: inout WordWriter, _ bOut: inout WordWriter
@@ -172,10 +174,10 @@ extension TextOperation {
     }
   }
 
-  /// Walks as ``walk(_:_:_:_:)``, for the result of one operation alone.
+  /// Walks like ``walk(_:_:_:_:)``, for the result of one operation.
   ///
-  /// - Parameter side: Known where this is inlined, so that each side has a walk of its own.
-  /// - Returns: by how much that operation makes the text longer.
+  /// - Parameter side: A constant at each call, so that inlining creates one walk for each side.
+  /// - Returns: The growth of the text by the result.
   @inline(__always)
   private static func walk(
     _ words: UnsafeBufferPointer<Word>, over otherWords: UnsafeBufferPointer<Word>, side: Side,

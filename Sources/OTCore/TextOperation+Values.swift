@@ -1,16 +1,16 @@
-// The same readers and writers for texts and bytes in other shapes than pointers.
+// The same readers and writers for texts and bytes that are not pointers.
 
 extension TextOperation {
-  /// The operation that replaces a range of a text by another text; either may be empty.
+  /// Creates the operation that replaces a range of a text by another text; either may be empty.
   ///
   /// - Parameters:
-  ///   - range: What is replaced, in Unicode scalars.
-  ///   - text: What takes its place.
-  ///   - length: The length of the whole text before, in Unicode scalars.
-  /// - Throws: `lengthMismatch` when the range ends beyond the text, `tooLong` when the result
-  ///   would be longer than ``lengthMax``.
+  ///   - range: The replaced range, in Unicode scalars.
+  ///   - text: The replacement.
+  ///   - length: The length of the whole text before the replacement, in Unicode scalars.
+  /// - Throws: `lengthMismatch` if the range ends beyond the text, `tooLong` if the result would
+  ///   exceed ``lengthMax``.
   /// - Precondition: The range does not begin below zero.
-  /// - Complexity: O(*bytes*) of the text put in.
+  /// - Complexity: O(bytes) of the replacement.
   public init(
     replacing range: Range<Int>, with text: String, length: Int
   ) throws(OperationError) {
@@ -27,10 +27,10 @@ extension TextOperation {
     guard targetLength <= Self.lengthMax else { throw .tooLong }
   }
 
-  /// Puts a text here, as ``insert(_:)`` does, for a text that may be too long.
+  /// Inserts a text like ``insert(_:)``, but throws if it is too long.
   ///
-  /// - Throws: `tooLong` beyond ``lengthMax``; the operation is unchanged then.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `tooLong` beyond ``lengthMax``. The operation is unchanged then.
+  /// - Complexity: O(bytes).
   public mutating func insert(utf8 text: String) throws(OperationError) {
     var text = text
     let count = text.utf8.count
@@ -41,18 +41,18 @@ extension TextOperation {
     text.withUTF8 { insertValid($0) }
   }
 
-  /// Puts a text here, given as UTF-8.
+  /// Inserts a text, given as UTF-8.
   ///
-  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``. The operation is unchanged then.
+  /// - Complexity: O(bytes).
   public mutating func insert(utf8 bytes: [UInt8]) throws(OperationError) {
     try bytes.withUnsafeBufferPointer { bytes throws(OperationError) in try insert(utf8: bytes) }
   }
 
-  /// Puts a text here, given as UTF-8.
+  /// Inserts a text, given as UTF-8.
   ///
-  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``. The operation is unchanged then.
+  /// - Complexity: O(bytes).
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
   public mutating func insert(utf8 bytes: Span<UInt8>) throws(OperationError) {
     try bytes.withUnsafeBufferPointer { bytes throws(OperationError) in try insert(utf8: bytes) }
@@ -60,8 +60,8 @@ extension TextOperation {
 
   /// Reads the JSON form, such as `[1,"tag",-2]`.
   ///
-  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, and no other error for any input.
+  /// - Complexity: O(bytes).
   public init(json text: String) throws(OperationError) {
     var text = text
     self = try text.withUTF8 { Self.read($0) }.get()
@@ -69,16 +69,16 @@ extension TextOperation {
 
   /// Reads the JSON form, given as UTF-8.
   ///
-  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, and no other error for any input.
+  /// - Complexity: O(bytes).
   public init(json bytes: [UInt8]) throws(OperationError) {
     self = try bytes.withUnsafeBufferPointer { Self.read($0) }.get()
   }
 
   /// Reads the JSON form, given as UTF-8.
   ///
-  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, and no other error for any input.
+  /// - Complexity: O(bytes).
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
   public init(json bytes: Span<UInt8>) throws(OperationError) {
     self = try bytes.withUnsafeBufferPointer { Self.read($0) }.get()

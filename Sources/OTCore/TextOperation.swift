@@ -1,7 +1,7 @@
 /// A change to a text, from its first scalar to its last.
 ///
-/// A run of components: retain so many scalars, insert this text, delete so many. Lengths count
-/// Unicode scalars. The order of an insert and a delete at one place is kept as given; neighbours
+/// It consists of components: retain scalars, insert a text, delete scalars. Lengths count Unicode
+/// scalars. The order of an insert and a delete at one position is preserved; adjacent components
 /// of one kind merge.
 ///
 ///     var operation = TextOperation()
@@ -9,11 +9,11 @@
 ///     operation.insert("tag")
 ///     operation.delete(2)
 ///
-/// An operation that changes one place, with at most 8 bytes of new text, lies in the value itself,
-/// 32 bytes; any other in one block of memory, copied on write: packed words for the components,
-/// and behind them all inserted text.
+/// An operation that changes one position, with at most 8 bytes of new text, is stored in the value
+/// itself, which has 32 bytes. Any other is in one block of memory, copied on write: packed words
+/// for the components, then all inserted text.
 public struct TextOperation: @unchecked Sendable {
-  // Unchecked: a block is written only by the owner of its single reference.
+  // Unchecked: only the owner of a block's single reference writes it.
 
   /// The kind of a component.
   public enum Kind: UInt64, Sendable {
@@ -22,17 +22,17 @@ public struct TextOperation: @unchecked Sendable {
     case delete = 2
   }
 
-  /// A step of an operation.
+  /// A component of an operation.
   public enum Component: Sendable, Hashable {
-    /// Keep so many scalars.
+    /// Retain scalars.
     case retain(Int)
-    /// Put this text here.
+    /// Insert a text.
     case insert(String)
-    /// Take so many scalars away.
+    /// Delete scalars.
     case delete(Int)
   }
 
-  /// A packed component: `scalars << 34 | kind`, and an insert has its bytes at bit 2 on.
+  /// A packed component: `scalars << 34 | kind`; an insert has its bytes from bit 2 on.
   struct Word: Equatable {
     var bits: UInt64
 
@@ -43,7 +43,7 @@ public struct TextOperation: @unchecked Sendable {
       bits = UInt64(scalars) << 34 | UInt64(bytes) << 2 | kind.rawValue
     }
 
-    /// The bits of a length alone, to be added to a word or taken off.
+    /// Returns the bits of a length, to be added to a word or subtracted from it.
     @inline(__always)
     static func size(scalars: Int, bytes: Int = 0) -> UInt64 {
       UInt64(truncatingIfNeeded: scalars) << 34 | UInt64(truncatingIfNeeded: bytes) << 2
@@ -65,55 +65,54 @@ public struct TextOperation: @unchecked Sendable {
     var bytes: Int { Int(truncatingIfNeeded: bits >> 2 & 0xffff_ffff) }
   }
 
-  /// The longest text that an operation can start from or end at: 2^30 - 1 scalars.
+  /// Maximum length of the text before and after an operation: 2^30 - 1 scalars.
   public static let lengthMax = 1 << 30 - 1
 
-  /// All components but those of one short edit; `nil` when ``edit`` says it all, which it may
-  /// not even where it could.
+  /// The components; `nil` if ``edit`` contains them. A short edit may also be in a block.
   var block: OperationBlock?
-  /// An edit at one place; without meaning beside a block.
+  /// An edit at one position; meaningless if there is a block.
   var edit = InlineEdit()
 
-  /// An operation on the empty text that does nothing yet.
+  /// Creates an operation on the empty text, without components.
   public init() {}
 
-  /// An empty operation with memory for so many components and bytes of inserted text: building
-  /// it takes no more.
+  /// Creates an operation on the empty text, with memory reserved for components and bytes of
+  /// inserted text.
   ///
-  /// A value with one edit of at most 8 bytes needs no memory of its own.
+  /// An operation with one edit of at most 8 bytes needs no block.
   public init(reservingComponents components: Int = 0, textBytes: Int = 0) {
     if components > 4 || textBytes > InlineEdit.textCapacity {
       block = OperationBlock.empty(words: max(1, components), text: max(0, textBytes))
     }
   }
 
-  /// The operation that leaves a text of this length as it is.
+  /// Returns the operation that does not change a text of this length.
   public static func identity(length: Int) -> TextOperation {
     var operation = TextOperation()
     operation.retain(length)
     return operation
   }
 
-  /// The length that the operation applies to, in Unicode scalars.
+  /// The length of the text to which the operation applies, in Unicode scalars.
   public var baseLength: Int { block?.top.pointee.base ?? edit.baseLength }
 
-  /// The length that it leaves, in Unicode scalars.
+  /// The length of the resulting text, in Unicode scalars.
   public var targetLength: Int { block?.top.pointee.target ?? edit.targetLength }
 
   /// The number of components.
   public var componentCount: Int { block?.wordCount ?? edit.wordCount }
 
-  /// Bytes of inserted text, as UTF-8.
+  /// The bytes of inserted text, as UTF-8.
   public var insertedBytes: Int { block?.textCount ?? Int(edit.bytes) }
 
-  /// Whether applying it changes nothing: it only retains.
+  /// Whether the operation changes nothing: it only retains.
   public var isIdentity: Bool {
     withPacked { words, _ in words.isEmpty || (words.count == 1 && words[0].isRetain) }
   }
 
-  /// Keeps the next scalars. None is no component.
+  /// Retains the next scalars. A count of 0 adds no component.
   ///
-  /// - Precondition: `count` is not negative, and the base length stays within ``lengthMax``.
+  /// - Precondition: `count` is not negative, and the base length does not exceed ``lengthMax``.
   public mutating func retain(_ count: Int) {
     precondition(count >= 0, "retain \(count) scalars")
     guard count > 0 else { return }
@@ -128,9 +127,9 @@ public struct TextOperation: @unchecked Sendable {
     append(Word(.retain, scalars: count))
   }
 
-  /// Takes the next scalars away. None is no component.
+  /// Deletes the next scalars. A count of 0 adds no component.
   ///
-  /// - Precondition: `count` is not negative, and the base length stays within ``lengthMax``.
+  /// - Precondition: `count` is not negative, and the base length does not exceed ``lengthMax``.
   public mutating func delete(_ count: Int) {
     precondition(count >= 0, "delete \(count) scalars")
     guard count > 0 else { return }
@@ -144,19 +143,19 @@ public struct TextOperation: @unchecked Sendable {
     append(Word(.delete, scalars: count))
   }
 
-  /// Puts a text here. An empty one is no component.
+  /// Inserts a text. An empty one adds no component.
   ///
-  /// - Precondition: The target length stays within ``lengthMax``.
-  /// - Complexity: O(*bytes*).
+  /// - Precondition: The target length does not exceed ``lengthMax``.
+  /// - Complexity: O(bytes).
   public mutating func insert(_ text: String) {
     var text = text
     text.withUTF8 { insertValid($0) }
   }
 
-  /// Puts a text here, given as UTF-8.
+  /// Inserts a text, given as UTF-8.
   ///
-  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
-  /// - Complexity: O(*bytes*).
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``. The operation is unchanged then.
+  /// - Complexity: O(bytes).
   public mutating func insert(utf8 bytes: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(bytes) { throw .invalidUTF8(offset: offset) }
     guard
@@ -200,10 +199,10 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// Returns the block, unshared and with this much room; made from the inline edit when need be.
+  /// Returns the block, unshared and with room; creates it from the inline edit if necessary.
   private mutating func ownBlock(words: Int, text: Int) -> OperationBlock {
-    // Asked before anything else refers to the block: a second reference, even in a local constant,
-    // makes the answer no, and each component would copy all those before it.
+    // Check this before anything else refers to the block: a second reference, even in a local
+    // constant, would make it shared, and each component would copy all earlier ones.
     let isUnshared = isKnownUniquelyReferenced(&block)
     if let block {
       if isUnshared, block.hasRoom(words: words, text: text) { return block }
@@ -222,9 +221,9 @@ public struct TextOperation: @unchecked Sendable {
     return made
   }
 
-  /// Gives back memory that was taken ahead: for an operation that is kept.
+  /// Releases reserved memory, for an operation that is retained for long.
   ///
-  /// - Complexity: O(*components*), plus the text copied; O(1) when there is none.
+  /// - Complexity: O(*components*), plus the text copied; O(1) if nothing is reserved.
   package mutating func pack() {
     guard let block, block.isSlack else { return }
     self = withPacked { words, text in
@@ -232,11 +231,11 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// Bytes of memory of the block, outside the value itself.
+  /// The bytes of the block's memory, outside the value itself.
   package var blockBytes: Int { block?.bytes ?? 0 }
 
-  /// Packs what a walk has put out: into the value when it is one short edit, else into one block
-  /// of just the size.
+  /// Packs written words: into the value if they are one short edit, else into a block of the exact
+  /// size.
   @inline(__always)
   init(
     packing words: UnsafeBufferPointer<Word>, text: UnsafeBufferPointer<UInt8>, base: Int,
@@ -259,7 +258,7 @@ public struct TextOperation: @unchecked Sendable {
     _ body: (UnsafeBufferPointer<Word>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     if let block {
-      // `self` holds it for as long, without a reference of its own to be counted.
+      // `self` retains the block for the call, so no further reference is counted.
       return withExtendedLifetime(self) {
         Unmanaged.passUnretained(block)._withUnsafeGuaranteedRef {
           body($0.packedWords, $0.packedText)
@@ -281,7 +280,7 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with each component: its kind, its length in scalars, an insert's UTF-8.
+  /// Calls `body` with each component: its kind, its length in scalars, and an insert's UTF-8.
   public func forEachPacked(_ body: (Kind, Int, UnsafeBufferPointer<UInt8>) -> Void) {
     withPacked { words, text in
       var offset = 0
@@ -294,7 +293,7 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// The components in order.
+  /// The components, in order.
   public var components: [Component] {
     var result: [Component] = []
     result.reserveCapacity(componentCount)
@@ -310,7 +309,7 @@ public struct TextOperation: @unchecked Sendable {
 }
 
 extension TextOperation: Hashable {
-  /// Whether two operations have the same components, compared by scalars.
+  /// Whether two operations have the same components, with texts compared by bytes.
   public static func == (left: Self, right: Self) -> Bool {
     if left.block == nil, right.block == nil { return left.edit == right.edit }
     if let a = left.block, let b = right.block, a === b { return true }
@@ -331,7 +330,7 @@ extension TextOperation: Hashable {
 }
 
 extension TextOperation: ExpressibleByArrayLiteral {
-  /// Builds an operation of its components: `[.retain(1), .insert("tag"), .delete(2)]`.
+  /// Creates an operation from its components: `[.retain(1), .insert("tag"), .delete(2)]`.
   public init(arrayLiteral components: Component...) {
     for component in components {
       switch component {

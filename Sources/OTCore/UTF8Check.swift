@@ -11,7 +11,8 @@ enum UTF8Check {
     return count
   }
 
-  /// The offset of the first byte that is no UTF-8 (RFC 3629); `nil` if all is well.
+  /// Returns the offset of the first byte that is not valid UTF-8 (RFC 3629); `nil` if all are
+  /// valid.
   static func firstInvalid(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var index = 0
     let count = bytes.count

@@ -4,29 +4,27 @@ public typealias UndoHistory = EditHistory<TextOperation>
 /// The undo history of a text with formatting.
 public typealias RichUndoHistory = EditHistory<RichOperation>
 
-/// The edits that one user can undo and redo in a text that others change too.
+/// The edits that one user can undo and redo in a text that other users change too.
 ///
-/// Only the user's own edits are recorded; edits of other users transform them. The rule:
+/// Only the user's own edits are recorded; edits of other users transform them. The rules:
 ///
-/// - **Undo takes back the user's newest edit and nothing else.** Text that it inserted goes, text
-///   that it deleted returns.
-/// - **Others' edits remain.** Text that another user has written inside the user's own remains
-///   when the user's goes; text that another user has deleted of it remains deleted, and redo
-///   restores only what undo took.
-/// - **Restored text returns to its place.** Where others have written in the gap meanwhile, it
-///   goes to the right of what they wrote, as an uncommitted insert goes to the right of a
-///   committed one.
-/// - **A text deleted by two at once belongs to the one whose deletion was first**: the other's
-///   found nothing to delete. An edit of this user is made here before it is heard of elsewhere,
-///   so undoing it brings the text back.
-/// - **An undo that would change nothing is skipped**: an edit of which no text is left.
-/// - **A new edit ends redo**, a foreign one does not.
+/// - **Undo reverts the user's newest edit and nothing else.** It removes the text that the edit
+///   inserted, and restores the text that it deleted.
+/// - **Others' edits remain.** If another user has written within this user's text, undo leaves the
+///   other's text. If another user has deleted a part of it, the part remains deleted, and redo
+///   restores only what undo removed.
+/// - **Restored text returns to its position.** If others have written there meanwhile, it goes to
+///   the right of their text, as an uncommitted insert goes to the right of a committed one.
+/// - **A text that two users delete belongs to the first deletion**: the other one deleted nothing.
+///   An edit of this user is made here before other users' edits arrive, so undoing it restores the
+///   text.
+/// - **An undo without effect is skipped**: the edit's text is gone.
+/// - **A new edit of the user ends redo**; an edit of another user does not.
 ///
-/// How: each stack holds inverse operations. The top one starts from the text as it is, each other
-/// one from the text that the one above it leaves. A foreign operation is transformed over the top
-/// one; the result, which is the same edit on the text that the top one leaves, is transformed over
-/// the next one, and so on down. One operation at a time, never composed, for transform is not
-/// closed under compose.
+/// Each stack contains inverse operations. The top one starts from the present text, each other one
+/// from the text after the one above it. Another user's operation is transformed over the top one;
+/// the result, which is the same edit on the text after the top one, is transformed over the next
+/// one, and so on. The operations are never composed for this, because the result would differ.
 ///
 ///             top        next        next
 ///     text ────────▶ · ────────▶ · ────────▶ ·
@@ -35,50 +33,50 @@ public typealias RichUndoHistory = EditHistory<RichOperation>
 ///       ▼   top′     ▼   next′   ▼   next′   ▼
 ///     text ────────▶ · ────────▶ · ────────▶ ·
 ///
-/// Runs of typing are one step. An edit joins the step before when both change one place, the new
-/// one continues where the other ended, both write or both delete, and no more than
-/// ``pauseMilliseconds`` lie between them. ``endRun()`` parts them: call it when the caret was
-/// moved by hand, and around a paste.
+/// Consecutive typing is one step. An edit joins the previous step if both change one position, the
+/// new one continues where the other ended, both insert or both delete, and at most
+/// ``pauseMilliseconds`` are between them. ``endRun()`` separates steps: call it when the user has
+/// moved the caret, and around a paste.
 ///
-/// The history must be given every change of the text, in the order in which they are made here:
-/// own ones by ``record(_:on:selection:milliseconds:)``, all others by ``receive(_:)``. What
-/// ``undo(on:selection:)`` and ``redo(on:selection:)`` return is recorded already.
+/// Pass every change of the text to the history, in the order in which it is applied here: own ones
+/// to ``record(_:on:selection:milliseconds:)``, all others to ``receive(_:)``. The results of
+/// ``undo(on:selection:)`` and ``redo(on:selection:)`` are already recorded.
 public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
-  /// An operation to apply to the text, and the caret's place after it.
+  /// An operation to apply to the text, and the selection after it.
   public struct Step: Sendable, Hashable {
-    /// To apply to the text and to send, as any edit of the user's.
+    /// The operation to apply to the text and to send, like any edit of the user.
     public let operation: Operation
     /// The selection to show afterwards, in Unicode scalars.
     public let selection: Selection
   }
 
   struct Entry: Sendable {
-    /// Takes the edit back.
+    /// The operation that undoes the edit.
     var operation: Operation
-    /// The selection before the edit, on the text that `operation` leaves.
+    /// The selection before the edit, on the text after `operation`.
     var selection: Selection?
   }
 
-  /// The newest own edit, while another may join it.
+  /// The newest own edit, while a further one may join it.
   private struct Run: Sendable {
     var isWriting: Bool
-    /// The attributes of what it writes.
+    /// The attributes of its inserted text.
     var attributes: AttributeSet
     /// The end of the edit, in the present text.
     var place: Int
     var milliseconds: Int64
   }
 
-  /// The longest pause within a run of typing.
+  /// Maximum pause within a step, in milliseconds.
   public let pauseMilliseconds: Int64
-  /// The number of steps that are kept; beyond it, the oldest is dropped.
+  /// Maximum steps; beyond it, the oldest is dropped.
   public let stepsMax: Int
 
   private var undos: [Entry] = []
   private var redos: [Entry] = []
   private var run: Run?
 
-  /// An empty history.
+  /// Creates an empty history.
   ///
   /// - Precondition: `stepsMax` is positive.
   public init(pauseMilliseconds: Int64 = 500, stepsMax: Int = 200) {
@@ -87,26 +85,26 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
     self.stepsMax = stepsMax
   }
 
-  /// Whether there is something to take back.
+  /// Whether there is an edit to undo.
   public var canUndo: Bool { undos.contains { !$0.operation.isIdentity } }
 
-  /// Whether there is something to do again.
+  /// Whether there is an edit to redo.
   public var canRedo: Bool { redos.contains { !$0.operation.isIdentity } }
 
-  /// The number of steps that can be undone; some may have no effect left.
+  /// The number of steps that can be undone; some may no longer have an effect.
   public var stepCount: Int { undos.count }
 
-  /// The user has made an edit.
+  /// Records an edit of the user.
   ///
   /// - Parameters:
   ///   - edit: The edit.
   ///   - document: The text before it.
   ///   - selection: The selection before it, which undoing restores.
-  ///   - milliseconds: When, on any clock that does not go back.
-  /// - Throws: `lengthMismatch` when the edit does not start from this document, or the document is
-  ///   not the one that the history knows; nothing is recorded then.
-  /// - Complexity: O(components of the edit and of the step it joins + log *document*), plus the text
-  ///   deleted.
+  ///   - milliseconds: The time of the edit, on any clock that does not go back.
+  /// - Throws: `lengthMismatch` if the edit does not start from this document, or the history's
+  ///   text has another length. Nothing is recorded then.
+  /// - Complexity: O(components of the edit and of the step that it joins + log *document*), plus
+  ///   the text deleted.
   @specialized(where Operation == TextOperation)
   @specialized(where Operation == RichOperation)
   public mutating func record(
@@ -116,7 +114,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
     try check(edit.baseLength)
     let inverse = try edit.inverted(on: document)
     guard !edit.isIdentity else { return }
-    // A change of attributes is a step of its own.
+    // A change of attributes is always a separate step.
     let attributes = edit.writtenAttributes
     let change = attributes == nil ? nil : OneChange(of: edit.text)
     redos.removeAll()
@@ -138,10 +136,10 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
 
   /// Receives another client's change of the text.
   ///
-  /// - Parameter operation: What is applied to the user's text: what
-  ///   ``Synchronizer/receive(_:revision:)`` returns.
-  /// - Throws: `lengthMismatch` when it does not start from the user's text.
-  /// - Complexity: O(steps kept × components).
+  /// - Parameter operation: The operation on the user's text, as returned by
+  ///   ``Synchronizer/receive(_:revision:)``.
+  /// - Throws: `lengthMismatch` if it does not start from the user's text.
+  /// - Complexity: O(steps × components).
   @specialized(where Operation == TextOperation)
   @specialized(where Operation == RichOperation)
   public mutating func receive(_ operation: Operation) throws(OperationError) {
@@ -155,36 +153,36 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
     }
   }
 
-  /// Takes back the newest step of which something is left.
+  /// Undoes the newest step that still has an effect.
   ///
   /// - Parameters:
-  ///   - document: The text as it is.
-  ///   - selection: The selection as it is, which redoing restores.
-  /// - Returns: what to do; `nil` when there is nothing.
-  /// - Throws: `lengthMismatch` when the document is not the one that the history knows.
+  ///   - document: The present text.
+  ///   - selection: The present selection, which redo restores.
+  /// - Returns: The step to apply; `nil` if there is none.
+  /// - Throws: `lengthMismatch` if the history's text has another length.
   public mutating func undo(
     on document: Operation.Content, selection: Selection? = nil
   ) throws(OperationError) -> Step? {
     try Self.step(from: &undos, to: &redos, on: document, selection: selection, run: &run)
   }
 
-  /// Does again what the last undo took back.
+  /// Redoes the step that was undone last.
   ///
   /// - Parameters:
-  ///   - document: The text as it is.
-  ///   - selection: The selection as it is, which undoing restores.
-  /// - Returns: what to do; `nil` when there is nothing.
-  /// - Throws: `lengthMismatch` when the document is not the one that the history knows.
+  ///   - document: The present text.
+  ///   - selection: The present selection, which undo restores.
+  /// - Returns: The step to apply; `nil` if there is none.
+  /// - Throws: `lengthMismatch` if the history's text has another length.
   public mutating func redo(
     on document: Operation.Content, selection: Selection? = nil
   ) throws(OperationError) -> Step? {
     try Self.step(from: &redos, to: &undos, on: document, selection: selection, run: &run)
   }
 
-  /// The next edit is a step of its own.
+  /// Makes the next edit a separate step.
   public mutating func endRun() { run = nil }
 
-  /// Forgets everything.
+  /// Removes all steps.
   public mutating func removeAll() {
     undos.removeAll()
     redos.removeAll()
@@ -211,7 +209,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
       entries[index].selection = entries[index].selection?.transformed(
         over: foreign.text, own: false)
     }
-    // Of some, nothing may be left: they stay, and are skipped when their turn comes.
+    // Steps without an effect remain; undo and redo skip them.
     return entries
   }
 
@@ -231,16 +229,16 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   }
 }
 
-/// An edit at one place of a text.
+/// An edit at one position of a text.
 private struct OneChange {
   var position = 0
   var inserted = 0
   var deleted = 0
 
-  /// The end of the edit, in the text that it leaves.
+  /// The end of the edit, in the text after it.
   var end: Int { position + inserted }
 
-  /// `nil` when the operation changes several places, or none.
+  /// Reads an operation; `nil` unless it changes exactly one position.
   init?(of operation: TextOperation) {
     var places = 0
     var isWithin = false
@@ -258,8 +256,8 @@ private struct OneChange {
     if places != 1 { return nil }
   }
 
-  /// Whether this carries on what ended at this place: writing on after it, or deleting on before or
-  /// after it.
+  /// Whether this continues an edit that ended at a position: inserting after it, or deleting
+  /// before or after it.
   func continues(_ place: Int, _ isWriting: Bool) -> Bool {
     if isWriting { return deleted == 0 && position == place }
     return inserted == 0 && (position == place || position + deleted == place)
@@ -267,7 +265,7 @@ private struct OneChange {
 }
 
 extension TextOperation {
-  /// The caret behind the last thing that changed.
+  /// The caret after the last change.
   fileprivate var selectionAfterward: Selection {
     var place = 0
     var target = 0

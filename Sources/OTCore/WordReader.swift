@@ -1,4 +1,4 @@
-/// Walks packed words, in parts as small as asked for.
+/// Reads packed words, in parts of any size.
 struct WordReader {
   private var next: UnsafePointer<TextOperation.Word>
   private let end: UnsafePointer<TextOperation.Word>
@@ -24,7 +24,7 @@ struct WordReader {
     word = next < end ? next.pointee : Self.endMark
   }
 
-  /// Takes scalars (and bytes, of an insert) of the component at hand.
+  /// Takes scalars of the current component, and the bytes of an insert.
   @inline(__always)
   mutating func take(_ scalars: Int, bytes: Int = 0) {
     if scalars == word.scalars {
@@ -36,17 +36,17 @@ struct WordReader {
   }
 }
 
-/// Writes packed words; neighbours of one kind merge.
+/// Writes packed words; adjacent words of one kind merge.
 struct WordWriter {
   private let start: UnsafeMutablePointer<TextOperation.Word>
   private var last: UnsafeMutablePointer<TextOperation.Word>
 
-  /// - Parameter memory: Room for one more than will be written.
+  /// - Parameter memory: Memory for one more word than will be written.
   @inline(__always)
   init(_ memory: UnsafeMutablePointer<TextOperation.Word>) {
     start = memory
     last = memory
-    // Of no kind, so that nothing merges with it.
+    // Of a kind that no word has, so that nothing merges with it.
     memory.pointee.bits = 3
   }
 
@@ -66,7 +66,7 @@ struct WordWriter {
   }
 }
 
-/// Memory for a walk's output, on the stack when it is small.
+/// Memory for the output of a walk, on the stack if it is small.
 enum Scratch {
   @inline(__always)
   static func with<Result>(

@@ -12,17 +12,17 @@ public import SocketMessages
 /// Laws for its owner:
 /// 1. **Actions are performed in order**, those of one call before those of the next.
 /// 2. **A `keep` is on disk before the next `send`** leaves. If it fails, pass
-/// ``NoteEvent/keepFailed``; if it was required, delete the state stored before. Then perform the
-/// actions after it in any case.
+///    ``NoteEvent/keepFailed``; if it was required, delete the state stored before. Then perform
+///    the actions after it in any case.
 /// 3. **Screen actions never wait for the disk.** Actions for the screen (``NoteAction`` except
-/// `keep` and `forget`, ``RoomAction``, `line`) are in order among each other, and so are the rest;
-/// neither group waits for the other.
+///    `keep` and `forget`, ``RoomAction``, `line`) are in order among each other, and so are the
+///    rest; neither group waits for the other.
 /// 4. **Time is monotonic**: `now` is in milliseconds of a clock that is never set. The clock may
-/// stop while the device sleeps, and a wake may be late. A `now` before the latest one counts as
-/// the latest one.
+///    stop while the device sleeps, and a wake may be late. A `now` before the latest one counts as
+///    the latest one.
 /// 5. **A connection ends with `disconnect`**: pass no event of it afterwards.
 /// 6. **The machine runs on the text view's thread.** An edit changes the screen before the machine
-/// receives it; nothing may happen in between.
+///    receives it; nothing may happen in between.
 ///
 /// It handles every input: a malformed, unordered or false message leads to a typed state, and
 /// never to the loss of typed text.
