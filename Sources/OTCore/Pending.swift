@@ -3,7 +3,7 @@
 /// The first entry's operation starts from the server's text, each other one from the text after
 /// the previous entry.
 struct Pending<Operation: SynchronizedOperation>: Sendable {
-  /// What the server may know of the operation.
+  /// The stages of an operation on its way to the server.
   enum State: Sendable {
     /// Sent, and not yet known to be stored; first in the queue. Next: removed, when acknowledged;
     /// or `overtaken`, `refused`, `waiting`.

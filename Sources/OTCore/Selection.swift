@@ -1,4 +1,4 @@
-/// How an operation moves a position in a text.
+/// The rules by which operations move positions in a text.
 public enum Cursor {
   /// Returns a cursor's position after an operation, in Unicode scalars.
   ///

@@ -1,6 +1,6 @@
 import SocketMessages
 
-/// One call of ``ClientMachine/handle(_:now:)``: the state that is constant in it, and its actions.
+/// A call of ``ClientMachine/handle(_:now:)``: the state that is constant in it, and its actions.
 struct Turn {
   let now: Int64
   var actions: [ClientAction] = []

@@ -4,7 +4,7 @@ public import OTCore
 public struct ChangeName: Sendable, Hashable {
   /// The author's client id.
   public var clientID: String
-  /// The author's number for the change, from 1.
+  /// The author's number for the change, from 1; 0 for no change.
   public var sequence: Int
   /// The time at which the server accepted the change, in milliseconds since 1970. A change that
   /// was lost with the end of a log and sent again has the same author and number, but another

@@ -1,12 +1,13 @@
-// The client core behind a door: one machine, called by languages other than Swift.
+// The client core behind an interface of bytes: one machine, called by languages other than Swift.
 //
-// The caller writes an event into the input, calls `handle`, and performs the actions in the output.
-// A form so plain needs no parser on either side: a byte for the kind, then fields in the
-// order of `readEvent` and `write`. A number is a 64-bit float, for it is a JavaScript number there; a
-// text or a run of bytes is its length as such a number, then its bytes, texts in UTF-8. Positions in a
-// text are UTF-16 units of the text on the screen, as the editor counts.
+// The caller writes an event into the input, calls `handle`, and performs the actions in the
+// output. The form needs no parser on either side: a byte for the kind, then fields in the order of
+// `readEvent` and `write`. A number is a 64-bit float, as in JavaScript. A text or a run of bytes
+// is its length as a number, then its bytes, with texts in UTF-8. Positions in a text are UTF-16
+// units of the text on the screen, like the editor's.
 //
-// Page.swift has the door in WebAssembly, Clients/c/Library.swift in a shared library: both pass on bytes alone.
+// Page.swift exports the door from WebAssembly, Clients/c/Library.swift from a shared library; both
+// only forward bytes.
 
 import ParleyJSON
 import OTCore
@@ -14,14 +15,14 @@ import ParleyClientCore
 import ParleyModel
 import SocketMessages
 
-/// A client's machine, and the output of the last call.
+/// The client's machine, and the output of the last call.
 struct Door {
   var output = Output()
   private var client: Client?
 
-  /// Makes the machine.
+  /// Creates the machine.
   ///
-  /// Input: name, colour, seed, whether there is a claim, and its id and resume token.
+  /// Input: name, colour, seed, whether there is a claim, the claim's id and resume token.
   mutating func create(_ fields: consuming Input) -> Int32 {
     let settings = ClientSettings(name: fields.text(), color: fields.text())
     let seed = UInt64(fields.number())
@@ -33,29 +34,30 @@ struct Door {
     return 0
   }
 
-  /// Takes an event.
+  /// Handles an event.
   ///
-  /// Input: the event. Output: the actions. Result: how many; -1 where the input is no event, or `now` no time.
+  /// Input: the event. Output: the actions. Result: their number; -1 if the input or `now` is
+  /// invalid.
   mutating func handle(_ fields: consuming Input, now: Double) -> Int32 {
     guard now >= 0, now <= 9_007_199_254_740_992 else { return -1 }
     return client?.handle(&fields, now: Int64(now), &output) ?? -1
   }
 
-  /// Output: a note's text on the screen. Result: 1 if there is one.
+  /// Output: a note's text on the screen. Result: 1, or 0 without a text.
   mutating func noteText(_ fields: consuming Input) -> Int32 {
     guard let text = client?.machine.document(of: fields.text()) else { return 0 }
     text.forEachChunk { output.bytes.append(contentsOf: $0) }
     return 1
   }
 
-  /// Result: a note's newest revision of the server, 0 if there is none.
+  /// Result: the newest revision of a note known from the server; 0 without one.
   func noteRevision(_ fields: consuming Input) -> Double {
     Double(client?.machine.revision(of: fields.text())?.revision ?? 0)
   }
 
-  /// Output: the number of people in a note if they are too many to be named, else -1; the number of named
-  /// people; and of each the client's id, name, colour, whether they write, and the number of selections
-  /// with the anchor and head of each.
+  /// Output: the number of people in a note if not all are named, else -1; the number of named
+  /// people; for each the client's id, name, colour, whether they write, and the number of
+  /// selections with their anchors and heads. Result: the number of named people.
   mutating func notePeople(_ fields: consuming Input) -> Int32 {
     let id = fields.text()
     guard let machine = client?.machine else { return 0 }
@@ -77,8 +79,8 @@ struct Door {
     return Int32(people.count)
   }
 
-  /// Output: the number of people present in a room, and of each the id, name and colour; then the number
-  /// of people who type, and their ids.
+  /// Output: the number of people present in a room; for each the id, name and colour; then the
+  /// number of people who type, and their ids. Result: the number of people present.
   mutating func roomPeople(_ fields: consuming Input) -> Int32 {
     let name = fields.text()
     guard let machine = client?.machine else { return 0 }
@@ -95,16 +97,16 @@ struct Door {
     return Int32(people.count)
   }
 
-  /// Output: the server's text under the edits of the note's first `keep` without an answer. The page asks for
-  /// it only if it is not on disk yet, for it is as long as the note. Result: -1 if there is no such `keep`.
+  /// Output: the server's text for the note's first unanswered `keep`. It is as long as the note,
+  /// so the page requests it only if it has not stored it yet. Result: -1 without such a `keep`.
   mutating func keptText(_ fields: consuming Input) -> Int32 {
     guard let kept = client?.firstKeep(of: fields.text()) else { return -1 }
     output.bytes = kept.encodedText()
     return 0
   }
 
-  /// Output: a copy of a note without edits, as `restore` takes it: its state, and the server's text.
-  /// Result: 1 if there is one.
+  /// Output: a copy of a note without edits: its state and the server's text, as an event that
+  /// restores a note takes them. Result: 1, or 0 without a copy.
   mutating func noteCopy(_ fields: consuming Input) -> Int32 {
     guard let copy = client?.machine.copy(of: fields.text()) else { return 0 }
     output.run(copy.encodedEdits())
@@ -113,12 +115,12 @@ struct Door {
   }
 }
 
-/// The machine, with the state that the door needs beside it.
+/// The machine, with the additional state of the door.
 private struct Client {
   var machine: ClientMachine
-  /// Notes that are open, in the order of opening.
+  /// The ids of open notes, in the order of opening.
   private var notes: [String] = []
-  /// States for the page to keep, until it answers: each by `kept`, `keepFailed` or `unkept`.
+  /// Unanswered `keep` actions. The page answers each with `kept`, `keepFailed` or `unkept`.
   private var keeps: [KeptNote] = []
 
   init(machine: ClientMachine) { self.machine = machine }
@@ -127,7 +129,7 @@ private struct Client {
     keeps.first { $0.documentID.utf8.elementsEqual(id.utf8) }
   }
 
-  /// Removes a note's first `keep`, which has an answer.
+  /// Removes a note's first `keep`, because it was answered.
   private mutating func answered(_ id: String) {
     guard let place = keeps.firstIndex(where: { $0.documentID.utf8.elementsEqual(id.utf8) }) else {
       return
@@ -137,8 +139,8 @@ private struct Client {
 
   mutating func handle(_ fields: inout Input, now: Int64, _ output: inout Output) -> Int32 {
     guard let event = readEvent(&fields), !fields.hasFailed else { return -1 }
-    // An operation for the screen counts in the screen's units, so the text before it is kept. An edit needs no
-    // such operation, and no copy.
+    // An operation for the screen counts UTF-16 units of the text before it, so copy the texts
+    // first. An edit causes no such operation and needs no copy.
     var screens = Screens()
     if case .note(_, .edit) = event {} else { screens = Screens(of: notes, machine) }
     if case .note(let id, let event) = event {
@@ -189,7 +191,8 @@ private struct Client {
     }
   }
 
-  /// The fields: whether the person is seen in the room; the known epoch and offset, with an empty epoch for none.
+  /// Fields: whether the person is shown in the room; the known epoch and offset, with an empty
+  /// epoch for none.
   private func subscribing(_ fields: inout Input) -> RoomEvent {
     let isPresent = fields.flag()
     let position = RoomPosition(epoch: fields.text(), offset: fields.integer())
@@ -197,13 +200,13 @@ private struct Client {
       isPresent: isPresent, from: position.epoch.utf8.count == 0 ? nil : position)
   }
 
-  /// The offset of a publication, and whether it was read.
+  /// Fields: the offset of a publication, and whether it was read.
   private func confirming(_ fields: inout Input) -> RoomEvent {
     let offset = Int64(fields.integer())
     return .receipt(offset: offset, fields.flag() ? .read : .delivered)
   }
 
-  /// The room, the key, the sender's name for itself or nothing, and JSON.
+  /// Fields: the room, the key, the sender's id or an empty text, and JSON.
   private func publishing(_ fields: inout Input) -> ClientEvent? {
     let room = fields.text()
     let key = fields.text()
@@ -223,11 +226,11 @@ private struct Client {
     return .note(id, .open(kept))
   }
 
-  /// The number of changes, then of each: from where, how many units are removed, and what is inserted.
-  /// Ascending, in units of the text before all of them.
+  /// Fields: the number of changes; for each its start, the number of removed units, and the
+  /// inserted text. Changes ascend, and positions count units of the text before all changes.
   private func edited(_ fields: inout Input) -> ClientEvent? {
     let id = fields.text()
-    // Without a text no edit fits: the machine rejects it.
+    // Without a text the machine rejects every edit.
     let text = machine.document(of: id) ?? Document("")
     let count = fields.integer()
     var operation = TextOperation(reservingComponents: min(count, 1 << 16) * 3 + 1)
@@ -294,7 +297,7 @@ private struct Client {
     case .resource(let id, _):
       output.byte(11)
       output.text(id)
-    // No page makes requests through this door.
+    // Callers of the door send no requests.
     case .answer: break
     case .note(let id, let action): write(action, of: id, &screens, &output)
     case .room(let name, let action): write(action, of: name, &output)
@@ -361,7 +364,7 @@ private struct Client {
     }
   }
 
-  /// The number of receipts, and of each the person's id and whether it says read.
+  /// Writes the number of receipts; for each the person's id and whether it says read.
   private func write(_ receipts: [Receipt], _ output: inout Output) {
     output.number(receipts.count)
     for receipt in receipts {
@@ -383,7 +386,7 @@ private struct Client {
     }
   }
 
-  /// The state's name, when it ends, and the code that ended it: of a close, or of an error.
+  /// Writes the state's name, its end, and the code that ended it: of a close, or of an error.
   private func write(_ state: LineState, _ output: inout Output) {
     var until: Int64 = -1
     var code = 0
@@ -461,7 +464,8 @@ private struct Client {
     }
   }
 
-  /// Phase, reason of a failure, access, unconfirmed edits, reason of their rejection, and whether keeping fails.
+  /// Writes phase, reason of a failure, access, unconfirmed edits, reason of their refusal, and
+  /// whether storing fails.
   private func write(_ status: NoteStatus, _ output: inout Output) {
     var failure = ""
     switch status.phase {
@@ -483,8 +487,8 @@ private struct Client {
   }
 }
 
-/// The texts on the screen while the actions of one event are written: each operation counts in the
-/// text after the operation before it.
+/// The texts on the screen while the actions of one event are written. Each operation counts units
+/// of the text after the previous operation.
 private struct Screens {
   private var texts: [(id: String, text: Document)] = []
 
@@ -504,8 +508,8 @@ private struct Screens {
     if let place = place(of: id) { texts[place].text = text } else { texts.append((id, text)) }
   }
 
-  /// Writes the number of changes, then of each: from where, how many units are removed, and what is
-  /// inserted.
+  /// Writes the number of changes; for each its start, the number of removed units, and the
+  /// inserted text.
   mutating func write(_ operation: TextOperation, to id: String, _ output: inout Output) {
     guard let place = place(of: id) else { return output.number(0) }
     let text = texts[place].text
@@ -518,7 +522,7 @@ private struct Screens {
         isOpen = false
         return
       }
-      // All inserts and deletes between two retains are one replacement to the editor.
+      // All inserts and deletes between two retains are one replacement for the editor.
       if !isOpen { changes.append((position, position, [])) }
       isOpen = true
       if kind == .insert {

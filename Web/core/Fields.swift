@@ -1,6 +1,6 @@
-// The fields of events and actions, as they cross the door. None is inlined: a page loads this code.
+// The fields of events and actions. Nothing is inlined, to keep the page's program small.
 
-/// Reads fields from the front of bytes. Once something does not fit, all that follows is empty.
+/// Reads fields from the front of bytes. After an invalid field, all further fields are empty.
 struct Input {
   private let source: UnsafeBufferPointer<UInt8>
   private var position = 0
@@ -30,7 +30,7 @@ struct Input {
     return number
   }
 
-  /// A number that an `Int` of 32 bits holds.
+  /// Reads an integer that fits into an `Int` of 32 bits.
   @inline(never)
   mutating func integer() -> Int {
     let number = number()
@@ -43,7 +43,7 @@ struct Input {
 
   mutating func flag() -> Bool { number() != 0 }
 
-  /// Valid while the call lasts.
+  /// Reads a run of bytes, which is valid during the call.
   @inline(never)
   mutating func run() -> UnsafeBufferPointer<UInt8> {
     let count = integer()
@@ -62,11 +62,11 @@ struct Input {
   mutating func text() -> String { String(decoding: run(), as: UTF8.self) }
 }
 
-/// Writes fields one after the other.
+/// Writes consecutive fields.
 struct Output {
   var bytes: [UInt8] = []
 
-  /// Empties the output, and frees the memory of a large text.
+  /// Empties the output, and releases the memory of a large one.
   @inline(never)
   mutating func restart() {
     bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)

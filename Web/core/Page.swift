@@ -1,15 +1,16 @@
-// The door in WebAssembly, as Web/js/client/door.js calls it. The input is written into this module's memory before a call.
+// The door in WebAssembly, as Web/js/client/door.js calls it. Before a call, the page writes the
+// input into this module's memory.
 
-/// The page runs on one thread, so globals need no lock.
+/// The page has one thread, so globals need no lock.
 nonisolated(unsafe) private var input = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
 nonisolated(unsafe) var door = Door()
 
-/// Makes room for the input of the next call, and returns where it is.
+/// Reserves memory for the input of the next call, and returns its address.
 @_expose(wasm, "input_reserve")
 @_cdecl("input_reserve")
 public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   let count = max(Int(count), 1)
-  // The memory of a large paste is freed at the next small call.
+  // The memory of a large paste is released at the next small call.
   if input.count < count || input.count > 1 << 20 && count < 1 << 16 {
     input.deallocate()
     input = .allocate(capacity: max(count, 4096))
@@ -17,20 +18,20 @@ public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   return input.baseAddress
 }
 
-/// Returns where the output of the last call is.
+/// Returns the address of the last call's output.
 @_expose(wasm, "output_address")
 @_cdecl("output_address")
 public func outputAddress() -> UnsafePointer<UInt8>? {
-  // The array is not touched until the next call, so the address holds until then.
+  // The array does not change until the next call, so the address remains valid.
   door.output.bytes.withUnsafeBufferPointer { $0.baseAddress }
 }
 
-/// Returns how many bytes the output of the last call has.
+/// Returns the number of bytes of the last call's output.
 @_expose(wasm, "output_count")
 @_cdecl("output_count")
 public func outputCount() -> Int32 { Int32(door.output.bytes.count) }
 
-/// The input of a call: what the page has written.
+/// Returns a reader of the input that the page has written, and empties the output.
 func reading(_ count: Int32) -> Input {
   door.output.restart()
   return Input(UnsafeBufferPointer(rebasing: input[..<Int(count)]))

@@ -1,9 +1,10 @@
-// Operations and messages by themselves, for tests and benchmarks in JavaScript that play the server.
+// Operations and messages, for tests and benchmarks in JavaScript that act as the server.
 
 import OTCore
 import SocketMessages
 
-/// Input: two operations in JSON form. Output: both moved past each other, the first one's inserts left.
+/// Input: two operations in JSON form. Output: both transformed, with the first one's inserts left.
+/// Result: -1 on error.
 @_expose(wasm, "operation_transform")
 @_cdecl("operation_transform")
 public func operationTransform(_ count: Int32) -> Int32 {
@@ -20,7 +21,7 @@ public func operationTransform(_ count: Int32) -> Int32 {
   return 0
 }
 
-/// Input: an operation in JSON form, then a text. Output: the text afterwards.
+/// Input: an operation in JSON form, then a text. Output: the text after it. Result: -1 on error.
 @_expose(wasm, "operation_apply")
 @_cdecl("operation_apply")
 public func operationApply(_ count: Int32) -> Int32 {
@@ -32,8 +33,8 @@ public func operationApply(_ count: Int32) -> Int32 {
   return 0
 }
 
-/// Input: a server's message. Result: 1 if this client reads it, 0 if it knows no such type, -1 if the
-/// message is malformed.
+/// Input: a server's message. Result: 1 if this client can decode it, 0 if its type is unknown, -1
+/// if it is malformed.
 @_expose(wasm, "message_check")
 @_cdecl("message_check")
 public func messageCheck(_ count: Int32) -> Int32 {

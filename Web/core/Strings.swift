@@ -1,8 +1,8 @@
-// The client core's operations on strings, for strings with contiguous UTF-8.
+// String functions for the client core, for strings with contiguous UTF-8.
 //
-// The standard library's own functions also handle strings bridged from UTF-16, and bring the code that converts
-// them: a page would load 20 kB for strings that cannot exist there. All modules of the page's program are
-// compiled as one, in which these functions replace the library's.
+// The standard library's functions also handle strings bridged from UTF-16 and contain the code to
+// convert them: the page would load 20 kB for strings that cannot occur. All modules of the page's
+// program are compiled together, and these functions replace the library's.
 
 extension String {
   /// Calls `body` with the bytes, without a copy.
@@ -75,7 +75,8 @@ extension [UInt8] {
 }
 
 extension String {
-  /// Decodes UTF-8. Malformed bytes become one replacement character, since text from JavaScript or checked text has none.
+  /// Decodes UTF-8. Malformed bytes become a single replacement character, because the input comes
+  /// from JavaScript or was checked.
   init(decoding bytes: UnsafeBufferPointer<UInt8>, as encoding: UTF8.Type) {
     self = String._tryFromUTF8(bytes) ?? "\u{FFFD}"
   }

@@ -1,8 +1,8 @@
-// What Embedded Swift expects of a C library, for a module that has none.
+// The functions of a C library that Embedded Swift needs, for a module without one.
 //
-// Memory: blocks are rounded up to a power of two, each size has a list of free blocks, and what is
-// not on a list comes from the end of the linear memory. That wastes at most half, never fragments
-// beyond it, and takes a few instructions a call. A page runs on one thread.
+// Memory: blocks are rounded up to a power of two, and each size has a list of free blocks. If the list is empty, the
+// block is taken from the end of the linear memory. At most half of the memory is wasted, and a call takes a few
+// instructions. A page has one thread.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ void *malloc(size_t size) {
   if (end < heapEnd) return NULL;
   if (end > available) {
     size_t pages = (end - available + 0xFFFF) >> 16;
-    // Grown by a sixteenth at least: growing is what costs.
+    // Grow by at least a sixteenth, because each growth is expensive.
     size_t more = __builtin_wasm_memory_size(0) >> 4;
     if (__builtin_wasm_memory_grow(0, pages > more ? pages : more) == (size_t)-1 &&
         __builtin_wasm_memory_grow(0, pages) == (size_t)-1) {
@@ -61,13 +61,13 @@ void free(void *pointer) {
 }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
-  // Every block is aligned to 16 bytes, and nothing in Swift's standard library asks for more.
+  // Every block is aligned to 16 bytes, and Swift's standard library never needs more.
   if (alignment > 16) return 22;
   *result = malloc(size);
   return *result ? 0 : 12;
 }
 
-// With bulk memory each of these is one instruction, not a call to itself.
+// With bulk memory each of these is one instruction, not a recursive call.
 void *memcpy(void *restrict target, const void *restrict source, size_t count) {
   return __builtin_memcpy(target, source, count);
 }
@@ -94,7 +94,7 @@ size_t strlen(const char *text) {
   return count;
 }
 
-// Hashing asks for a seed. Nothing that an attacker chooses is hashed here.
+// Hashing needs a seed. No value that an attacker chooses is hashed here.
 void arc4random_buf(void *target, size_t count) {
   static uint64_t state = 0x9E3779B97F4A7C15u;
   unsigned char *bytes = target;

@@ -1,14 +1,15 @@
-// Imports in WebAssembly, as Web/js/exchange/importreader.js calls them: the rules are those of Sources/ParleyImporting.
+// Imports in WebAssembly, as Web/js/exchange/importreader.js calls them, with the rules of
+// Sources/ParleyImporting.
 //
-// The caller writes a call's input into this module's memory, and finds its output there. Fields have the form that
-// Web/core/Fields.swift reads and writes.
+// The caller writes the input of a call into this module's memory, and reads the output there.
+// Web/core/Fields.swift defines the form of the fields.
 
-/// The page runs on one thread, so globals need no lock.
+/// The page has one thread, so globals need no lock.
 nonisolated(unsafe) private var input = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
 nonisolated(unsafe) private var output = Output()
 nonisolated(unsafe) private var machine: ImportMachine?
 
-/// Makes room for the input of the next call, and returns where it is.
+/// Reserves memory for the input of the next call, and returns its address.
 @_expose(wasm, "input_reserve")
 @_cdecl("input_reserve")
 public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
@@ -20,20 +21,20 @@ public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   return input.baseAddress
 }
 
-/// Returns where the output of the last call is.
+/// Returns the address of the last call's output.
 @_expose(wasm, "output_address")
 @_cdecl("output_address")
 public func outputAddress() -> UnsafePointer<UInt8>? {
-  // The array is not touched until the next call, so the address holds until then.
+  // The array does not change until the next call, so the address remains valid.
   output.bytes.withUnsafeBufferPointer { $0.baseAddress }
 }
 
-/// Returns how many bytes the output of the last call has.
+/// Returns the number of bytes of the last call's output.
 @_expose(wasm, "output_count")
 @_cdecl("output_count")
 public func outputCount() -> Int32 { Int32(output.bytes.count) }
 
-/// Begins an import. Input: the longest text in scalars.
+/// Begins an import. Input: the maximum scalars of a text.
 @_expose(wasm, "import_create")
 @_cdecl("import_create")
 public func importCreate(_ count: Int32) {
@@ -41,7 +42,7 @@ public func importCreate(_ count: Int32) {
   machine = ImportMachine(limits: ImportLimits(scalarsMax: fields.integer()))
 }
 
-/// Begins a file. Input: its path and its size.
+/// Begins a file. Input: the file's path and size.
 @_expose(wasm, "import_begin")
 @_cdecl("import_begin")
 public func importBegin(_ count: Int32) {
@@ -50,14 +51,14 @@ public func importBegin(_ count: Int32) {
   machine?.begin(path: path, size: Int64(fields.number()))
 }
 
-/// Gives the bytes that were asked for, or a negative number for bytes that cannot be read. Input: the bytes.
+/// Supplies the requested bytes. A negative count means that they cannot be read. Input: the bytes.
 @_expose(wasm, "import_supply")
 @_cdecl("import_supply")
 public func importSupply(_ count: Int32) {
   machine?.supply(count < 0 ? nil : Array(input[..<Int(count)]))
 }
 
-/// Returns the kind of the next step; its fields are in the output.
+/// Returns the kind of the next step, and writes its fields to the output.
 @_expose(wasm, "import_next")
 @_cdecl("import_next")
 public func importNext() -> Int32 {

@@ -1,9 +1,9 @@
-// The caret blinks by a timer. CodeMirror has an animation for it, and while one runs, browsers draw at every refresh of the
-// screen: a change by others then waits for the next refresh, and an open note takes power all the time.
+// A timer makes the caret blink. CodeMirror uses an animation, and while one runs, browsers draw at every refresh of
+// the screen: changes by others would wait for the next refresh, and an open note would use power all the time.
 
 import { ViewPlugin, drawSelection } from "../codemirror.js";
 
-/** How long the caret is shown, and then hidden; milliseconds. */
+/** The time for which the caret is shown, and then hidden, in milliseconds. */
 const phase = 600;
 const withoutMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -44,5 +44,5 @@ class Blinking {
   }
 }
 
-/** Selections and carets that the editor draws. */
+/** Selections and carets, drawn by the editor. */
 export const drawnSelection = [drawSelection({ cursorBlinkRate: 0 }), ViewPlugin.fromClass(Blinking)];

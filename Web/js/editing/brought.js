@@ -1,5 +1,5 @@
-// Content that is pasted, dropped, or chosen for a text. The editor handles plain text itself; for HTML, addresses and
-// files a part of the page is fetched, and until it has arrived their place moves with the text.
+// Content that is pasted or dropped into a text, or chosen for it. The editor handles plain text itself; for HTML,
+// addresses and files, the page fetches a module. Until it has arrived, the content's position moves with the text.
 
 import { ViewPlugin } from "../codemirror.js";
 import { wholeText } from "../ground/lineends.js";
@@ -9,7 +9,7 @@ import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("../codemirror.js").EditorView} EditorView
- * @typedef {{from: number, to: number, stop: AbortController}} Range Follows the text.
+ * @typedef {{from: number, to: number, stop: AbortController}} Range A range that moves with the text.
  */
 
 const load = () => import("./pasting/pasting.js");
@@ -21,7 +21,7 @@ class Brought {
   /** @type {ReturnType<typeof import("./pasting/uploads.js").uploadsInto> | undefined} */
   #uploads;
   #hasLeft = false;
-  /** Whether the next paste is to be plain. */
+  /** Whether the next paste is plain text. */
   #isPlain = false;
   #isOwnDrag = false;
 
@@ -45,7 +45,7 @@ class Brought {
     this.#uploads?.destroy();
   }
 
-  /** An extension. */
+  /** The editor extension. */
   get extension() {
     const follow = (/** @type {import("../codemirror.js").ViewUpdate} */ update) => this.#follow(update);
     return ViewPlugin.define(() => ({ update: follow }), {
@@ -94,7 +94,7 @@ class Brought {
     const files = [...(data?.files ?? [])];
     const text = data?.getData("text/plain") ?? "";
     const { from, to } = view.state.selection.main;
-    // Text that comes with a picture of itself, as from a spreadsheet, is pasted as text.
+    // Text together with a picture of it, as from a spreadsheet, is pasted as text.
     if (files.length > 0 && !text) {
       this.take(view, files, to);
       return true;
@@ -112,7 +112,7 @@ class Brought {
     const place = view.posAtCoords({ x, y }) ?? view.state.selection.main.to;
     const html = data?.getData("text/html");
     if (files.length > 0) this.take(view, files, place);
-    // The editor moves pieces of the text itself.
+    // The editor itself moves parts of its text.
     else if (html && !this.#isOwnDrag && !view.state.readOnly) {
       this.#convert(view, { html, text: data?.getData("text/plain") ?? "" }, { from: place, to: place });
     } else return false;

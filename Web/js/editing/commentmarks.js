@@ -1,14 +1,14 @@
-// Ranges of comments in the editor's text: shown, and moved along with every edit.
+// The ranges of comments in the editor's text: they are shown, and move with every edit.
 //
-// The server says where a range was at a revision that the page had at one moment; edits made here since then move
-// the range. So the page does not need to know which of those edits the server has.
+// The server sends each range as of a revision that the page showed at one moment. Edits made here since that moment
+// move the range, so the page need not know which of them the server has stored.
 
 import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.js";
 
 /**
  * @typedef {import("../codemirror.js").ChangeSet} ChangeSet
  * @typedef {import("../codemirror.js").Text} Text
- * @typedef {{id: string, from: number, to: number}} Mark In UTF-16 units. The range that a comment is being written on has
+ * @typedef {{id: string, from: number, to: number}} Mark In UTF-16 units. The range of a new, unsaved comment has
  *   the id "".
  */
 
@@ -35,7 +35,7 @@ const decorated = (marks, chosen) =>
  *
  * @param {Mark} mark
  * @param {ChangeSet} changes
- * @returns {Mark | undefined} Undefined when its text is gone.
+ * @returns {Mark | undefined} Undefined if its text was deleted.
  */
 function movedOver({ id, from, to }, changes) {
   const [start, end] = [changes.mapPos(from, 1), changes.mapPos(to, -1)];
@@ -61,7 +61,7 @@ const field = StateField.define({
 });
 
 /**
- * Whether an edit has replaced the text around the end of a range.
+ * Whether an edit has replaced the text around the end of a range. Then only the server knows if the new text is in it.
  *
  * @param {import("../codemirror.js").ViewUpdate} update
  */
@@ -78,12 +78,12 @@ function isDoubtful({ transactions }) {
   });
 }
 
-/** The note's text at one moment. It moves ranges of that text along with later edits. */
+/** The note's text at one moment. It moves the ranges of that text along with later edits. */
 export class Moment {
-  /** Whether the editor shows another text since then. */
+  /** Whether the editor has loaded another text since. */
   isLost = false;
 
-  /** @type {ChangeSet[]} Edits since then. */
+  /** @type {ChangeSet[]} Edits since that moment. */
   #changes = [];
   #hidden;
   #ended;
@@ -99,12 +99,12 @@ export class Moment {
     this.#ended = ended;
   }
 
-  /** @param {ChangeSet} changes An edit of the text that the editor shows. */
+  /** @param {ChangeSet} changes An edit of the shown text. */
   follow(changes) {
     this.#changes.push(changes);
   }
 
-  /** @param {Mark} mark @returns {Mark | undefined} Its range now; undefined when its text is gone. */
+  /** @param {Mark} mark @returns {Mark | undefined} Its present range; undefined if its text was deleted. */
   moved(mark) {
     return this.#changes.reduce(
       (/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes),
@@ -112,7 +112,7 @@ export class Moment {
     );
   }
 
-  /** @param {Mark} mark @returns {Mark} Its range in the text that the editor showed then. */
+  /** @param {Mark} mark @returns {Mark} Its range in the text that the editor showed at that moment. */
   #shown(mark) {
     if (!this.#hidden) return mark;
     const { invertedDesc } = /** @type {any} */ (this.#hidden);
@@ -128,7 +128,7 @@ export class Moment {
 /**
  * @param {object} tell
  * @param {() => void} tell.moved The ranges have changed.
- * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range: only the server knows
+ * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range. Only the server knows
  *   whether the new text belongs to the range.
  * @param {() => import("../codemirror.js").ChangeSet | undefined} [tell.waiting] Changes of the note's text that the editor does not show yet.
  */
@@ -160,7 +160,7 @@ export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
      */
     choose: (view, id) => view.dispatch({ effects: setChosen.of(id) }),
     /**
-     * Returns the current text, which moves its ranges along with later edits until its end.
+     * Returns the current text as a moment, which follows edits until `end` is called.
      *
      * @param {EditorView} view
      */
@@ -169,7 +169,7 @@ export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
       moments.add(moment);
       return moment;
     },
-    /** The editor begins with another text. */
+    /** Marks all moments as lost, because the editor loads another text. */
     reset() {
       for (const moment of moments) moment.isLost = true;
       moments.clear();

@@ -1,30 +1,30 @@
-// The line in which a word is being composed (an input method, a dead key, most Android keyboards).
+// The line in which the user composes a word (with an input method, a dead key, or most Android keyboards).
 //
-// A browser gives up the composition when the text around it is redrawn, and then inserts the word twice. So changes of
-// that line by other people wait here until the composition ends. The note itself has every change at once, and an
-// editor shows changes of all other lines at once.
+// If the text around a composition is redrawn, browsers abort the composition and insert the word twice. Changes of
+// this line by other people therefore wait here until the composition ends. The note contains every change at once, and
+// the editor shows changes of all other lines at once.
 
 import { composed, placeAfter, transformed } from "../client/changes.js";
 
 /**
  * @typedef {import("../client/door.js").TextChange} TextChange
  *
- * A view of a note's text, in which words are composed.
+ * The view of a note's text, in which the user composes words.
  *
  * @typedef {object} ComposedView
- * @property {HTMLElement} element Gets the events of compositions.
+ * @property {HTMLElement} element The target of composition events.
  * @property {() => {anchor: number, head: number} | undefined} selection
- * @property {(from: number, to: number) => string} slice Of the shown text.
- * @property {(place: number) => {from: number, to: number}} lineAt The part that is redrawn with a place.
- * @property {(changes: TextChange[]) => void} make Makes changes of the shown text that are not edits of this person.
+ * @property {(from: number, to: number) => string} slice Returns a part of the shown text.
+ * @property {(place: number) => {from: number, to: number}} lineAt The part that is redrawn with a position.
+ * @property {(changes: TextChange[]) => void} make Applies changes by others to the shown text.
  * @property {() => void} focus
  */
 
-/** How long a composition may delay other people's changes of its line; milliseconds. */
+/** The maximum time for which a composition delays other people's changes of its line, in milliseconds. */
 export const composedWithin = 60_000;
 
 /**
- * @param {any} view An editor, of any copy of CodeMirror 6.
+ * @param {any} view An editor, from any copy of CodeMirror 6.
  * @param {(changes: TextChange[]) => void} make
  * @returns {ComposedView}
  */
@@ -49,12 +49,12 @@ export function listOf(set) {
   return changes;
 }
 
-/** Maps between the text that a view shows and the note's text. They differ only during a composition. */
+/** Maps between the shown text and the note's text, which differ only during a composition. */
 export class ComposedLine {
   #view;
-  /** @type {TextChange[]} From the shown text to the note's text. */
+  /** @type {TextChange[]} The changes from the shown text to the note's text. */
   #waiting = [];
-  /** @type {number | undefined} Where the composed word begins in the shown text. */
+  /** @type {number | undefined} The start of the composed word in the shown text. */
   #start;
   /** Whether the word is still empty. */
   #isEmpty = false;
@@ -75,7 +75,7 @@ export class ComposedLine {
   }
 
   /**
-   * @param {string} [word] An existing word that is composed again; around the caret, or selected.
+   * @param {string} [word] An existing word around the caret, or selected, that is composed again.
    * @param {boolean} [isWhole] Whether changes of all lines wait.
    */
   begin(word = "", isWhole = false) {
@@ -95,12 +95,12 @@ export class ComposedLine {
     return this.#start !== undefined;
   }
 
-  /** Changes that the view does not show yet, from its text to the note's text. */
+  /** The changes from the shown text to the note's text, which the view does not show yet. */
   get waiting() {
     return this.#waiting;
   }
 
-  /** @param {TextChange[]} changes Of the note's text. */
+  /** @param {TextChange[]} changes Changes of the note's text by others. */
   take(changes) {
     const all = composed(this.#waiting, changes);
     if (this.#start === undefined) {
@@ -116,7 +116,7 @@ export class ComposedLine {
   }
 
   /**
-   * Follows an edit of the shown text.
+   * Handles an edit of the shown text.
    *
    * @param {TextChange[]} changes
    * @returns {TextChange[]} The same edit of the note's text.
@@ -129,13 +129,13 @@ export class ComposedLine {
     this.#start = Math.min(start, first.from);
     this.#isEmpty = false;
     const waiting = this.#waiting;
-    // Text that was inserted beside the word by other people stays beside it.
+    // Text that others have inserted next to the word remains next to it.
     const isFirst = isAtCaret || first.from > start;
     this.#wait(transformed(waiting, changes, !isFirst));
     return transformed(changes, waiting, isFirst);
   }
 
-  /** @param {number} place In the shown text. */
+  /** @param {number} place A position in the shown text. */
   inNote(place) {
     return placeAfter(place, this.#waiting, true);
   }
@@ -147,7 +147,7 @@ export class ComposedLine {
     if (all.length > 0) this.#view.make(all);
   }
 
-  /** The view shows the whole text of the note by itself. */
+  /** Ends the composition without changes, because the view already shows the whole text of the note. */
   reset() {
     this.#start = undefined;
     this.#wait([]);
@@ -175,7 +175,7 @@ export class ComposedLine {
     this.#ending = setTimeout(() => this.catchUp());
   }
 
-  /** A browser commits the composition of a field that loses the focus. */
+  /** Ends the composition by moving the focus: a browser commits the composition of a field that loses it. */
   #commit() {
     this.#limit = undefined;
     const { activeElement } = /** @type {Document | ShadowRoot} */ (this.#view.element.getRootNode());

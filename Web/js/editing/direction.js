@@ -1,5 +1,5 @@
-// Each line of a text is laid out in the direction that its first letter asks for: Hebrew and Arabic from
-// right to left. A line without letters has the page's.
+// The direction of each line of a text, which follows from its first letter: Hebrew and Arabic from right to left. A
+// line without letters has the page's direction.
 
 import { Decoration, EditorView, RangeSetBuilder, ViewPlugin } from "../codemirror.js";
 import { isRight } from "../ground/language.js";
@@ -7,17 +7,17 @@ import { isRight } from "../ground/language.js";
 const auto = Decoration.line({ attributes: { dir: "auto" } });
 const fromTheRight = Decoration.line({ attributes: { dir: "rtl" } });
 
-/** @param {string} text Of a line. */
+/** @param {string} text The text of a line. */
 const directionOf = (text) => (isRight && !/\p{L}/u.test(text) ? fromTheRight : auto);
 
-/** @param {EditorView} view @returns {any} Decorations of the lines in view. */
+/** @param {EditorView} view @returns {any} The decorations of the visible lines. */
 function directions(view) {
   const builder = new RangeSetBuilder();
   const { doc } = view.state;
   let last = -1;
   for (const { from, to } of view.visibleRanges) {
     for (let line = doc.lineAt(from); ; line = doc.lineAt(line.to + 1)) {
-      // Two ranges may meet in one long line.
+      // Two visible ranges may be in one long line.
       if (line.from > last) builder.add(line.from, line.from, directionOf(line.text));
       last = line.from;
       if (line.to >= to || line.to >= doc.length) break;
@@ -26,7 +26,7 @@ function directions(view) {
   return builder.finish();
 }
 
-/** For the editor, and for texts of the past. */
+/** The extension for the editor and for past texts. */
 export const perLineDirection = [
   EditorView.perLineTextDirection.of(true),
   ViewPlugin.fromClass(

@@ -1,7 +1,7 @@
-// The text itself: CodeMirror bound to a note.
+// The editor of a note's text: CodeMirror, bound to the note.
 //
-// It lives in a shadow root, where CodeMirror's styles go into constructed style sheets: the page's
-// content-security policy then needs neither inline styles nor a nonce.
+// It is in a shadow root, where CodeMirror's styles are constructed style sheets, so the page's content-security policy
+// needs neither inline styles nor a nonce.
 
 import {
   Annotation,
@@ -55,19 +55,19 @@ import { writingHelp } from "./writinghelp.js";
  */
 
 /**
- * The editor's events about comments: ranges have moved; ranges are doubtful; one was clicked; the selection has changed.
+ * The editor's events about comments: ranges moved or became doubtful, one was clicked, the selection changed.
  *
  * @typedef {{moved: () => void, doubtful: () => void, clicked: (id: string) => void, selected: () => void}} CommentListener
  */
 
-/** Marks transactions that bring in what the server sent. */
+/** Marks transactions with changes from the server. */
 const fromServer = Annotation.define();
 const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 /**
- * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
- * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
- * pair. A first half that is typed by itself is put in front of the other, which is the next input.
+ * Widens edits to whole Unicode scalars. Replacing 😀 by 😁 may arrive as "replace the second half of a surrogate pair",
+ * because both emoji have the same first half: such an edit is widened to the pair. If a first half is typed alone, it
+ * is inserted before the second half, which is the next input.
  */
 const wholeScalars = () => {
   let half = "";
@@ -110,7 +110,7 @@ const wholeScalars = () => {
     const [first] = widened;
     const last = widened[widened.length - 1];
     if (!first || !last) return transaction;
-    // Widening may have made neighbours touch the same pair: then one edit does for all of them.
+    // If widened neighbours overlap in one pair, a single edit replaces all of them.
     const collides = widened.some((change, index) => {
       const next = widened[index + 1];
       return next !== undefined && next.from < change.to;
@@ -130,8 +130,8 @@ const wholeScalars = () => {
 };
 
 /**
- * Whether this person's edits, or others' beside the caret, have changed where the selection is in the text. All other changes
- * move it alike in the editor and in the note.
+ * Whether own edits, or others' edits next to the caret, may have changed the position of the selection in the text.
+ * The editor and the note move it in the same way for all other changes.
  *
  * @param {import("../codemirror.js").ViewUpdate} update
  */
@@ -141,19 +141,19 @@ function isTouched({ changes, transactions }) {
   return isOwn || !main || changes.touchesRange(main.from, main.to) !== false;
 }
 
-/** The keys of find and replace that the editor binds. Its other keys are left to the browser or the page. */
+/** The keys for find and replace that the editor binds. The others remain the browser's or the page's. */
 const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
 const searchPanelKeymap = searchKeymap.filter(
   ({ key = "", scope }) => searchKeys.has(key) && scope?.includes("editor search-panel"),
 );
 
-/** How long Enter may wait for the text before it to be read as Markdown; milliseconds. */
+/** The maximum time for which Enter waits until the text before it is parsed as Markdown, in milliseconds. */
 const parseWithin = 150;
 
 /**
- * Parses up to the caret. Enter and Backspace depend on what the line is in Markdown: a list gets another
- * item, a quote ends. The parser works in small slices between events, so on a busy machine it may not
- * have come to the caret yet, and the list would end there.
+ * Parses up to the caret, because Enter and Backspace depend on the Markdown of the line: a list gets another item, a
+ * quote ends. The parser works in small slices between events. On a busy machine it may not have reached the caret yet,
+ * and Enter would end the list.
  *
  * @param {EditorView} view
  */
@@ -164,7 +164,7 @@ function parseUpToCaret(view) {
   return false;
 }
 
-/** Texts of the editor itself, by its own English ones. */
+/** Translations of the editor's own English texts. */
 const phrases = {
   "Find": t("find.find"),
   "Replace": t("find.replaceWith"),
@@ -185,28 +185,28 @@ const phrases = {
   "Selection deleted": t("find.selectionDeleted"),
 };
 
-/** Annotations of changes that this person has not made. */
+/** Annotations of changes that are not this person's. */
 const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
 
 /**
- * Extensions that permit edits, or only reading.
+ * Extensions for a note that may be edited, or only read.
  *
  * @param {Note} note
  */
 const editable = (note) => [
   EditorState.readOnly.of(!note.isWritable),
   EditorView.editable.of(note.isWritable),
-  // A text that cannot be edited can still get the focus, to scroll and to select by keyboard.
+  // A read-only text can still get the focus, for scrolling and selecting by keyboard.
   EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
 ];
 
 /**
- * Extensions for lines, keys and highlighting, in their order of precedence.
+ * Extensions for lines, keys and highlighting, ordered by precedence.
  *
  * @param {Note} note
  */
 const textExtensions = (note) => [
-  // The note is shown with "\n" at each line end; what is pasted or dropped gets the same.
+  // The editor shows "\n" at each line end; pasted and dropped text is converted to it.
   EditorState.lineSeparator.of("\n"),
   EditorView.clipboardInputFilter.of(wholeText),
   EditorState.tabSize.of(4),
@@ -238,7 +238,7 @@ const labels = () => EditorView.contentAttributes.of({
 
 /** The editor of one note. */
 class Editor {
-  /** The toolbar's commands. */
+  /** The commands of the toolbar. */
   commands;
   #note;
   #root;
@@ -252,13 +252,13 @@ class Editor {
   #topLine;
   /** @type {CommentListener | undefined} */
   #listener;
-  /** Of the changes that are made next. */
+  /** The annotations of the next changes. */
   #annotations = fromElsewhere;
   #subscriptions;
 
   /**
    * @param {object} options
-   * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+   * @param {HTMLElement} options.host Becomes the shadow host, and can be reused afterwards.
    * @param {Note} options.note
    * @param {CSSStyleSheet[]} options.sheets
    */
@@ -288,7 +288,7 @@ class Editor {
   }
 
   /**
-   * Inserts early text in front of the note's; the caret keeps its place in it.
+   * Inserts text that was typed before the editor was ready at the start of the note, and restores its selection.
    *
    * @param {import("../state/early.js").Words} words
    */
@@ -306,7 +306,7 @@ class Editor {
   }
 
   /**
-   * Selects text that the search has found, near its former place.
+   * Selects text that the search has found, near its former position.
    *
    * @param {import("./foundplace.js").Place} place
    */
@@ -320,7 +320,7 @@ class Editor {
   }
 
   /**
-   * Puts the caret at a place of the note's text, and scrolls the place to the top.
+   * Moves the caret to a position of the note's text, and scrolls it to the top.
    *
    * @param {number} inNote
    */
@@ -330,16 +330,16 @@ class Editor {
     this.focus();
   }
 
-  /** @param {number} place Of the note's text. @returns The same place of the shown text. */
+  /** @param {number} place A position in the note's text. @returns The same position in the shown text. */
   placeInView(place) {
     return placeBefore(place, this.#composed?.waiting ?? []);
   }
 
   /**
-   * Makes an edit of the note's text for this person.
+   * Applies an edit of the note's text on behalf of this person.
    *
    * @param {TextChange} edit
-   * @returns Whether it was made: not if the view does not show its place yet.
+   * @returns Whether it was applied; false if the view does not show its position yet.
    */
   make({ from, to, insert }) {
     const [start, end] = [this.placeInView(from), this.placeInView(to)];
@@ -394,7 +394,7 @@ class Editor {
   }
 
   /**
-   * Passes edits and selections of the view to the note.
+   * Forwards edits and selections of the view to the note.
    *
    * @param {import("../codemirror.js").ViewUpdate} update
    */
@@ -436,22 +436,25 @@ class Editor {
     ];
   }
 
-  /** @param {string} text Of the note. */
+  /** @param {string} text The note's text. */
   #showWhole(text) {
     this.comments.reset();
     this.#peers.renew();
-    // As a change, so that the caret and the undo history keep their places.
+    // As a change, so that the caret and the undo history remain valid.
     const change = differenceBetween(applied(this.view.state.doc.toString(), this.#composed?.waiting ?? []), text);
     if (change) this.#take([change]);
   }
 
-  /** @param {TextChange[]} changes Of the note's text. @param {boolean | undefined} isOwn Whether this person asked for them. */
+  /**
+   * @param {TextChange[]} changes Changes of the note's text.
+   * @param {boolean | undefined} isOwn Whether this person requested them.
+   */
   #showChanges(changes, isOwn) {
     this.#peers.carry(changes);
     try {
       this.#take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
     } catch (error) {
-      // The editor's text has diverged from the session's: replace it.
+      // The editor's text differs from the session's: replace it.
       console.warn(error);
       this.comments.reset();
       this.#composed?.reset();
@@ -460,7 +463,7 @@ class Editor {
     }
   }
 
-  /** @param {TextChange[]} changes Of the server's. @param {any[]} [annotations] Of a change that this person asked for. */
+  /** @param {TextChange[]} changes From the server. @param {any[]} [annotations] If this person requested them. */
   #take(changes, annotations = fromElsewhere) {
     this.#annotations = annotations;
     try {
@@ -470,7 +473,7 @@ class Editor {
     }
   }
 
-  /** @param {TextChange[]} changes Of the shown text. */
+  /** @param {TextChange[]} changes Changes of the shown text. */
   #makeChanges(changes) {
     this.#topLine?.hold();
     this.view.dispatch({ changes, annotations: [fromServer.of(true), ...this.#annotations], filter: false });

@@ -1,4 +1,4 @@
-// The commands of an editor: for its keys, the bar on a phone, and the search.
+// The commands of an editor, for its keys, the toolbar on phones, and the command search.
 
 import { followAddress } from "../links/addresses.js";
 import { redo, undo } from "../codemirror.js";
@@ -13,7 +13,7 @@ import { addressAt, linkToNote, textCommands } from "./textcommands.js";
  * @typedef {import("../state/commands.js").Command & {name: string}} EditorCommand
  */
 
-/** Keys of some commands, as CodeMirror names them. */
+/** The keys of some commands, with CodeMirror's names. */
 const keys = { bold: "Mod-b", italic: "Mod-i", tick: "Mod-Enter" };
 
 /** @param {EditorView} view @param {import("./textcommands.js").TextCommand} command */
@@ -24,7 +24,7 @@ function run(view, command) {
   return change !== undefined;
 }
 
-/** For the editor's keymap. */
+/** The bindings for the editor's keymap. */
 export const commandKeymap = /** @type {(keyof typeof keys)[]} */ (Object.keys(keys)).map((name) => ({
   key: keys[name],
   run: (/** @type {EditorView} */ view) => run(view, textCommands[name]),
@@ -32,20 +32,20 @@ export const commandKeymap = /** @type {(keyof typeof keys)[]} */ (Object.keys(k
 
 const modifier = isApple(navigator) ? "⌘" : "Ctrl";
 
-/** @param {string} key As CodeMirror names it. */
+/** @param {string} key A key by CodeMirror's name. */
 const printed = (key) => key.replace("Mod-", `${modifier} `).replace(/ ([a-z])$/, (_, letter) => ` ${letter.toUpperCase()}`);
 
 /**
  * @param {EditorView} view
  * @param {() => void} chooseFiles
- * @returns {EditorCommand[]} In the order of the bar.
+ * @returns {EditorCommand[]} The commands in the order of the toolbar.
  */
 export function commandsOf(view, chooseFiles) {
   /**
    * @param {keyof typeof textCommands} name
    * @param {string} label
    * @param {string} icon
-   * @param {string} [otherwise] Said where there is nothing to do.
+   * @param {string} [otherwise] The message if the command has nothing to do.
    * @returns {EditorCommand}
    */
   const ofText = (name, label, icon, otherwise) => ({

@@ -1,5 +1,5 @@
-// The style sheet of the editor's shadow root. The built page has its text in a module in the place of this
-// one (Scripts/build-page.py).
+// The style sheet of the editor's shadow root. In the built page, a module with the sheet's text replaces this one
+// (Scripts/build-page.py).
 
 import { at } from "../ground/base.js";
 

@@ -1,13 +1,13 @@
-// Finds a place from a search in a text that may have changed since.
+// Finds the position of a search result in a text that may have changed since the search.
 
-/** @typedef {{text: string, start: number, marks: {from: number, to: number}[]}} Place Counted in scalars. */
+/** @typedef {{text: string, start: number, marks: {from: number, to: number}[]}} Place Positions are in scalars. */
 
 /**
- * Returns where a found place is in a text, which may have changed since.
+ * Returns the range of a search result in a text that may have changed since the search.
  *
- * @param {Place} place Of the note's own text.
- * @param {string} text As it is shown.
- * @param {import("../ground/lineends.js").LineEnds} [ends] Of a note that is shown with other line ends than it has.
+ * @param {Place} place A place in the note's stored text.
+ * @param {string} text The shown text.
+ * @param {import("../ground/lineends.js").LineEnds} [ends] The line ends of a note that is shown with different ones.
  */
 export function rangeOf(place, text, ends) {
   const { from, to } = rangeIn(place, ends?.text ?? text);
@@ -18,7 +18,7 @@ export function rangeOf(place, text, ends) {
 function rangeIn({ text: piece, start, marks: [mark] }, text) {
   const { from, to } = mark ?? { from: 0, to: 0 };
   const words = [...piece].slice(from, to).join("");
-  // Places count scalars; a text here counts halves of pairs.
+  // Search results count scalars; JavaScript strings count UTF-16 units.
   let near = 0;
   for (let count = start + from; count > 0 && near < text.length; count -= 1) {
     near += (text.codePointAt(near) ?? 0) > 0xffff ? 2 : 1;

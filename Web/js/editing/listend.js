@@ -1,5 +1,5 @@
-// Enter on an empty second item ends its list, as on every other empty item. CodeMirror's command would put a blank line
-// between the two items instead.
+// Enter on an empty second item of a list ends the list, as on any later empty item. CodeMirror's command would insert
+// a blank line between the two items instead.
 
 import { EditorSelection, syntaxTree } from "../codemirror.js";
 
@@ -14,21 +14,21 @@ function itemAt(state, place) {
   return mark.name === "ListMark" && mark.parent?.name === "ListItem" ? mark.parent : undefined;
 }
 
-/** @param {Node | undefined} item @returns {Node | null} The item before it in its list. */
+/** @param {Node | undefined} item @returns {Node | null} The previous item of its list. */
 function itemBefore(item) {
   let before = item?.prevSibling ?? null;
   while (before?.name === "QuoteMark") before = before.prevSibling;
   return before;
 }
 
-/** @param {string} mark Of an item. @returns {string} The next item's. */
+/** @param {string} mark The mark of an item. @returns {string} The mark of the next item. */
 const markAfter = (mark) => mark.replace(/\d+/, (number) => String(Number(number) + 1));
 
 /**
- * Replaces an empty second item by an item of the list around its list, or by an empty line.
+ * Replaces an empty second item by an item of the outer list, or by an empty line.
  *
  * @param {EditorState} state
- * @returns {object | undefined} Undefined where the caret is elsewhere.
+ * @returns {object | undefined} The transaction; undefined if the caret is elsewhere.
  */
 export function listEnd(state) {
   const { empty, head } = state.selection.main;
@@ -49,7 +49,7 @@ export function listEnd(state) {
   };
 }
 
-/** @param {import("../codemirror.js").EditorView} view Of a text that may be written. */
+/** @param {import("../codemirror.js").EditorView} view A view, which may be read-only. */
 export function endList(view) {
   const change = view.state.readOnly ? undefined : listEnd(view.state);
   if (change) view.dispatch(change);

@@ -1,5 +1,5 @@
-// The text during writing: links can be followed with a click, and boxes ticked; tables and code have letters of one
-// width.
+// The text while it is edited: links open with Ctrl or ⌘ and a click, a click ticks a box, and tables and code have a
+// monospaced font.
 
 import { followAddress } from "../links/addresses.js";
 import { Decoration, EditorView, ViewPlugin, syntaxTree } from "../codemirror.js";
@@ -11,7 +11,7 @@ import { directionIn } from "../ground/texts.js";
 const isMac = isApple(navigator);
 const box = Decoration.mark({ class: "box" });
 const link = () => Decoration.mark({ class: "followed", attributes: { title: t(isMac ? "note.followOnMac" : "note.follow") } });
-/** By the direction of all of the table: its rule has no letters. */
+/** Line decorations by the direction of the whole table, because its rule has no letters. */
 const tableLines = {
   ltr: Decoration.line({ attributes: { class: "table-line is-ltr" } }),
   rtl: Decoration.line({ attributes: { class: "table-line is-rtl" } }),
@@ -21,19 +21,19 @@ const codeLine = Decoration.line({ attributes: { class: "code-line" } });
 const codes = new Set(["FencedCode", "CodeBlock"]);
 const links = new Set(["Link", "Image", "URL", "Autolink"]);
 
-/** UTF-16 units of a table that are looked at for a letter. */
+/** The maximum UTF-16 units of a table that are searched for a letter. */
 const lookedAtMax = 1_000;
 
 /** @param {import("../codemirror.js").Text} doc @param {{from: number, to: number}} node */
 const directionOf = (doc, { from, to }) => directionIn(doc.sliceString(from, Math.min(to, from + lookedAtMax))) ?? "none";
 
-/** @param {EditorView} view @returns {any} Decorations of what is in view. */
+/** @param {EditorView} view @returns {any} The decorations of the visible text. */
 function marksOf(view) {
   const { doc } = view.state;
   const linkMark = link();
   /** @type {any[]} */
   const marks = [];
-  /** @type {Map<number, any>} By their starts: two ranges may meet in one table. */
+  /** @type {Map<number, any>} By line start: two ranges may be in one table. */
   const lines = new Map();
   for (const { from, to } of view.visibleRanges) {
     /** @type {any} */ (syntaxTree(view.state)).iterate({
@@ -48,7 +48,7 @@ function marksOf(view) {
             lines.set(line.from, lineMark);
             if (line.to >= end || line.to >= doc.length) break;
           }
-          // Code is in another language, whose names mean something else.
+          // Inside code, the same node names belong to another language.
           return node.name === "Table" ? undefined : false;
         }
         if (node.name === "TaskMarker") marks.push(box.range(node.from, node.to));
@@ -64,7 +64,7 @@ function marksOf(view) {
 }
 
 /**
- * Ticks the box at a place of the text, or unticks it.
+ * Ticks or unticks the box at a position of the text.
  *
  * @param {EditorView} view
  * @param {number} place
@@ -78,10 +78,10 @@ function tickAt(view, place) {
   return true;
 }
 
-/** @param {Event} event @param {string} name A class. */
+/** @param {Event} event @param {string} name A class of the element or its ancestors. */
 const isOn = (event, name) => event.target instanceof Element && event.target.closest(`.${name}`) !== null;
 
-/** For the editor. */
+/** The extension for the editor. */
 export const liveText = [
   ViewPlugin.fromClass(
     class {

@@ -1,6 +1,6 @@
-// The carets and selections of other people in the editor.
+// Draws the carets and selections of other people in the editor.
 //
-// They are computed when CodeMirror measures the text, once in a frame, however many changes the frame has.
+// They are computed when CodeMirror measures the text, once in a frame, however many changes the frame contains.
 
 import { EditorSelection, RectangleMarker, StateEffect, layer } from "../codemirror.js";
 import { movedPlace } from "../client/places.js";
@@ -11,20 +11,20 @@ import { colorOf, inkOn, shownName } from "../state/people.js";
  * @typedef {import("../client/door.js").TextChange} TextChange
  * @typedef {import("../codemirror.js").EditorView} EditorView
  * @typedef {{key: number, anchor: number, head: number, still: number, name: string, since: number}} Caret
- *   `still`: where the head is unless its person moves it or types. `since`: when that was.
- * @typedef {{left: number, top: number, height: number}} Place In pixels of the text.
- * @typedef {{offset: number, text: string, lineTop: number, lineHeight: number, place: Place}} Placed A caret as it was
- *   computed: it stays right as long as its line is the same.
+ *   `still`: the head unless its person moves it or types. `since`: the time of the last move.
+ * @typedef {{left: number, top: number, height: number}} Place In pixels, relative to the text.
+ * @typedef {{offset: number, text: string, lineTop: number, lineHeight: number, place: Place}} Placed A measured caret;
+ *   it remains valid while its line does not change.
  */
 
-/** The others' carets or names have changed. */
+/** Other people's carets or names have changed. */
 const peersMoved = StateEffect.define();
 
-/** How long a name stays beside a caret that moved; milliseconds. */
+/** The time for which a name is shown next to a caret that has moved, in milliseconds. */
 const nameStays = 5_000;
-/** When the text does not change, carets that have moved are drawn after this time; milliseconds. */
+/** The maximum delay before moved carets are drawn if the text does not change, in milliseconds. */
 const drawnAfter = 50;
-/** How often the note is asked for carets while the text changes, which moves them along; milliseconds. */
+/** The minimum interval of reading carets from the note while the text changes and moves them, in milliseconds. */
 const readEvery = 100;
 
 class PeerCaret {
@@ -73,7 +73,7 @@ class PeerCaret {
     element.className =
       `peer-caret peer-${key}` + (isFresh ? " is-fresh" : "") + (isFlipped ? " is-flipped" : "");
     const { left, top, height } = this.place;
-    // Browsers move it without laying anything out.
+    // Browsers move it without a new layout.
     element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
     element.style.height = `${height}px`;
     const label = element.firstChild;
@@ -87,17 +87,17 @@ export class PeerCarets {
   #sheet = new CSSStyleSheet();
   /** @type {EditorView | undefined} */
   #view;
-  /** @type {Caret[]} In the note's text, which moves them along. */
+  /** @type {Caret[]} Positions in the note's text, whose changes move them. */
   #carets = [];
-  /** Whether people may have moved their carets, or have other names. */
+  /** Whether people may have moved their carets or changed their names. */
   #isStale = true;
   /** @type {Map<number, Placed>} */
   #placed = new Map();
-  /** @type {Map<number, string>} The colours that have a rule. */
+  /** @type {Map<number, string>} The colours that have a rule in the sheet. */
   #styled = new Map();
-  /** The time at which the note was last asked. */
+  /** The time at which the carets were last read. */
   #readAt = -Infinity;
-  /** Whether the carets are drawn in the next frame anyway. */
+  /** Whether the carets will be drawn in the next frame. */
   #isAwaited = false;
   /** @type {any} */
   #drawing;
@@ -106,7 +106,7 @@ export class PeerCarets {
 
   /**
    * @param {Note} note
-   * @param {(place: number) => number} inView From the note's text to the editor's.
+   * @param {(place: number) => number} inView Maps a position of the note's text to the editor's.
    */
   constructor(note, inView) {
     this.#note = note;
@@ -118,26 +118,26 @@ export class PeerCarets {
     ];
   }
 
-  /** The colours of people. */
+  /** The style sheet with the people's colours. */
   get sheet() {
     return this.#sheet;
   }
 
-  /** @param {EditorView} view The editor of the extension. */
+  /** @param {EditorView} view The editor with the extension. */
   drawIn(view) {
     this.#view = view;
     this.renew();
   }
 
-  /** People may have moved their carets, or have other names and colours. */
+  /** Schedules a redraw, because people may have moved their carets, or changed their names or colours. */
   renew() {
     this.#isStale = true;
-    // Another change is likely to come first, and draws them.
+    // Another change will probably come first, and draws them.
     const wait = Math.max(drawnAfter, this.#readAt + readEvery - performance.now());
     this.#drawing ??= setTimeout(() => this.#refresh(), wait);
   }
 
-  /** @param {TextChange[]} changes Of the note's text, which move all carets along. */
+  /** @param {TextChange[]} changes Changes of the note's text, which move all carets. */
   carry(changes) {
     for (const caret of this.#carets) {
       [caret.anchor, caret.head] = [movedPlace(caret.anchor, changes, 1), movedPlace(caret.head, changes, 1)];
@@ -167,7 +167,7 @@ export class PeerCarets {
     return isNeeded;
   }
 
-  /** Asks the note where the carets are, and whose. */
+  /** Reads the carets and their people from the note. */
   #read() {
     this.#isStale = false;
     this.#readAt = performance.now();
@@ -180,7 +180,7 @@ export class PeerCarets {
     const former = new Map();
     for (const caret of this.#carets) former.set(caret.key, [...(former.get(caret.key) ?? []), caret]);
     const now = performance.now();
-    // In an order that stays: elements of carets that change places are made again.
+    // In a stable order: the elements of carets that swap positions would be created again.
     const selections = this.#note.peerSelections.sort((a, b) => a.key - b.key);
     this.#carets = selections.map(({ key, anchor, head }) => {
       const last = former.get(key)?.shift();
@@ -202,7 +202,7 @@ export class PeerCarets {
   }
 
   /**
-   * Returns the carets and selections in the part of the text that is drawn.
+   * Returns the carets and selections in the drawn part of the text.
    *
    * @param {EditorView} view
    */
@@ -235,7 +235,7 @@ export class PeerCarets {
   }
 
   /**
-   * Returns the place of a caret. Measuring it is the slowest part of drawing it.
+   * Returns the position of a caret on the screen. Measuring it is the slowest part of drawing.
    *
    * @param {EditorView} view
    * @param {number} key
@@ -255,7 +255,7 @@ export class PeerCarets {
     return place;
   }
 
-  /** Hides the names that have been there long enough. */
+  /** Hides the names that were shown long enough. */
   #fade() {
     this.#fading = undefined;
     const last = Math.max(...this.#carets.map(({ since }) => since));

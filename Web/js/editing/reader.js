@@ -1,5 +1,5 @@
-// A text of the past: CodeMirror without editing, every author's words in the author's colour.
-// Like the editor it draws only what is in view, so that a long text costs no more than a short one.
+// The view of a past text: CodeMirror without editing, with each author's text in the author's colour. Like the editor
+// it draws only the visible part, so a long text costs no more than a short one.
 
 import {
   Decoration,
@@ -26,12 +26,12 @@ import { withoutCharacters } from "../ground/shortcuts.js";
  * @typedef {import("../history/history.js").PastText} PastText
  */
 
-/** What takes a part of the changes back, behind the part. */
+/** The button after a changed part that reverts the part. */
 class RestoreButton extends WidgetType {
   #index;
   #restore;
 
-  /** @param {number} index Of the part. @param {(index: number) => void} restore */
+  /** @param {number} index The part's index. @param {(index: number) => void} restore */
   constructor(index, restore) {
     super();
     this.#index = index;
@@ -95,29 +95,29 @@ const extensions = (follow) => [
 ];
 
 /**
- * Finds the place of the button that restores a part.
+ * Returns the position of the button that restores a part.
  *
  * @param {string} text
- * @param {number} end Of the part.
+ * @param {number} end The end of the part.
  */
 function placeOfButton(text, end) {
-  // At the end of the line, which is not behind a line break that was changed with it.
+  // At the end of the line. If the part ends with a line break, before that line break.
   const place = text.indexOf("\n", text[end - 1] === "\n" ? end - 1 : end);
   return place < 0 ? text.length : place;
 }
 
-/** The view of a text of the past. */
+/** The view of a past text. */
 class Reader {
   #editsBetween;
   #authorSheet = new CSSStyleSheet();
-  /** @type {Map<string, number>} By author, for the names of classes. */
+  /** @type {Map<string, number>} A number for each author, for class names. */
   #numbers = new Map();
   /** @type {TopLine | undefined} */
   #topLine;
 
   /**
    * @param {object} options
-   * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+   * @param {HTMLElement} options.host Becomes the shadow host, and can be reused afterwards.
    * @param {CSSStyleSheet[]} options.sheets
    * @param {(before: string, after: string) => {from: number, to: number, insert: string}[]} options.editsBetween
    */
@@ -133,7 +133,7 @@ class Reader {
     this.#topLine = new TopLine(this.view);
   }
 
-  /** @param {Map<string, string>} colors Of all authors there are. */
+  /** @param {Map<string, string>} colors The colours of all authors. */
   paint(colors) {
     const rules = [...colors].map(
       ([author, color]) => `.author-${this.#numberOf(author)} { --author: ${color}; }`,
@@ -143,7 +143,7 @@ class Reader {
 
   /**
    * @param {PastText} past @param {(author: string) => string} nameOf
-   * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
+   * @param {boolean} isFollowed Whether to scroll to the difference from the shown text.
    */
   show({ text, runs }, nameOf, isFollowed) {
     const builder = new RangeSetBuilder();
@@ -152,17 +152,17 @@ class Reader {
   }
 
   /**
-   * Shows two moments as one text: deleted words are struck through, inserted ones have their author's colour.
+   * Shows two versions as one text: deleted words are struck through, inserted ones have their author's colour.
    *
    * @param {import("../history/comparison.js").Comparison} comparison
    * @param {(author: string) => string} nameOf
-   * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
+   * @param {((index: number) => void) | undefined} restore Reverts a part; undefined if this is not allowed.
    */
   showChanges({ text, marks, hunks }, nameOf, restore) {
     /** @type {any[]} */
     const ranges = [];
     for (const { author, from, to } of marks) {
-      // A button at the end of a line is not a part of what was changed.
+      // A button at the end of a line does not belong to the change.
       let end = to;
       while (end > from && text[end - 1] === "\n") end -= 1;
       if (end > from) ranges.push((author === undefined ? deleted : this.#writtenBy(author, nameOf, "ins")).range(from, end));
@@ -176,7 +176,7 @@ class Reader {
   }
 
   /**
-   * Brings a part into view.
+   * Scrolls to a part.
    *
    * @param {{from: number, to: number}} part
    */
@@ -213,7 +213,7 @@ class Reader {
   /**
    * @param {string} text
    * @param {any} marks
-   * @param {boolean} isFollowed Whether what differs comes into view; otherwise the first visible line stays where it is.
+   * @param {boolean} isFollowed Whether to scroll to the last difference; if not, the first visible line stays.
    */
   #display(text, marks, isFollowed) {
     const { doc } = this.view.state;
@@ -221,7 +221,7 @@ class Reader {
     const effects = [authored.of(marks)];
     const last = changes[changes.length - 1];
     if (!isFollowed) this.#topLine?.hold();
-    // Where nothing was shown before, the text's beginning is.
+    // If nothing was shown before, the text's start is visible.
     else if (last && doc.length > 0) {
       const moved = changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
       const place = Math.min(Math.max(0, last.to + moved), text.length);

@@ -1,5 +1,5 @@
-// The part of the page that draws a note's text: CodeMirror, Markdown, and the styles of both. It is fetched
-// beside the page's start, for it is the largest; until it has arrived, text is typed into a plain field.
+// The part of the page that draws a note's text: CodeMirror, Markdown, and the styles of both. It is the largest part,
+// so it is fetched separately. Until it has arrived, the user types into a plain field.
 
 import { createEditor } from "./editor.js";
 import { editorStyles } from "./editorsheet.js";

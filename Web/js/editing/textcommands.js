@@ -1,6 +1,6 @@
-// What can be done with the text by a command: marks, headings, lists, boxes, links, tables.
+// Commands that change the text: marks, headings, lists, boxes, links, tables.
 //
-// Each is a function from the editor's state to a change of it; undefined where there is nothing to do.
+// Each command is a function from the editor's state to a change; undefined if there is nothing to do.
 
 import { EditorSelection, syntaxTree } from "../codemirror.js";
 import { alignedTable } from "../markdown/tables.js";
@@ -12,22 +12,22 @@ import { alignedTable } from "../markdown/tables.js";
  * @typedef {(state: EditorState) => object | undefined} TextCommand
  */
 
-/** A box at the start of a list's item. */
+/** A box at the start of a list item. */
 const box = /^(\s*(?:>\s*)*(?:[-*+]|\d{1,9}[.)])\s+)\[([ xX])\]/;
 
-/** @param {EditorState} state @returns {{from: number, to: number, text: string}[]} The lines that are selected. */
+/** @param {EditorState} state @returns {{from: number, to: number, text: string}[]} The selected lines. */
 function linesOf({ doc, selection }) {
   const lines = [];
   const { from, to } = selection.main;
   for (let line = doc.lineAt(from); ; line = doc.lineAt(line.to + 1)) {
-    // A line of which nothing is selected, at the end, is left as it is.
+    // Ignore a last line of which nothing is selected.
     if (line.from < to || line.from === from || lines.length === 0) lines.push(line);
     if (line.to >= to || line.to >= doc.length) return lines;
   }
 }
 
 /**
- * Puts a mark around what is selected, or takes it away.
+ * Puts a mark around the selection, or removes it.
  *
  * @param {string} mark
  * @returns {TextCommand}
@@ -38,7 +38,7 @@ const around = (mark) => (state) => {
   const isAround =
     state.doc.sliceString(Math.max(0, from - size), from) === mark &&
     state.doc.sliceString(to, to + size) === mark &&
-    // The star of *this* is no half of **that**.
+    // The star of *this* is not a half of the mark of **that**.
     (size > 1 || state.doc.sliceString(Math.max(0, from - 2), from - 1) !== mark);
   if (isAround) {
     return {
@@ -52,7 +52,7 @@ const around = (mark) => (state) => {
   };
 };
 
-/** @param {EditorState} state @param {object[]} changes The caret comes behind what is put in at it. */
+/** @param {EditorState} state @param {object[]} changes The caret moves after text inserted at it. */
 function withCaretBehind(state, changes) {
   const { empty, head } = state.selection.main;
   return empty ? { changes, selection: EditorSelection.cursor(state.changes(changes).mapPos(head, 1)) } : { changes };
@@ -61,7 +61,7 @@ function withCaretBehind(state, changes) {
 /**
  * Puts a prefix at the start of the selected lines, or removes it if all of them begin with it.
  *
- * @param {RegExp} known What may be there.
+ * @param {RegExp} known The prefixes that are replaced.
  * @param {(index: number) => string} start
  * @returns {TextCommand}
  */
@@ -79,7 +79,7 @@ const atStarts = (known, start) => (state) => {
 
 const anyStart = /^(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|>\s?)/;
 
-/** @type {TextCommand} From none to the first level, the second, the third, and back. */
+/** @type {TextCommand} Cycles from no heading through the levels 1, 2 and 3. */
 function heading(state) {
   const changes = linesOf(state).map(({ from, text }) => {
     const had = /^#{1,6}\s+/.exec(text)?.[0] ?? "";
@@ -89,7 +89,7 @@ function heading(state) {
   return withCaretBehind(state, changes);
 }
 
-/** @type {TextCommand} Ticks the boxes of the lines that are selected, or unticks them if all are ticked. */
+/** @type {TextCommand} Ticks the boxes of the selected lines, or unticks them if all are ticked. */
 function tick(state) {
   const found = linesOf(state).flatMap(({ from, text }) => {
     const match = box.exec(text);
@@ -112,12 +112,12 @@ function link(state) {
   return { changes: { from, to, insert }, selection: EditorSelection.range(address, address + "https://".length) };
 }
 
-/** @param {{id: string, title: string}} note @param {string} [words] Instead of its title. @returns {string} */
+/** @param {{id: string, title: string}} note @param {string} [words] In place of the title. @returns {string} */
 export const linkText = ({ id, title }, words) =>
   `[${words || title.replace(/[\\[\]`*_<>&!~^]/g, "\\$&") || id}](/n/${encodeURIComponent(id)})`;
 
 /**
- * A link to another note, around what is selected or else with the note's title.
+ * Returns a command that links to another note, around the selection or else with the note's title.
  *
  * @param {{id: string, title: string}} note
  * @returns {(state: EditorState) => object}
@@ -128,10 +128,10 @@ export const linkToNote = (note) => (state) => {
   return { changes: { from, to, insert }, selection: EditorSelection.cursor(from + insert.length) };
 };
 
-/** The start of a table. */
+/** The text of a new table. */
 const emptyTable = "|     |     |     |\n| --- | --- | --- |\n|     |     |     |\n";
 
-/** @type {TextCommand} A table below the line of the caret, which goes into its first cell. */
+/** @type {TextCommand} Inserts a table below the caret's line, and moves the caret into its first cell. */
 function table(state) {
   const line = state.doc.lineAt(state.selection.main.to);
   const isBlank = line.text.trim() === "";
@@ -167,7 +167,7 @@ function nodeAtCaret(state, isWanted) {
 /** @param {EditorState} state */
 const tableAtCaret = (state) => nodeAtCaret(state, (name) => name === "Table");
 
-/** UTF-16 units of a table that is aligned, at most. */
+/** The maximum UTF-16 units of a table that is aligned. */
 const alignedMax = 50_000;
 
 /** @type {TextCommand} */
@@ -178,12 +178,12 @@ function alignTable(state) {
   const first = doc.lineAt(table.from);
   const last = doc.lineAt(table.to);
   const [from, to] = [first.from, last.to];
-  // Padding may make it many times as long.
+  // Padding may multiply its length.
   if (to - from > alignedMax) return undefined;
   const text = doc.sliceString(from, to);
   const insert = alignedTable(text);
   if (insert === text) return undefined;
-  // The caret stays in its cell.
+  // The caret remains in its cell.
   const { head } = selection.main;
   const line = doc.lineAt(head);
   const row = text.slice(0, Math.max(0, line.from - from)).split("\n").length - 1;
@@ -199,7 +199,7 @@ function alignTable(state) {
 }
 
 /**
- * Where a link in the text leads that the place is in.
+ * Returns the target of the link that contains a position.
  *
  * @param {EditorState} state
  * @param {number} place
@@ -223,7 +223,7 @@ export function addressAt(state, place) {
 /** @param {string} url */
 const withScheme = (url) => (url.includes("@") && !url.includes(":") ? `mailto:${url}` : url);
 
-/** Commands by name. */
+/** The commands by name. */
 export const textCommands = {
   bold: around("**"),
   italic: around("*"),

@@ -1,15 +1,15 @@
-// The bar below the text on phones: what a keyboard on a screen has no keys for.
+// The toolbar below the text on phones, for commands that an on-screen keyboard has no keys for.
 
 import { byId, icon } from "../ground/dialogs.js";
 import { offer } from "../state/commands.js";
 import { page } from "../state/page.js";
 
-/** @type {unknown} The editor whose commands the bar has. */
+/** @type {unknown} The editor whose commands are in the toolbar. */
 let drawnFor;
 
 const isWritable = () => page.editor !== undefined && page.current?.isWritable === true;
 
-/** Shows the bar while there is a text to write in. */
+/** Shows the toolbar while there is a writable text. */
 export function drawToolbar() {
   const bar = byId("tools");
   bar.hidden = !isWritable();
@@ -30,7 +30,7 @@ export function drawToolbar() {
   );
 }
 
-/** @param {KeyboardEvent} event One button is reached by Tab, the others from there by arrows. */
+/** @param {KeyboardEvent} event Tab reaches one button, arrows the others. */
 function move(event) {
   const buttons = /** @type {HTMLElement[]} */ ([...byId("tools").children]);
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -43,21 +43,21 @@ function move(event) {
   event.preventDefault();
 }
 
-/** On systems that lay the keyboard over the page, the page ends above it. */
+/** Ends the page above the keyboard, on systems that lay it over the page. */
 function makeRoom() {
   const seen = window.visualViewport;
   if (!seen) return;
-  // Enlarged by two fingers, a part of the page is seen, and no keyboard hides the rest.
+  // If the user has zoomed in, a part of the page is visible although there is no keyboard.
   const isHidden = seen.scale === 1 && innerHeight - seen.height > 100;
   document.documentElement.style.setProperty("--seen", isHidden ? `${Math.round(seen.height)}px` : "100dvh");
   if (isHidden) scrollTo(0, 0);
 }
 
-/** Makes the bar work. */
+/** Sets up the toolbar. */
 export function setUpToolbar() {
   const bar = byId("tools");
   bar.addEventListener("keydown", move);
-  // The text keeps the focus, and the keyboard stays.
+  // The text keeps the focus, so the keyboard remains.
   bar.addEventListener("pointerdown", (event) => event.preventDefault());
   bar.addEventListener("mousedown", (event) => event.preventDefault());
   window.visualViewport?.addEventListener("resize", makeRoom);

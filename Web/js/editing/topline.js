@@ -1,27 +1,27 @@
-// The first visible line of an editor stays where it is while other people write above it.
+// Keeps the first visible line of an editor at its position while other people write above it.
 //
-// CodeMirror keeps it over one transaction. Of several within a frame it loses the first, since it measures the text only
-// when it draws.
+// CodeMirror itself does this for one transaction. With several in a frame it forgets the first, because it measures
+// the text only when it draws.
 
 /**
  * @typedef {import("../codemirror.js").EditorView} EditorView
  * @typedef {import("../codemirror.js").ViewUpdate} ViewUpdate
  */
 
-/** @param {EditorView} view Where it is scrolled to, in the heights of its lines. */
+/** @param {EditorView} view @returns The scroll position, in the heights of its lines. */
 const topOf = (view) => view.scrollDOM.getBoundingClientRect().top - view.documentTop;
 
 export class TopLine {
   #view;
-  /** @type {number | undefined} A place in the line, until the next frame. */
+  /** @type {number | undefined} A position in the line, until the next frame. */
   #place;
-  /** Pixels of the line above the edge. */
+  /** The pixels of the line above the visible edge. */
   #hidden = 0;
-  /** The scroll position at the last event: reading it now would have the text laid out. */
+  /** The scroll position at the last event; reading it now would force a layout. */
   #scrolled = 0;
-  /** @type {number | undefined} What is added to that for the place in the heights of lines. */
+  /** @type {number | undefined} The difference between the heights of lines and the scroll position. */
   #offset;
-  /** Whether something in this frame brings the caret into view. */
+  /** Whether a transaction of this frame scrolls to the caret. */
   #showsCaret = false;
   #frame = 0;
   #removals = new AbortController();
@@ -29,7 +29,7 @@ export class TopLine {
   /** @param {EditorView} view */
   constructor(view) {
     this.#view = view;
-    // A person scrolls on meanwhile.
+    // The user may scroll meanwhile.
     const scrolled = () => {
       const { scrollTop } = view.scrollDOM;
       this.#hidden += scrollTop - this.#scrolled;
@@ -38,9 +38,9 @@ export class TopLine {
     view.scrollDOM.addEventListener("scroll", scrolled, { capture: true, passive: true, signal: this.#removals.signal });
   }
 
-  /** To be called before a change by others. */
+  /** Remembers the first visible line. Call this before a change by others. */
   hold() {
-    // A reader at the very top sees text that is added there, so that no line is held.
+    // At the very top, no line is held, so that text added there becomes visible.
     if (this.#place !== undefined || this.#scrolled <= 0) return;
     const view = this.#view;
     this.#offset ??= topOf(view) - view.scrollDOM.scrollTop;
@@ -56,7 +56,7 @@ export class TopLine {
     if (this.#place === undefined) return;
     if (docChanged) this.#place = changes.mapPos(this.#place, 1);
     this.#showsCaret ||= transactions.some(({ scrollIntoView }) => scrollIntoView);
-    // Behind the frame's own measuring, which the change has asked for.
+    // After the frame's own measuring, which the change has requested.
     if (docChanged && this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#settle());
   }
 

@@ -1,4 +1,4 @@
-// How long the text is, below it.
+// The length of the text, shown below it.
 
 import { byId } from "../ground/dialogs.js";
 import { language, t } from "../ground/language.js";
@@ -7,17 +7,17 @@ import { page } from "../state/page.js";
 /** @type {any} */
 let countTimer;
 
-/** Soon, and once for many edits. */
+/** Schedules an update; many edits cause one. */
 export function scheduleCount() {
   countTimer ??= setTimeout(drawCount, 200);
 }
 
-/** Now. */
+/** Updates the count immediately. */
 export function drawCount() {
   clearTimeout(countTimer);
   countTimer = undefined;
   const text = page.editor?.view.state.doc;
-  // Counting words of a very long note on every keystroke would be felt.
+  // Counting the words of a very long note on every edit would be noticeable.
   if (!text) byId("count").textContent = "";
   else if (text.length > 200_000) byId("count").textContent = t("count.characters", { count: text.length });
   else if (language === "ja") {

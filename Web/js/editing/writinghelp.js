@@ -1,13 +1,13 @@
-// Help with writing: menus at the caret, keys of tables, the bar above selected words, signs that are hidden. It is a part
-// of the page that is fetched when a text first has use for it.
+// Loads the writing aids: menus at the caret, table keys, the bar above a selection, hidden marks. They are a part of
+// the page that is fetched when a text first needs them.
 
 import { StateEffect, ViewPlugin } from "../codemirror.js";
 import { commandsOf } from "./editorcommands.js";
 import { linkText } from "./textcommands.js";
 
-/** What a menu, or drawn Markdown, begins with. */
+/** Text that a menu or drawn Markdown begins with. */
 const useful = /[*`#[\]>|~/@:]|^[ \t]*(?:[-+]|\d+[.)])\s/m;
-/** UTF-16 units that are looked at. */
+/** The UTF-16 units that are searched before the caret, and after it. */
 const lookedAtMax = 4_000;
 
 /** @type {typeof import("./writing/writing.js") | undefined} */
@@ -44,7 +44,7 @@ export const writingHelp = (note) =>
           if (!this.#isGone && part) view.dispatch({ effects: StateEffect.appendConfig.of(part.writing({ note, commandsOf, linkText })) });
         };
         const load = async () => (part ??= await import("./writing/writing.js"));
-        // A text can be written without help.
+        // Without the aids, the text remains editable.
         load().then(add, (error) => console.warn(error));
       }
     },

@@ -1,4 +1,5 @@
-// A text of the past as a page, or what was changed in it, drawn in slices: a long text takes time, and holds nothing up.
+// Shows a past text as a page, or the changes to it. It is drawn in slices, so that a long text does not block the
+// page.
 
 import { showFiles } from "../links/files.js";
 import { t } from "../ground/language.js";
@@ -7,26 +8,26 @@ import { ComparedPage } from "./comparedpage.js";
 /** @typedef {typeof import("../reading/pageview.js")} Reading */
 /** @typedef {import("./comparedpage.js").Part} Part */
 
-/** Milliseconds after which what else happens has its turn. */
+/** The maximum time of a slice, in milliseconds. */
 const sliceMax = 12;
 
-/** Blocks of a page that is laid out as a whole, at most. */
+/** The maximum blocks of a page that is laid out as a whole. */
 const laidOutMax = 300;
 
-/** Blocks that are drawn before the first of them are seen, and how much more each time after that. */
+/** The number of blocks in the first batch, and the factor by which each further batch grows. */
 const batchMin = 50;
 const batchGrowth = 4;
 
-/** What a person takes for one changed part of the page: the least of these around a mark. */
+/** Elements that count as one changed part: the innermost one around a mark. */
 const units = "li, tr, p, h2, h3, h4, h5, h6, pre, .table, .block";
 
 export class PastPage {
   #host;
   #reading;
   #noteId;
-  /** @type {WeakMap<Element, string>} What each block was made of. */
+  /** @type {WeakMap<Element, string>} The source of each block. */
   #keys = new WeakMap();
-  /** The drawing that is under way. */
+  /** The number of the current drawing. */
   #turn = 0;
   /** @type {HTMLElement[]} The changed parts. */
   #changed = [];
@@ -35,7 +36,7 @@ export class PastPage {
    * @param {object} options
    * @param {HTMLElement} options.host
    * @param {Reading} options.reading
-   * @param {string} options.noteId Whose files are shown.
+   * @param {string} options.noteId The note whose files are shown.
    */
   constructor({ host, reading, noteId }) {
     this.#host = host;
@@ -49,11 +50,12 @@ export class PastPage {
   }
 
   /**
-   * Shows a newer text, with what was deleted since the older one; the same text twice as it is.
+   * Shows a newer text, with the text deleted since the older one marked. If both are equal, shows the text without
+   * marks.
    *
    * @param {string} older
    * @param {string} newer
-   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   * @returns {Promise<boolean>} False if another drawing has begun.
    */
   async show(older, newer) {
     const mine = (this.#turn += 1);
@@ -68,7 +70,7 @@ export class PastPage {
     return true;
   }
 
-  /** @param {number} index Of a changed part, which is brought into view. */
+  /** @param {number} index The index of a changed part, to scroll to. */
   reveal(index) {
     for (const part of this.#host.querySelectorAll(".is-looked-at")) part.classList.remove("is-looked-at");
     const part = this.#changed[index];
@@ -83,11 +85,11 @@ export class PastPage {
   }
 
   /**
-   * Takes steps, and lets everything else have its turn between them.
+   * Runs steps in slices, and lets the page handle events between them.
    *
    * @param {Generator<void, unknown>} steps
    * @param {number} mine
-   * @returns {Promise<boolean>} False if another drawing has begun meanwhile.
+   * @returns {Promise<boolean>} False if another drawing has begun.
    */
   async #run(steps, mine) {
     for (let isDone = false; !isDone; ) {
@@ -100,12 +102,12 @@ export class PastPage {
   }
 
   /**
-   * Makes the parts of a page the children of the host, in batches that grow: each has the page laid out. Blocks that are
-   * there already stay.
+   * Makes the parts of a page the children of the host. Each batch causes a layout, so batches grow. Existing blocks
+   * are reused.
    *
    * @param {ComparedPage} page
    * @param {number} mine
-   * @returns {Promise<boolean>} False if another drawing has begun meanwhile.
+   * @returns {Promise<boolean>} False if another drawing has begun.
    */
   async #settle(page, mine) {
     const { parts } = page;
@@ -133,13 +135,13 @@ export class PastPage {
       while (next) next = dropped(next);
       const notes = page.footnotes(blocks);
       if (notes) this.#host.append(notes);
-      // The note's own page has the same names.
+      // The note's own page has the same ids.
       for (const one of this.#host.querySelectorAll("[id]:not([id^=past-])")) one.id = `past-${one.id}`;
     });
     return true;
   }
 
-  /** @param {Part[]} parts @returns {(HTMLElement | undefined)[]} Children of the host that are what is to be drawn. */
+  /** @param {Part[]} parts @returns {(HTMLElement | undefined)[]} For each part, a child of the host to reuse. */
   #keptFor(parts) {
     /** @type {Map<string, HTMLElement[]>} */
     const known = new Map();
@@ -154,8 +156,8 @@ export class PastPage {
 
   /**
    * @param {Part[]} parts
-   * @param {(HTMLElement | undefined)[]} kept For all parts of the page.
-   * @param {HTMLElement[]} blocks Are added to.
+   * @param {(HTMLElement | undefined)[]} kept The reused children, for all parts of the page.
+   * @param {HTMLElement[]} blocks The drawn blocks, to which this adds.
    * @returns {Generator<void, void>}
    */
   *#drawing(parts, kept, blocks) {
@@ -172,7 +174,7 @@ export class PastPage {
     const block = yield* part.drawing();
     if (part.isChanged) block.classList.add("is-changed");
     for (const box of block.querySelectorAll("input")) box.disabled = true;
-    // Colours would take the marks away.
+    // Highlighting would remove the marks.
     for (const code of /** @type {NodeListOf<HTMLElement>} */ (block.querySelectorAll("code:has(ins, del)"))) {
       code.dataset.isColoured = "true";
     }
@@ -191,7 +193,7 @@ export class PastPage {
     return /** @type {HTMLElement[]} */ ([...new Set(found)].filter((one) => one !== null));
   }
 
-  /** @param {MouseEvent} event Follows a link that does not leave the page; the address stays the history's. */
+  /** @param {MouseEvent} event Follows a link within the page, without changing the address. */
   #follow = (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (!link || !link.matches(".within, .footnote, .footnote-back, [data-file]")) return;
@@ -204,7 +206,7 @@ export class PastPage {
   };
 }
 
-/** @param {HTMLElement} element Is removed. @returns {HTMLElement | null} The next one. */
+/** @param {HTMLElement} element The element to remove. @returns {HTMLElement | null} The next one. */
 function dropped(element) {
   const next = /** @type {HTMLElement | null} */ (element.nextElementSibling);
   element.remove();

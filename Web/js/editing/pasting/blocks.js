@@ -1,4 +1,4 @@
-// Blocks of a document, as lines of Markdown.
+// Converts the blocks of a document to lines of Markdown.
 
 import { finished } from "../../ground/steps.js";
 import { alignedTable } from "../../markdown/tables.js";
@@ -17,10 +17,10 @@ import { inlineMarkdown, longestTicks } from "./inline.js";
  *   | {kind: "table", rows: Block[][][], sides: string[]}} Block
  */
 
-/** UTF-16 units of a table whose columns are padded. */
+/** The maximum UTF-16 units of a table whose columns are padded. */
 const paddedMax = 20_000;
 
-/** @param {Block[]} blocks @returns {string} The text of a cell, on one line. */
+/** @param {Block[]} blocks @returns {string} The text of a cell, in one line. */
 function cellText(blocks) {
   const texts = blocks.map((block) => {
     switch (block.kind) {
@@ -48,7 +48,7 @@ function tableLines({ rows, sides }) {
   const count = cells.reduce((most, row) => Math.max(most, row.length), 0);
   const longest = cells.reduce((most, row) => row.reduce((one, cell) => Math.max(one, cell.length), most), 0);
   const [head = [], ...body] = cells;
-  // Parsers of Markdown fill shorter rows.
+  // Markdown parsers fill shorter rows, but not the header.
   while (head.length < count) head.push("");
   const rule = head.map((_, column) => ({ right: "--:", center: ":-:" })[sides[column] ?? ""] ?? "---");
   const text = [head, rule, ...body].map((row) => `| ${row.join(" | ")} |`).join("\n");
@@ -56,7 +56,7 @@ function tableLines({ rows, sides }) {
   return (text.length + room < paddedMax ? alignedTable(text) : text).split("\n");
 }
 
-/** @param {Extract<Block, {kind: "list"}>} list @param {boolean} isSecond Right after another list of its kind. @returns {string[]} */
+/** @param {Extract<Block, {kind: "list"}>} list @param {boolean} isSecond After a similar list. @returns {string[]} */
 function listLines({ isOrdered, start, items }, isSecond) {
   const isLoose = items.some(({ blocks }) => blocks.filter(({ kind }) => kind !== "list").length > 1);
   return items.flatMap(({ blocks, task }, index) => {
@@ -101,7 +101,7 @@ const linesOf = (blocks, isItem) => finished(linesInSteps(blocks, isItem));
 /**
  * @param {Block[]} blocks
  * @param {boolean} [isItem] A list below the text of an item needs no blank line.
- * @returns {Generator<undefined, string[], undefined>} Pauses behind each block.
+ * @returns {Generator<undefined, string[], undefined>} The lines; the generator pauses after each block.
  */
 export function* linesInSteps(blocks, isItem = false) {
   /** @type {string[]} */
@@ -114,7 +114,7 @@ export function* linesInSteps(blocks, isItem = false) {
     const made = blockLines(block, isSecond);
     const isClose = isItem && last?.kind === "paragraph" && block.kind === "list";
     if (index > 0 && !isClose) lines.push("");
-    // One by one: a long code has more lines than a call has arguments.
+    // In a loop: a long code block has more lines than a call may have arguments.
     for (const line of made) lines.push(line);
     yield;
   }

@@ -1,9 +1,9 @@
-// Pieces of text with marks, as Markdown.
+// Converts pieces of text with marks to Markdown.
 
 import { markdownLanguage } from "../../codemirror.js";
 
 /** @typedef {import("./markup.js").Marks} Marks */
-/** A piece of a paragraph: text, a line break, or Markdown that is put in as it is. */
+/** A piece of a paragraph: text, a line break, or Markdown that is inserted unaltered. */
 /** @typedef {{text: string, marks: Marks, isBreak?: boolean, isMarkdown?: boolean}} Piece */
 
 const names = /** @type {const} */ (["link", "bold", "italic", "strike"]);
@@ -17,7 +17,7 @@ const raisedDigits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 /** @param {Marks} one @param {Marks} other */
 const areSame = (one, other) => one.code === other.code && names.every((name) => one[name] === other[name]);
 
-/** @param {Marks} one @param {Marks} other @returns {Marks} What both have. */
+/** @param {Marks} one @param {Marks} other @returns {Marks} The marks that both have. */
 const common = (one, other) => ({
   bold: Boolean(one.bold && other.bold),
   italic: Boolean(one.italic && other.italic),
@@ -26,14 +26,14 @@ const common = (one, other) => ({
 });
 
 /**
- * Returns a text with escapes, so that Markdown reads it as these letters.
+ * Escapes a text, so that Markdown shows it literally.
  *
  * @param {string} text
- * @param {string} before The sign before it.
- * @param {string} after The sign after it.
+ * @param {string} before The character before the text.
+ * @param {string} after The character after the text.
  */
 export function escaped(text, before = "", after = "") {
-  // The last sign that could end a formula.
+  // The position of the last "$" that could end a formula.
   const end = [...text.matchAll(/\$(?!\d)/g)].pop()?.index ?? -1;
   return text.replace(/[\\`*_[<&~^$]/g, (sign, /** @type {number} */ at) => {
     const last = at > 0 ? text.charAt(at - 1) : before;
@@ -46,19 +46,19 @@ export function escaped(text, before = "", after = "") {
       (sign === "<" && !/[a-z/!?]/i.test(next)) ||
       (sign === "&" && !/^&#?\w{1,31};/.test(rest)) ||
       ((sign === "~" || sign === "^") && isSpace(last) && isSpace(next)) ||
-      // An amount such as $5 begins no formula by itself.
+      // An amount such as $5 does not begin a formula unless a later "$" could end it.
       (sign === "$" && (isSpace(next) || (/\d/.test(next) && end < at)));
     return isKept ? sign : `\\${sign}`;
   });
 }
 
-/** @param {string} line Whose start Markdown would read as a mark of a block. */
+/** @param {string} line A line whose start Markdown might read as a block's mark. */
 const withSafeStart = (line) =>
   line
     .replace(/^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|(?:=+|-{2,})\s*$|~~~|[|:-][-|: ]*$|_(?:\s*_){2,}\s*$)/, "\\")
     .replace(/^(\d{1,9})(?=[.)](?:\s|$))/, "$1\\");
 
-/** @param {string} text @param {number} least @returns {number} Of backticks in a row, the most. */
+/** @param {string} text @param {number} least @returns {number} The longest run of backticks, at least `least`. */
 export function longestTicks(text, least) {
   let most = least;
   for (const [ticks] of text.matchAll(/`+/g)) most = Math.max(most, ticks?.length ?? 0);
@@ -72,7 +72,7 @@ function asCode(text) {
   return `${fence}${room}${text}${room}${fence}`;
 }
 
-/** @param {Piece[]} pieces @returns {Piece[]} Spaces between pieces once, and none at the ends of lines. */
+/** @param {Piece[]} pieces @returns {Piece[]} The pieces with single spaces, and none at line ends. */
 function collapsed(pieces) {
   /** @type {Piece[]} */
   const made = [];
@@ -97,11 +97,11 @@ function collapsed(pieces) {
   return made;
 }
 
-/** UTF-16 units at the end of a piece that are looked through for punctuation. */
+/** The maximum UTF-16 units at the end of a piece that are searched for punctuation. */
 const punctuationMax = 50;
 
 /**
- * Moves spaces, and punctuation beside letters, out of marks, for `**a: **b` and `**a:**b` mark nothing.
+ * Moves spaces out of marks, and punctuation next to letters, because `**a: **b` and `**a:**b` mark nothing.
  *
  * @param {Piece[]} pieces
  * @returns {Piece[]}
@@ -122,7 +122,7 @@ function withLooseEnds(pieces) {
     const rest = text.slice(lead.length);
     const trail = (isTight(after, after?.text.charAt(0) ?? "") ? /[\s\p{P}]+$/u : /\s+$/).exec(rest.slice(-punctuationMax))?.[0] ?? "";
     let core = rest.slice(0, rest.length - trail.length);
-    // A bracket stays with its other half.
+    // A closing bracket remains with its opening bracket.
     if (/^[\p{Pe}\p{Pf}]/u.test(trail) && /^[\p{Ps}\p{Pi}]/u.test(core)) [lead, core] = [lead + core.charAt(0), core.slice(1)];
     if (lead) parts.push({ text: lead, marks: before ? common(before.marks, marks) : {} });
     if (core) parts.push({ text: core, marks });
@@ -145,7 +145,7 @@ function merged(pieces) {
 }
 
 /**
- * Whether the parser reads all marks of a text as marks.
+ * Whether the parser recognises all marks of a text.
  *
  * @param {string} markdown
  * @param {Piece[]} pieces
@@ -160,7 +160,7 @@ function areRead(markdown, pieces) {
   return signsLength === written(pieces, {}).signsLength;
 }
 
-/** @param {Piece[]} pieces @returns {boolean} Whether marks of several kinds meet without a space: then not all can be written. */
+/** @param {Piece[]} pieces @returns {boolean} Whether different marks meet without a space; not all can be written. */
 function isRisky(pieces) {
   const kinds = emphases.filter((name) => pieces.some(({ marks }) => marks[name]));
   if (kinds.length < 2) return false;
@@ -171,10 +171,10 @@ function isRisky(pieces) {
 }
 
 /**
- * The Markdown of a paragraph.
+ * Returns the Markdown of a paragraph.
  *
  * @param {Piece[]} given
- * @param {{isCell?: boolean, isHeading?: boolean}} [place] A cell and a heading have one line; a heading is bold as it is.
+ * @param {{isCell?: boolean, isHeading?: boolean}} [place] Cells and headings have one line; headings are bold.
  * @returns {string}
  */
 export function inlineMarkdown(given, place = {}) {
@@ -187,7 +187,7 @@ export function inlineMarkdown(given, place = {}) {
   let pieces = merged(withLooseEnds(merged(collapsed(plain))));
   let { text } = written(pieces, place);
   if (isRisky(pieces)) {
-    // Keeping all letters is more important than keeping all marks.
+    // Preserving all letters is more important than preserving all marks.
     for (const name of /** @type {const} */ (["strike", "italic", "bold"])) {
       if (areRead(text, pieces)) break;
       pieces = merged(pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, [name]: false } })));
@@ -200,7 +200,7 @@ export function inlineMarkdown(given, place = {}) {
 /**
  * @param {Piece[]} pieces
  * @param {{isCell?: boolean}} place
- * @returns {{text: string, signsLength: number}} `signsLength` of all marks but links.
+ * @returns {{text: string, signsLength: number}} `signsLength`: the length of all marks except links.
  */
 function written(pieces, { isCell = false }) {
   /** @type {(typeof names)[number][]} */
@@ -224,7 +224,7 @@ function written(pieces, { isCell = false }) {
     close(marks);
     now = marks;
     const opened = names.filter((name) => marks[name] && !open.includes(name));
-    // No mark opens before a space or a line break.
+    // A mark never opens before a space or a line break.
     const lead = opened.length > 0 && !isMarkdown ? (/^\s+/.exec(whole)?.[0] ?? "") : "";
     const text = isBreak ? "" : whole.slice(lead.length);
     made += isBreak ? "\\\n" : lead;

@@ -1,4 +1,4 @@
-// Inserts pasted content into a text: within a line, on lines of its own, or as a link.
+// Inserts pasted content into a text: within a line, on separate lines, or as a link.
 
 import { syntaxTree } from "../../codemirror.js";
 
@@ -8,9 +8,9 @@ import { syntaxTree } from "../../codemirror.js";
  * @typedef {{changes: {from: number, to: number, insert: string}, selection: {anchor: number}}} Insertion
  */
 
-/** Parts of Markdown within which text is no Markdown, or has one line. */
+/** Nodes of Markdown in which text is not read as Markdown. */
 const codes = new Set(["FencedCode", "CodeBlock", "InlineCode", "HTMLBlock", "FrontMatter"]);
-/** What a line of a list or a quote begins with. */
+/** The prefix of a line in a list or a quote. */
 const starts = /^(?:\s*>\s?)*\s*(?:(?:[-*+]|\d{1,9}[.)])(?: +\[[ xX]\])?(?: +|$))?/;
 
 /** @param {EditorState} state @param {number} place @param {Set<string>} names */
@@ -18,7 +18,7 @@ function isWithin(state, place, names) {
   const tree = /** @type {any} */ (syntaxTree(state));
   for (const side of [-1, 1]) {
     for (let node = tree.resolveInner(place, side); node; node = node.parent) {
-      // The marks of code end it.
+      // At the end of inline code, the position is outside.
       if (names.has(node.name) && node.from <= place && (place < node.to || node.name !== "InlineCode")) return true;
     }
   }
@@ -30,10 +30,10 @@ export const isInCode = (state, { from, to }) => isWithin(state, from, codes) ||
 /** @param {EditorState} state @param {Range} range */
 export const isInTable = (state, { from }) => isWithin(state, from, new Set(["Table"]));
 
-/** @param {Range} range @param {string} insert @returns {Insertion} With the caret behind it. */
+/** @param {Range} range @param {string} insert @returns {Insertion} The insertion, with the caret after it. */
 export const put = ({ from, to }, insert) => ({ changes: { from, to, insert }, selection: { anchor: from + insert.length } });
 
-/** @param {string} line @returns {string} What lines below it begin with, to belong to the same item or quote. */
+/** @param {string} line @returns {string} The prefix of further lines of the same item or quote. */
 const continuation = (line) => {
   const start = starts.exec(line)?.[0] ?? "";
   const box = / \[[ xX]\] *$/.exec(start)?.[0]?.length ?? 0;
@@ -41,10 +41,10 @@ const continuation = (line) => {
 };
 
 /**
- * Puts blocks of Markdown on lines of their own, with blank lines around them, in the list or quote of the line.
+ * Inserts blocks of Markdown on separate lines, with blank lines around them, in the list or quote of the line.
  *
  * @param {EditorState} state
- * @param {Range} range Is replaced.
+ * @param {Range} range The replaced range.
  * @param {string} markdown
  * @returns {Insertion}
  */
@@ -57,7 +57,7 @@ export function putBlocks({ doc }, { from, to }, markdown) {
   const indent = continuation(first.text.slice(0, Math.max(start.length, 0)));
   const isEmptyItem = before === start && after.trim() === "" && /[-*+\d]/.test(start);
   const isList = /^(?:[-*+]|\d{1,9}[.)]) /.test(markdown);
-  // An empty item gives way to a list.
+  // A list replaces an empty item.
   const marker = isEmptyItem && isList ? /(?:[-*+]|\d{1,9}[.)]).*$/.exec(start)?.[0]?.length ?? 0 : 0;
   const outer = marker ? start.slice(0, start.length - marker) : indent;
   const hasWords = before.length > start.length;
@@ -67,7 +67,7 @@ export function putBlocks({ doc }, { from, to }, markdown) {
   const body = markdown.split("\n").map((line, index) => (index === 0 ? line : line ? outer + line : blank)).join("\n");
   const isAboveWords = after.trim() === "" && last.to < doc.length && doc.lineAt(last.to + 1).text.trim() !== "";
   const tail = after.trim() !== "" ? `\n${blank}\n${outer}` : isAboveWords && !isEmptyItem ? "\n" : "";
-  // No spaces stay at the new ends of lines.
+  // Remove spaces at the new line ends.
   const begin = from - marker - (hasWords ? before.length - before.trimEnd().length : 0);
   const end = to + (after.trim() ? after.length - after.trimStart().length : 0);
   return {
@@ -77,7 +77,8 @@ export function putBlocks({ doc }, { from, to }, markdown) {
 }
 
 /**
- * Puts a picture on a line of its own, before the line if it is at its start, and else behind it; in a table, in its cell.
+ * Inserts a picture on a separate line: before the line if the position is at its start, otherwise after it. In a table
+ * it is inserted into the cell.
  *
  * @param {EditorState} state
  * @param {number} place
@@ -97,22 +98,22 @@ export function putPicture(state, place, reference) {
   return put({ from: behindStart, to: behindStart }, `${reference} `);
 }
 
-/** @param {string} text @returns {string | undefined} The address that the whole of a text is. */
+/** @param {string} text @returns {string | undefined} The text as an address, if it is nothing else. */
 export function addressIn(text) {
   const address = text.trim();
   if (!/^(?:https?:\/\/|mailto:)[^\s<>]+$/i.test(address) || address.length > 4_000) return undefined;
   return address.replace(/[()\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Parts of Markdown that no link can hold. */
+/** Nodes of Markdown that cannot be within a link. */
 const linked = new Set(["Link", "Image", "URL", "Autolink"]);
 
 /**
- * Returns a link around the selected words; undefined if no link is possible there.
+ * Returns a link around the selected words; undefined if a link is not possible there.
  *
  * @param {EditorState} state
  * @param {Range} range
- * @param {string} text What is pasted.
+ * @param {string} text The pasted text.
  * @returns {Insertion | undefined}
  */
 export function putLink(state, { from, to }, text) {

@@ -1,8 +1,8 @@
-// Converts HTML to Markdown: of web pages, of word processors, of spreadsheets.
+// Converts HTML of web pages, word processors and spreadsheets to Markdown.
 //
-// The HTML comes parsed, in a document that runs nothing and loads nothing. What is made of it is Markdown from a short
-// list of elements: everything else is left out, or is text. Conversion is a generator that pauses every few hundred
-// nodes, so that its caller can let the page handle events, or stop it.
+// The HTML is parsed in a document that runs no scripts and loads nothing. The result is Markdown from a short list of
+// elements; all others are omitted or become text. The conversion is a generator that pauses every few hundred nodes,
+// so that its caller can let the page handle events, or stop the conversion.
 
 import { linesInSteps } from "./blocks.js";
 import { inlineMarkdown } from "./inline.js";
@@ -17,11 +17,11 @@ import {
  * @typedef {Generator<undefined, void, undefined>} Steps
  */
 
-/** Nodes between two pauses. */
+/** The number of nodes between two pauses. */
 const nodesPerStep = 300;
-/** Levels of a list. */
+/** The maximum depth of a list. */
 const levelMax = 9;
-/** Cells that `colspan` and `rowspan` may add to a table. */
+/** The maximum cells that `colspan` and `rowspan` add to a table. */
 const spannedMax = 10_000;
 
 const blockNames = new Set([
@@ -38,10 +38,10 @@ class Writer {
   pieces = [];
   /** @type {boolean | undefined} Whether the box of an item is ticked. */
   task;
-  /** What Word wrote in front of an item of its lists. */
+  /** The marker that Word wrote before a list item. */
   marker = "";
 
-  /** Ends the paragraph. Two line breaks in it end it, too. */
+  /** Ends the paragraph. Two consecutive line breaks also end it. */
   flush() {
     const pieces = this.pieces;
     this.pieces = [];
@@ -80,7 +80,13 @@ class Writer {
   }
 }
 
-/** @param {MarkupNode} node @param {Set<string>} names @param {number} [depth] Whether there is one of these below. */
+/**
+ * Whether a node below has one of the names.
+ *
+ * @param {MarkupNode} node
+ * @param {Set<string>} names
+ * @param {number} [depth]
+ */
 function contains(node, names, depth = 0) {
   for (let child = node.firstChild; child; child = child.nextSibling) {
     if (child.nodeType !== 1) continue;
@@ -152,7 +158,7 @@ class Conversion {
 
   /** @param {MarkupNode} node @param {string} name @param {Writer} writer @param {Marks} marks @returns {Steps} */
   *#block(node, name, writer, marks) {
-    // Word's lists are paragraphs that say their level.
+    // Word's lists are paragraphs with a level in their style.
     const level = /mso-list:\s*l\d+\s+level(\d+)/.exec(styleOf(node))?.[1];
     if (level) return yield* this.#levelled(node, writer, marks, Number(level), undefined);
     writer.flush();
@@ -238,21 +244,21 @@ class Conversion {
       const name = child.nodeName.toUpperCase();
       const level = Number(attribute(child, "data-aria-level"));
       if (level > 0) {
-        // Word on the web writes a list for each item, which says its level.
+        // Word on the web writes a list for each item, with the item's level.
         yield* this.#levelled(child, writer, marks, level, isOrdered);
         continue;
       }
       const own = name === "LI" ? yield* this.#item(child, marks) : yield* this.#wrapped(child, marks, node);
       if (own.blocks.length === 0 && own.task === undefined) continue;
       const last = list.items[list.items.length - 1];
-      // Google Docs puts a list below an item behind it.
+      // Google Docs writes a nested list after its item, not in it.
       if (name !== "LI" && last) last.blocks = last.blocks.concat(own.blocks);
       else list.items.push(own);
     }
     if (list.items.length > 0) writer.add(list);
   }
 
-  /** @param {MarkupNode} child Of a list, and no item. @param {Marks} marks @param {MarkupNode} parent */
+  /** @param {MarkupNode} child A child of a list, but not an item. @param {Marks} marks @param {MarkupNode} parent */
   *#wrapped(child, marks, parent) {
     const own = new Writer();
     yield* this.#element(child, own, marks, parent);
@@ -287,7 +293,7 @@ class Conversion {
     const rows = [];
     /** @type {string[]} */
     const sides = [];
-    /** @type {number[]} By column, the number of further rows that a cell spans. */
+    /** @type {number[]} For each column, the further rows that its cell spans. */
     const spans = [];
     writer.flush();
     if (attribute(table, "role") === "presentation" || contains(table, layoutNames)) return yield* this.below(table, writer, marks);
@@ -319,7 +325,7 @@ class Conversion {
     }
     const own = yield* this.#item(node, {});
     const inner = own.blocks;
-    // A head is bold as it is.
+    // A header cell is always bold.
     for (const block of name === "TH" ? inner : []) {
       if ("pieces" in block) block.pieces = block.pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, bold: false } }));
     }
@@ -340,7 +346,7 @@ class Conversion {
   }
 }
 
-/** @param {Block[]} blocks @returns {boolean} Whether there is anything that plain text does not have. */
+/** @param {Block[]} blocks @returns {boolean} Whether they contain formatting. */
 function hasFormat(blocks) {
   if (blocks.length === 1 && blocks[0]?.kind === "code") return blocks[0].text.includes("\n");
   return blocks.some((block) => {
@@ -354,9 +360,9 @@ function hasFormat(blocks) {
 }
 
 /**
- * @param {MarkupNode} root Of a parsed document.
- * @returns {Generator<undefined, {text: string, isInline: boolean, isPlain: boolean}, undefined>} Plain HTML has no marks, and
- *   no paragraphs of its own: plain text says as much. What is inline belongs within a line.
+ * @param {MarkupNode} root The root of a parsed document.
+ * @returns {Generator<undefined, {text: string, isInline: boolean, isPlain: boolean}, undefined>} `isPlain`: the HTML
+ *   has neither marks nor paragraphs, so plain text is equivalent. `isInline`: the text belongs within a line.
  */
 export function* markdownOf(root) {
   const writer = new Writer();

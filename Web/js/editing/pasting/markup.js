@@ -1,6 +1,6 @@
-// Reads from an element of HTML whether it is shown, and how its text looks.
+// Reads from an HTML element whether it is shown, and the format of its text.
 //
-// Nodes are read by a few standard properties only, and styles by their attribute: nothing here needs layout.
+// Only a few standard properties of nodes are read, and styles only from their attribute: layout is not needed.
 
 /**
  * The part of the DOM's Node and Element that conversion reads.
@@ -11,27 +11,27 @@
  * @property {string | null} nodeValue
  * @property {MarkupNode | null} firstChild
  * @property {MarkupNode | null} nextSibling
- * @property {(name: string) => string | null} [getAttribute] Of elements.
+ * @property {(name: string) => string | null} [getAttribute] Only elements have it.
  */
 
 /** @typedef {{href: string}} Link */
 /** @typedef {{bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, raised?: boolean, pre?: boolean, link?: Link | undefined}} Marks */
 
-/** UTF-16 units of a style attribute that are read. */
+/** The maximum UTF-16 units of a style attribute that are read. */
 const styleMax = 4_000;
 
 /** @param {MarkupNode} node @param {string} name */
 export const attribute = (node, name) => node.getAttribute?.(name) ?? "";
 
-/** @param {MarkupNode} node @returns {string} In lower case. */
+/** @param {MarkupNode} node @returns {string} The style, in lower case. */
 export const styleOf = (node) => (attribute(node, "data-style") || attribute(node, "style")).slice(0, styleMax).toLowerCase();
 
 /**
- * Returns HTML without styles and event handlers. A parsed document applies none of them, but browsers report each that
- * the page's policy forbids.
+ * Returns HTML without styles and event handlers. A parsed document does not apply them, but browsers report each one
+ * that the page's policy forbids.
  *
  * @param {string} html
- * @returns {string} With `data-style` attributes for `style`, and no `style` elements.
+ * @returns {string} The HTML, with `data-style` instead of `style` attributes and without `style` elements.
  */
 export function inert(html) {
   const parts = [];
@@ -50,15 +50,15 @@ export function inert(html) {
 /** @param {MarkupNode} node @param {string} name */
 export const hasClass = (node, name) => ` ${attribute(node, "class")} `.includes(` ${name} `);
 
-/** Elements whose content is no text of the document. */
+/** Elements whose content is not text of the document. */
 const skipped = new Set([
   "SCRIPT", "STYLE", "HEAD", "TITLE", "META", "LINK", "TEMPLATE", "NOSCRIPT", "IFRAME", "OBJECT", "EMBED", "SVG", "CANVAS",
   "AUDIO", "VIDEO", "SELECT", "TEXTAREA", "BUTTON", "XML", "COLGROUP", "COL", "RP", "CLIPBOARD-COPY",
 ]);
-/** Parts of known sites that are controls or footnote marks. */
+/** Classes of known sites for controls and footnote marks. */
 const controls = ["mw-editsection", "reference", "katex-html", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"];
 
-/** @param {MarkupNode} node @param {string} name Of the element, in upper case. */
+/** @param {MarkupNode} node @param {string} name The element's name, in upper case. */
 export function isSkipped(node, name) {
   if (skipped.has(name) || node.getAttribute?.("hidden") != null) return true;
   if (controls.some((one) => hasClass(node, one))) return true;
@@ -68,7 +68,7 @@ export function isSkipped(node, name) {
   return /(?:^|[;\s])display:\s*none/.test(style) && !hasClass(node, "mwe-math-mathml-a11y");
 }
 
-/** @type {Record<string, Marks>} What elements mean for their text. */
+/** @type {Record<string, Marks>} The marks that elements give to their text. */
 const meanings = {
   B: { bold: true }, STRONG: { bold: true },
   I: { italic: true }, EM: { italic: true }, CITE: { italic: true }, DFN: { italic: true }, VAR: { italic: true },
@@ -93,7 +93,7 @@ function marksOfStyle(style) {
   return marks;
 }
 
-/** @param {MarkupNode} node @param {string} name @param {Marks} marks Of what surrounds the element. @returns {Marks} */
+/** @param {MarkupNode} node @param {string} name @param {Marks} marks The marks around the element. @returns {Marks} */
 export function marksIn(node, name, marks) {
   const style = styleOf(node);
   const meaning = meanings[name];
@@ -103,11 +103,11 @@ export function marksIn(node, name, marks) {
 
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 
-/** @param {string} address @returns {string | undefined} Written as Markdown; undefined for one that is not followed, such as a script. */
+/** @param {string} address @returns {string | undefined} A target for Markdown; undefined if unsafe. */
 export function safeTarget(address) {
   let url;
   try {
-    // Relative to nothing: the page it came from is unknown.
+    // Without a base: the original page is unknown.
     url = new URL(address.trim());
   } catch {
     return undefined;
@@ -153,10 +153,10 @@ export function textBelow(node) {
   return parts.join("");
 }
 
-/** Elements inside each other that are read. */
+/** The maximum depth of nested elements that are read. */
 export const depthMax = 300;
 
-/** @param {MarkupNode} pre @param {MarkupNode} [around] @returns {string} The language of code; "" for an unknown one. */
+/** @param {MarkupNode} pre @param {MarkupNode} [around] @returns {string} The code's language; "" if unknown. */
 export function languageOf(pre, around) {
   for (let child = /** @type {MarkupNode | null | undefined} */ (pre); child; child = child === pre ? pre.firstChild : undefined) {
     if (child.nodeType !== 1) continue;
@@ -167,7 +167,7 @@ export function languageOf(pre, around) {
   return (around && /highlight-(?:source|text)-([\w+#]+)/.exec(attribute(around, "class"))?.[1]) ?? "";
 }
 
-/** UTF-16 units of a formula that is taken as one. */
+/** The maximum UTF-16 units of a formula. */
 const formulaMax = 5_000;
 
 /** @param {MarkupNode} node @param {number} depth @returns {MarkupNode | undefined} */
@@ -181,7 +181,7 @@ function sourceBelow(node, depth) {
   return undefined;
 }
 
-/** @param {MarkupNode} math @returns {{tex: string, isBlock: boolean} | undefined} The source of a formula. */
+/** @param {MarkupNode} math @returns {{tex: string, isBlock: boolean} | undefined} The formula's source. */
 export function formulaIn(math) {
   const source = sourceBelow(math, 0);
   if (!source) return undefined;

@@ -1,4 +1,4 @@
-// Pasting HTML, files and addresses. The page fetches this part when the first of them is pasted or dropped.
+// Pasting of HTML, files and addresses. The page fetches this module when the first of them is pasted or dropped.
 
 import { isolateHistory } from "../../codemirror.js";
 import { wholeText } from "../../ground/lineends.js";
@@ -10,11 +10,11 @@ import { inert } from "./markup.js";
 
 export { uploadsInto } from "./uploads.js";
 
-/** UTF-16 units of HTML that are converted. */
+/** The maximum UTF-16 units of HTML that are converted. */
 export const htmlMax = 5_000_000;
-/** How long one step may block the page; milliseconds. */
+/** The maximum time for which one step blocks the page, in milliseconds. */
 const stepTime = 12;
-/** The time after which a conversion shows a message; milliseconds. */
+/** The time after which a conversion shows a message, in milliseconds. */
 const saidAfter = 400;
 
 /**
@@ -31,7 +31,7 @@ const saidAfter = 400;
  */
 export async function convert(html, signal) {
   if (signal.aborted) return undefined;
-  // The document of a parser runs no script and loads no picture.
+  // A parser's document runs no scripts and loads no pictures.
   const { body } = new DOMParser().parseFromString(inert(html), "text/html");
   const steps = markdownOf(body);
   for (;;) {
@@ -45,7 +45,7 @@ export async function convert(html, signal) {
   }
 }
 
-/** @param {EditorView} view @param {object} insertion One step of undo. */
+/** @param {EditorView} view @param {object} insertion The insertion, which is one step of undo. */
 function insert(view, insertion) {
   view.dispatch({ ...insertion, scrollIntoView: true, userEvent: "input.paste", annotations: isolateHistory.of("full") });
 }
@@ -66,7 +66,8 @@ async function converted(html, stop) {
 }
 
 /**
- * Pastes HTML as Markdown, or else its plain text: in code, above the limit, if the HTML has no marks, or after a stop.
+ * Pastes HTML as Markdown. In code, above the limit, without formatting, or after a stop, pastes its plain text
+ * instead.
  *
  * @param {EditorView} view
  * @param {{html: string, text: string, range: Range, isGone: () => boolean}} brought
@@ -80,7 +81,7 @@ export async function pasteHTML(view, { html, text, range, isGone }) {
   if (isGone() || view.state.readOnly) return;
   if (isTooLarge) toast(t("paste.tooLarge"));
   const { state } = view;
-  // A cell has one line.
+  // A table cell has only one line.
   const isForPlace = made?.isInline || !isInTable(state, range);
   const inCell = (/** @type {string} */ text) => text.replace(/(?<!\\)\||\\\n/g, (sign) => (sign === "|" ? "\\|" : " "));
   if (!made || !isForPlace || (made.isPlain && plain)) insert(view, put(range, plain || made?.text.replace(/\n+/g, " ") || ""));

@@ -1,7 +1,7 @@
-// Files that are put into a text: pasted, dropped, or chosen. Pictures get a line of their own.
+// Uploads of files that are pasted, dropped, or chosen for a text. Pictures get a separate line.
 //
-// While a file is on its way, a mark shows where it will be. The mark is not in the text: it moves with all
-// edits, other users do not see it, and it disappears if the upload fails.
+// During an upload, a mark shows the file's future position. The mark is not in the text: it moves with all edits,
+// other users do not see it, and it disappears if the upload fails.
 
 import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../../codemirror.js";
 import { putPicture } from "./insertion.js";
@@ -13,7 +13,7 @@ import { messageOf } from "../../client/words.js";
 /** @typedef {{id: number, place: number, name: string}} Mark */
 
 const began = StateEffect.define();
-/** The upload of a mark has ended; the next file that was given with it goes to `end`. */
+/** The upload of a mark has ended; the later files of the same group move to `end`. */
 const ended = StateEffect.define();
 let lastId = 0;
 
@@ -43,7 +43,7 @@ const marks = StateField.define({
   update(known, transaction) {
     let next = known;
     if (transaction.docChanged && known.length > 0) {
-      // Text that is typed at the mark comes behind it; but files stay in the order in which they were given.
+      // Text typed at the mark goes after it; files remain in the order in which they were added.
       const done = transaction.effects.find((effect) => effect.is(ended))?.value;
       next = known.map((mark) => ({
         ...mark,
@@ -66,13 +66,13 @@ const marks = StateField.define({
 });
 
 /**
- * Returns a size in megabytes, for people.
+ * Returns a size in megabytes, for messages.
  *
  * @param {number} bytes
  */
 const megabytes = (bytes) => Math.max(1, Math.floor(bytes / (1 << 20)));
 
-/** @type {number | undefined} Bytes that a file may have, as the server said. */
+/** @type {number | undefined} The maximum bytes of a file, from the server. */
 let bytesMax;
 
 /**
@@ -84,18 +84,18 @@ let bytesMax;
 async function upload(note, file, signal) {
   const path = `/api/notes/${encodeURIComponent(note)}/files`;
   const ask = async () => (bytesMax = (await request(path, "GET", undefined, signal)).bytesMax);
-  // A browser does not always read a rejection that comes while a large file is still being sent.
+  // A browser may not read a rejection that arrives while it still sends a large file.
   check(file, bytesMax ?? (await ask()));
   try {
     return await request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);
   } catch (error) {
-    // The server's limit may be lower by now.
+    // The server's limit may have been lowered.
     if (!signal.aborted && error instanceof RequestError && [0, 413].includes(error.status)) check(file, await ask());
     throw error;
   }
 }
 
-/** @param {File} file @param {number | undefined} limit Bytes that the server takes. */
+/** @param {File} file @param {number | undefined} limit The server's maximum bytes; 0 if it accepts no files. */
 function check(file, limit) {
   if (limit === 0) throw new Error(t("file.notTaken"));
   if (file.size === 0) throw new Error(t("file.empty"));
@@ -112,7 +112,7 @@ function reasonOf(error) {
   return error.message;
 }
 
-/** @param {{path: string, name: string, picture: boolean}} file As Markdown refers to it. */
+/** @param {{path: string, name: string, picture: boolean}} file The file, as the server has stored it. */
 export function referenceTo({ path, name, picture }) {
   const shown = picture ? name.replace(/\.[^.]*$/, "") || name : name;
   return `${picture ? "!" : ""}[${shown.replace(/[\\[\]`*_<>&!~^]/g, "\\$&")}](${path})`;
@@ -124,7 +124,7 @@ export function referenceTo({ path, name, picture }) {
  * @param {EditorView} view
  * @param {{path: string, name: string, picture: boolean}} file
  * @param {number} from
- * @param {{isFirst: boolean, isOnly: boolean}} order Of files that are given together, each has a line.
+ * @param {{isFirst: boolean, isOnly: boolean}} order The position among files added together; each gets a line.
  */
 function insertionOf(view, file, from, { isFirst, isOnly }) {
   const reference = referenceTo(file);
@@ -153,7 +153,7 @@ export function uploadsInto(note, view) {
         const kept = await upload(note.documentId, file, leaving.signal);
         if (leaving.signal.aborted) return;
         const known = view.state.field(marks, false)?.find((/** @type {Mark} */ { id }) => id === mark.id);
-        // The mark is lost if the whole text was replaced.
+        // The mark was lost if the whole text was replaced.
         const from = known?.place ?? view.state.selection.main.head;
         if (view.state.readOnly) throw new Error(t("note.readOnlyHint"));
         const insertion = insertionOf(view, kept, from, { isFirst: index === 0, isOnly: files.length === 1 });
@@ -177,7 +177,7 @@ export function uploadsInto(note, view) {
   return {
     /** @param {File[]} files @param {number} place */
     add: (files, place) => void add(files, place),
-    /** The editor is removed: uploads under way are stopped. */
+    /** Stops uploads, because the editor is removed. */
     destroy() {
       const isBusy = (view.state.field(marks, false)?.length ?? 0) > 0;
       leaving.abort();

@@ -1,4 +1,4 @@
-// A menu at the caret: a list box that the text controls. The focus stays in the text; arrows choose, Enter takes.
+// A menu at the caret: a list box that the text controls. The focus remains in the text; arrows choose, Enter accepts.
 
 import { EditorSelection, Prec, ViewPlugin, keymap, syntaxTree } from "../../codemirror.js";
 import { announce } from "../../ground/dialogs.js";
@@ -9,7 +9,7 @@ import { matching, wantedAt } from "./choices.js";
 /** @typedef {import("./choices.js").Choice} Choice */
 /** @typedef {import("./choices.js").Kind} Kind */
 
-/** UTF-16 units before the caret that are looked at. */
+/** The maximum UTF-16 units before the caret that are searched. */
 const lookedAtMax = 120;
 
 const codes = new Set(["FencedCode", "CodeBlock", "InlineCode"]);
@@ -23,12 +23,12 @@ function isInCode(state, place) {
 }
 
 /**
- * Takes a choice: it replaces what was typed to find it.
+ * Returns the transaction that accepts a choice: it replaces the text that was typed to find it.
  *
- * @param {string} insert With the sign ¦ at the caret.
+ * @param {string} insert The text, with "¦" at the caret's position.
  * @param {number} from
  * @param {number} to
- * @param {string} indent Of further lines.
+ * @param {string} indent The indent of further lines.
  */
 export function taking(insert, from, to, indent) {
   const whole = insert.replace(/\n/g, `\n${indent}`);
@@ -40,7 +40,7 @@ export function taking(insert, from, to, indent) {
 class ChoiceMenu {
   /** @type {{kind: Kind, from: number, choices: Choice[], index: number} | undefined} */
   #open;
-  /** @type {number | undefined} Where a menu was closed that is not to open again. */
+  /** @type {number | undefined} The position of a menu that the user has closed. */
   #closedAt;
   #view;
   #offer;
@@ -55,7 +55,7 @@ class ChoiceMenu {
     list.id = "choices";
     list.setAttribute("role", "listbox");
     list.hidden = true;
-    // It scrolls; while it is open, Tab takes a choice.
+    // The list scrolls. While it is open, Tab accepts a choice.
     list.tabIndex = 0;
     // The text keeps the focus.
     list.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -82,7 +82,7 @@ class ChoiceMenu {
     } else if (update.selectionSet || update.focusChanged) queueMicrotask(() => this.#look(false));
   }
 
-  /** @param {boolean} isTyped Whether a menu may open. */
+  /** @param {boolean} isTyped Whether text was typed, so that a menu may open. */
   #look(isTyped) {
     if (!isTyped && !this.#open && this.#closedAt === undefined) return;
     const { state } = this.#view;
@@ -159,7 +159,7 @@ class ChoiceMenu {
     });
   }
 
-  /** @param {number} step @returns {boolean} Whether there is a menu. */
+  /** @param {number} step @returns {boolean} Whether a menu is open. */
   move(step) {
     const open = this.#open;
     if (!open) return false;
@@ -192,7 +192,7 @@ class ChoiceMenu {
     const before = state.doc.sliceString(line.from, open.from);
     this.#close();
     this.#view.dispatch({
-      // A box or a number is behind no other mark of a list.
+      // A box or a number does not follow another list mark.
       ...taking(choice.insert ?? "", open.from, head, open.kind === "part" ? before.replace(/[^\s>]/g, " ") : ""),
       userEvent: "input.complete",
       scrollIntoView: true,

@@ -1,17 +1,17 @@
-// The choices of menus in the text: parts of Markdown after "/", people after "@", notes after "[[", emoji after ":".
+// The choices of menus in the text: Markdown after "/", people after "@", notes after "[[", emoji after ":".
 
 import { emoji } from "./emoji.js";
 
 /**
  * @typedef {"part" | "person" | "note" | "emoji"} Kind
- * @typedef {{label: string, hint?: string, insert?: string, run?: () => void, words?: string}} Choice `insert` has the sign ¦
- *   where the caret goes; `words` finds it, too.
+ * @typedef {{label: string, hint?: string, insert?: string, run?: () => void, words?: string}} Choice `insert` contains
+ *   "¦" at the position of the caret; `words` are further search words.
  */
 
-/** Choices that are shown at a time. */
+/** The maximum choices that are shown. */
 const shownMax = 20;
 
-/** @type {[Kind, RegExp][]} The text before the caret; the last group is what was typed to choose. */
+/** @type {[Kind, RegExp][]} The text before the caret; the last group is the query. */
 const triggers = [
   ["part", /^(?:\s*>\s?)*\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?(\/([^\s/]{0,30}))$/],
   ["note", /(\[\[([^\][\n]{0,60}))$/],
@@ -20,10 +20,10 @@ const triggers = [
 ];
 
 /**
- * Returns the menu that a text before the caret asks for.
+ * Returns the menu for the text before the caret.
  *
  * @param {string} before The line up to the caret.
- * @returns {{kind: Kind, query: string, length: number} | undefined} `length` of what a choice replaces.
+ * @returns {{kind: Kind, query: string, length: number} | undefined} `length`: of the text that a choice replaces.
  */
 export function wantedAt(before) {
   for (const [kind, pattern] of triggers) {
@@ -35,7 +35,7 @@ export function wantedAt(before) {
 
 const folded = (/** @type {string} */ text) => text.toLocaleLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
 
-/** @param {Choice[]} choices @param {string} query @returns {Choice[]} Those that begin with it first. */
+/** @param {Choice[]} choices @param {string} query @returns {Choice[]} The matches, those at the start first. */
 export function matching(choices, query) {
   const wanted = folded(query);
   const ranked = choices.flatMap((choice) => {
@@ -47,7 +47,7 @@ export function matching(choices, query) {
   return ranked.sort((one, other) => one.rank - other.rank).slice(0, shownMax).map(({ choice }) => choice);
 }
 
-/** @param {Date} date @returns {string} In the form of ISO 8601, in the local time zone. */
+/** @param {Date} date @returns {string} The date in ISO 8601 form, in the local time zone. */
 const dayOf = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
 const table = "| ¦    |     |     |\n| --- | --- | --- |\n|     |     |     |";

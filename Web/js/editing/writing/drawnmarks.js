@@ -1,5 +1,5 @@
-// Draws Markdown's signs during writing: hidden, or as boxes, bullets and pictures. The lines of the selection show the
-// signs themselves. The text and the places in it do not change.
+// Draws Markdown's marks while the user writes: hidden, or as boxes, bullets and pictures. The selected lines show the
+// marks themselves. The text and its positions do not change.
 
 import { Decoration, EditorView, ViewPlugin, WidgetType, syntaxTree } from "../../codemirror.js";
 import { page } from "../../state/page.js";
@@ -16,15 +16,15 @@ import { segmentsOf } from "./tablekeys.js";
  * @typedef {import("../../codemirror.js").Text} Text
  */
 
-/** UTF-16 units of a table that is aligned, and its lines. */
+/** The maximum UTF-16 units of a table that is aligned, and its maximum lines. */
 const tableMax = 50_000;
 const rowsMax = 300;
-/** UTF-16 units of an item that name its box. */
+/** The maximum UTF-16 units of an item that are its box's label. */
 const labelMax = 80;
 
-/** A sign that is drawn as another one. */
+/** A mark that is drawn as another character. */
 class SignWidget extends WidgetType {
-  /** @param {string} name A class. @param {string} [text] */
+  /** @param {string} name A CSS class. @param {string} [text] */
   constructor(name, text = "") {
     super();
     this.name = name;
@@ -70,7 +70,7 @@ class BoxWidget extends WidgetType {
     return element;
   }
 
-  /** @param {HTMLElement} element Of another box; it stays while its item is written. */
+  /** @param {HTMLElement} element The element of another box, reused while its item is edited. */
   updateDOM(element) {
     if (!element.classList.contains("box")) return false;
     element.setAttribute("aria-checked", String(this.isTicked));
@@ -86,7 +86,7 @@ class BoxWidget extends WidgetType {
 }
 
 class RoomWidget extends WidgetType {
-  /** @param {number} width In letters of one width. */
+  /** @param {number} width In characters of the monospaced font. */
   constructor(width) {
     super();
     this.width = width;
@@ -143,16 +143,21 @@ const bullet = Decoration.replace({ widget: new SignWidget("bullet", "•") });
 const bar = Decoration.replace({ widget: new SignWidget("quote-bar") });
 const rule = Decoration.replace({ widget: new SignWidget("drawn-rule") });
 
-/** Parts whose signs stay as they are. */
+/** Nodes whose marks are always shown. */
 const plain = new Set(["FencedCode", "CodeBlock", "HTMLBlock", "FrontMatter", "LinkReference"]);
 const signs = new Set(["EmphasisMark", "StrikethroughMark", "SubscriptMark", "SuperscriptMark"]);
 
-/** Collects what is drawn in one view. */
+/** Collects the decorations of one view. */
 class Drawing {
   /** @type {any[]} */
   marks = [];
 
-  /** @param {EditorView} view @param {string} note @param {Range | undefined} bare Lines that show their signs. @param {number} columns */
+  /**
+   * @param {EditorView} view
+   * @param {string} note
+   * @param {Range | undefined} bare The lines that show their marks.
+   * @param {number} columns
+   */
   constructor(view, note, bare, columns) {
     this.doc = view.state.doc;
     this.selection = view.state.selection.main;
@@ -171,12 +176,12 @@ class Drawing {
     return this.bare !== undefined && to >= this.bare.from && from <= this.bare.to;
   }
 
-  /** @param {number} place @returns {number} Behind the spaces there. */
+  /** @param {number} place @returns {number} The position after the spaces. */
   afterSpace(place) {
     return place + (/^ +/.exec(this.doc.sliceString(place, place + 4))?.[0]?.length ?? 0);
   }
 
-  /** @param {Node} node @returns {boolean | undefined} False if its parts need no look. */
+  /** @param {Node} node @returns {boolean | undefined} False if its children are skipped. */
   enter(node) {
     const { name, from, to } = node;
     if (plain.has(name)) return false;
@@ -216,7 +221,7 @@ class Drawing {
   link(node) {
     const [start, end] = node.getChildren("LinkMark");
     if (!start || !end || !node.getChild("URL") || end.from === start.to) return;
-    // A link over two lines keeps its signs.
+    // A link across two lines shows its marks.
     if (this.doc.lineAt(node.from).to < node.to) return;
     this.add(hidden, start.from, start.to);
     this.add(hidden, end.from, node.to);
@@ -234,7 +239,7 @@ class Drawing {
     else this.add(Decoration.replace({ widget }), node.from, node.to);
   }
 
-  /** @param {Node} node Its cells get room, so that its columns are aligned. */
+  /** @param {Node} node Widens its cells, so that its columns are aligned. */
   table({ from, to }) {
     if (to - from > tableMax) return;
     const rows = [];
@@ -273,7 +278,7 @@ class DrawnMarks {
     this.#note = note;
     const { signal } = this.#removals;
     this.#unsubscribe = page.on("drawn", () => this.#again());
-    // While words are being selected, nothing moves.
+    // The text does not move while the user selects.
     view.contentDOM.addEventListener("pointerdown", ({ pointerType }) => (this.#isPressed = pointerType === "mouse"), { signal });
     const release = () => {
       if (!this.#isPressed) return;
@@ -294,15 +299,15 @@ class DrawnMarks {
   /** @param {import("../../codemirror.js").ViewUpdate} update */
   update(update) {
     if (update.geometryChanged) this.#measure();
-    // Carets of others move often, and change nothing here.
+    // Other people's carets move often, and change nothing here.
     this.#isStale ||= update.docChanged || update.selectionSet || update.viewportChanged || update.focusChanged;
     if (!this.#isStale && syntaxTree(update.state) === this.#tree) return;
-    // A browser ends a composition when something beside it is redrawn.
+    // A browser ends a composition if something next to it is redrawn.
     if (this.#view.composing || this.#isPressed) this.decorations = this.decorations.map(update.changes);
     else this.#draw();
   }
 
-  /** Draws once more, after the current update. */
+  /** Redraws after the current update. */
   #again() {
     this.#isStale = true;
     queueMicrotask(() => this.#removals.signal.aborted || this.#view.dispatch({}));

@@ -1,6 +1,6 @@
-// Emoji by the short names that chats and code hosts use.
+// Emoji with the short names that chats and code hosts use.
 
-/** @type {[string, string][]} The sign; its name, and other words for it. */
+/** @type {[string, string][]} Each emoji, and its names, separated by spaces. */
 export const emoji = `
 😀 grinning|😄 smile happy|😁 grin|😂 joy laugh|🤣 rofl|🙂 slightly_smiling|😉 wink|😊 blush|😍 heart_eyes|😘 kissing_heart|😎 sunglasses cool|🤔 thinking
 😐 neutral_face|🙄 roll_eyes|😏 smirk|😬 grimacing|😴 sleeping|😢 cry sad|😭 sob|😤 triumph|😠 angry|😱 scream|😳 flushed|🥳 partying_face party|🤯 exploding_head

@@ -1,10 +1,10 @@
-// The bar above selected words, where a mouse selects them: marks, links, headings, lists. Alt F10 goes into it.
+// The bar above a selection made with a mouse: marks, links, headings, lists. Alt F10 moves the focus into it.
 
 import { ViewPlugin } from "../../codemirror.js";
 import { byId, icon } from "../../ground/dialogs.js";
 import { t } from "../../ground/language.js";
 
-/** Commands of the bar. */
+/** The names of the bar's commands. */
 const names = ["bold", "italic", "code", "link", "heading", "bullets", "boxes", "quote"];
 
 const isWanted = () => matchMedia("(min-width: 721px) and (hover: hover) and (pointer: fine)").matches;
@@ -45,7 +45,7 @@ class SelectionBar {
     bar.addEventListener("mousedown", (event) => event.preventDefault());
     bar.addEventListener("keydown", (event) => this.#key(event));
     byId("editor").after(bar);
-    // Not while words are being selected.
+    // The bar is hidden while the user selects.
     view.contentDOM.addEventListener("pointerdown", () => (this.#isPressed = true), { signal });
     addEventListener("pointerup", () => ((this.#isPressed = false), this.#draw()), { signal });
     view.scrollDOM.addEventListener("scroll", () => this.#hide(), { signal });
@@ -90,7 +90,7 @@ class SelectionBar {
         this.#bar.hidden = false;
         const { width, height } = this.#bar.getBoundingClientRect();
         const above = (start ?? { top: paper.top }).top - paper.top - height - 8;
-        // Below, the button for a comment is first.
+        // Below the selection, the comment button comes first.
         const top = above >= 4 ? above : Math.min((end ?? place).bottom - paper.top + 48, paper.height - height - 8);
         this.#bar.style.left = `${Math.max(8, Math.min(place.left - paper.left, paper.width - width - 8))}px`;
         this.#bar.style.top = `${top}px`;

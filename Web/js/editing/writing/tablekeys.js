@@ -1,15 +1,15 @@
-// Keys within a table: Tab goes to the next cell, Enter at the end of a row adds one.
+// Keys within a table: Tab moves to the next cell, Enter at the end of a row adds a row.
 
 import { EditorSelection, syntaxTree } from "../../codemirror.js";
 
 /** @typedef {import("../../codemirror.js").EditorState} EditorState */
 /** @typedef {{from: number, to: number, text: string, cells: {from: number, to: number}[]}} Row */
 
-/** Lines of a table in which the keys work. */
+/** The maximum lines of a table in which the keys work. */
 const rowsMax = 2_000;
 
 /**
- * The cells of a row, with all that is between its bars.
+ * Returns the cells of a row, with everything between its bars.
  *
  * @param {string} text
  */
@@ -19,7 +19,7 @@ export function segmentsOf(text) {
   for (let at = from; at <= text.length; at += 1) {
     if (text[at] === "\\") at += 1;
     else if (at === text.length || text[at] === "|") {
-      // Behind the last bar there is no cell.
+      // There is no cell after the last bar.
       if (at < text.length || text.slice(from).trim()) segments.push({ from, to: at });
       from = at + 1;
     }
@@ -28,10 +28,10 @@ export function segmentsOf(text) {
 }
 
 /**
- * The cells of a row, without the spaces around their text.
+ * Returns the cells of a row, without the spaces around their text.
  *
  * @param {string} text
- * @param {number} start Of the line.
+ * @param {number} start The start of the line.
  */
 export const cellRanges = (text, start) =>
   segmentsOf(text).map(({ from, to }) => {

@@ -1,4 +1,4 @@
-// The part of the page that helps with writing.
+// The part of the page with aids for writing.
 
 import { Prec, keymap } from "../../codemirror.js";
 import { authorised, request } from "../../client/http.js";
@@ -38,8 +38,8 @@ function useTemplate() {
 }
 
 /**
- * Returns a function for the names of a note's newest authors. Its first call asks the server, and it returns no names
- * until the answer has arrived.
+ * Returns a function that returns the names of a note's newest authors. Its first call requests them from the server;
+ * it returns no names until they have arrived.
  *
  * @param {string} id
  */
@@ -62,7 +62,7 @@ const keyOf = (command) => (/** @type {import("../../codemirror.js").EditorView}
 };
 
 /**
- * @typedef {object} Dependencies What the editor has already.
+ * @typedef {object} Dependencies Modules that the editor has already loaded.
  * @property {import("../../client/note.js").Note} note
  * @property {typeof import("../editorcommands.js").commandsOf} commandsOf
  * @property {typeof import("../textcommands.js").linkText} linkText

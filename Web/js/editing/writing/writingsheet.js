@@ -1,4 +1,4 @@
-// The style sheet of what helps with writing. The built page has its text in a module in the place of this one
+// The style sheet of the writing aids. In the built page, a module with the sheet's text replaces this one
 // (Scripts/build-page.py).
 
 import { at } from "../../ground/base.js";
