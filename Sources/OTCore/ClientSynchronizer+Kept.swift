@@ -6,9 +6,9 @@ extension Synchronizer {
   public struct Kept: Sendable, Hashable {
     /// The id of the history that `revision` counts in.
     public var epoch: String
-    /// The server's newest revision known here.
+    /// The newest revision known from the server.
     public var revision: Int
-    /// The number of the next change.
+    /// The sequence number of the next change.
     public var nextSequence: Int
     /// The change in flight, as it was sent.
     public var inFlight: Change?

@@ -126,7 +126,7 @@ extension Synchronizer {
   ///   - old: The server's text at ``revision``.
   ///   - new: The server's text with the change.
   ///   - sequence: The change's number.
-  ///   - revision: The revision that it has become.
+  ///   - revision: The revision that the change has become.
   /// - Returns: The operation to apply to the local text.
   /// - Throws: `outOfOrder`, or `operation` if `old` is not the text at ``revision``. Nothing
   ///   changes then.

@@ -29,11 +29,11 @@ public typealias RichSynchronizer = Synchronizer<RichOperation>
 public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
   /// A change as it is sent. After a lost connection it is sent again unaltered.
   public struct Change: Sendable, Hashable {
-    /// The client's number for it, from 1.
+    /// The client's sequence number for the change, from 1.
     public let sequence: Int
-    /// The revision it was made on.
+    /// The revision to which the operation applies.
     public let revision: Int
-    /// The operation on that revision.
+    /// The operation.
     public let operation: Operation
 
     /// Creates a change as it was sent before.
@@ -54,7 +54,7 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
 
   /// The id of the history that ``revision`` counts in.
   public internal(set) var epoch: String
-  /// The server's newest revision known here.
+  /// The newest revision known from the server.
   public internal(set) var revision: Int
   /// The limits of one change; a larger one is sent as several consecutive changes.
   public var limits = OperationLimits()
@@ -87,7 +87,7 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
 
   /// All unconfirmed edits as one operation on the server's text at ``revision``.
   ///
-  /// - Complexity: O(components of all), plus the text copied.
+  /// - Complexity: O(unconfirmed components), plus the text copied.
   public var pending: Operation? { queue.composed() }
 
   /// Adds a local edit.

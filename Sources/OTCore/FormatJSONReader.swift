@@ -40,7 +40,7 @@ struct FormatJSONReader {
     while [0x20, 0x0a, 0x0d, 0x09].contains(current) { next += 1 }
   }
 
-  /// Skips space, then takes a byte if it is the next one. Returns whether it is.
+  /// Skips space, and takes the next byte if it equals `byte`. Returns whether it does.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: byte) else { return false }

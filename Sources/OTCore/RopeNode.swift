@@ -12,7 +12,7 @@ struct RopeHeader {
   var gapEnd: Int32 = 0
   /// The number of scalars before the gap.
   var gapScalars: Int32 = 0
-  /// The sizes of this node and all others of the rope.
+  /// The capacities of all nodes of the rope.
   var sizes: RopeSizes
 
   init(height: Int = 0, gapEnd: Int = 0, sizes: RopeSizes) {

@@ -52,7 +52,7 @@ package struct RunTree: Sendable {
 
   /// Calls `body` with the runs of a range, cut at its ends; adjacent runs may have the same value.
   ///
-  /// - Complexity: O(log *n*), and the runs.
+  /// - Complexity: O(log *n* + runs of the range).
   func forEach(in range: Range<Int>, _ body: (RunWord) -> Void) {
     if !range.isEmpty { root.forEach(in: range, body) }
   }
@@ -81,7 +81,7 @@ package struct RunTree: Sendable {
 
   /// Changes the values of a range.
   ///
-  /// - Parameter range: Within the length.
+  /// - Parameter range: A range within the length.
   /// - Complexity: O(log *n* + runs of the range).
   mutating func update(_ range: Range<Int>, _ change: (UInt32) -> UInt32) {
     if range.isEmpty { return }
@@ -100,7 +100,7 @@ private struct Node: Sendable {
   /// The number of Unicode scalars of all runs below.
   private(set) var length = 0
   private var runs: [RunWord] = []
-  /// Empty in a leaf.
+  /// The children of a branch; empty in a leaf.
   private var nodes: [Node] = []
 
   init() {}

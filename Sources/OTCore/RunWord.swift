@@ -59,7 +59,7 @@ struct RunReader {
 
   /// Takes scalars of the current run.
   ///
-  /// - Parameter count: Above zero, and no more than the run has.
+  /// - Parameter count: At least 1, and at most the rest of the run.
   @inline(__always)
   mutating func take(_ count: Int) {
     previous = word.value
@@ -97,7 +97,7 @@ struct RunWriter {
     memory.pointee = RunWord(.max, count: 0)
   }
 
-  /// - Parameter count: Above zero.
+  /// - Parameter count: At least 1.
   @inline(__always)
   mutating func put(_ value: UInt32, count: Int) {
     if last.pointee.value == value {

@@ -98,8 +98,8 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   ///
   /// - Parameters:
   ///   - edit: The edit.
-  ///   - document: The text before it.
-  ///   - selection: The selection before it, which undoing restores.
+  ///   - document: The text before the edit.
+  ///   - selection: The selection before the edit, which undo restores.
   ///   - milliseconds: The time of the edit, on any clock that does not go back.
   /// - Throws: `lengthMismatch` if the edit does not start from this document, or the history's
   ///   text has another length. Nothing is recorded then.

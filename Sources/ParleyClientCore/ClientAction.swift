@@ -4,7 +4,7 @@ public import SocketMessages
 /// An instruction to the client's owner. See the laws of ``ClientMachine``.
 public enum ClientAction: Sendable, Equatable {
   // Actions for the socket, the clock and the app.
-  /// Open a connection that offers `parley.v1`; answered by `opened` or `closed`.
+  /// Open a connection that offers `parley.v1`, and answer with `opened` or `closed`.
   case connect
   /// Close the connection, or stop opening it. Pass no further event of it to the machine.
   case disconnect
@@ -148,7 +148,7 @@ public struct NoteStatus: Sendable, Equatable {
 public enum NoteFailure: Sendable, Equatable {
   /// The server rejected the join or the subscription.
   case refused(ErrorCode)
-  /// The person may no longer read it.
+  /// The person may no longer read the note or room.
   case readingLost
   /// Client and server disagreed several times in a row.
   case disagreement

@@ -34,7 +34,7 @@ public struct ClientTiming: Sendable {
   public var firstDelay: Int64 = 250
   /// Maximum delay before any reconnection.
   public var longestDelay: Int64 = 15_000
-  /// Silence after which a ping is sent.
+  /// Time without a message after which a ping is sent.
   public var quietBeforePing: Int64 = 20_000
   /// Timeout of the ping, after which the connection is given up.
   public var answerWithin: Int64 = 8_000

@@ -8,7 +8,6 @@ import SocketMessages
 /// newline, then the strings whose lengths are among the numbers. The server's text is stored
 /// separately, because it is long and rarely changes: if ``textTag`` is unchanged since the last
 /// write, write only ``encodedEdits()``.
-/// kept before, only ``encodedEdits()`` have to be written.
 public struct KeptNote: Sendable {
   /// The document's id.
   public let documentID: String

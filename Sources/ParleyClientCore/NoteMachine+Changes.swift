@@ -79,7 +79,7 @@ extension NoteMachine {
     }
   }
 
-  /// The change in flight has become a revision.
+  /// Removes the change in flight from the unconfirmed ones, because it has become a revision.
   private mutating func acknowledge(
     _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {

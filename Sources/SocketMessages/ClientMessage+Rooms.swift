@@ -96,7 +96,7 @@ extension ClientMessage {
     public var room: String
     /// The publication's offset.
     public var offset: Int
-    /// The stage reached.
+    /// The stage that the publication has reached.
     public var state: ReceiptStage
 
     /// Creates a receipt.

@@ -45,7 +45,7 @@ public enum ClientMessage: Sendable, Equatable {
     public struct Claim: Sendable, Equatable {
       /// The resume token that `welcome` contained with the id.
       public var id: String
-      /// The resume token that `welcome` gave with the id.
+      /// The resume token from the `welcome` with the id.
       public var resumeToken: String
 
       /// Creates a claim.
@@ -87,7 +87,7 @@ public enum ClientMessage: Sendable, Equatable {
   public struct Join: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// The point to resume from; without it the whole text is sent.
+    /// The point to resume from; `nil` requests the whole text.
     public var resume: ResumePoint?
     /// The change that was sent, or may have been sent, and has no answer. It names the client id
     /// of that time, which may differ from the present one. The reply settles it, see
@@ -151,7 +151,7 @@ public enum ClientMessage: Sendable, Equatable {
     public var epoch: String
     /// The revision that the operation applies to.
     public var revision: Int
-    /// The client's number for the change, from 1, for each document.
+    /// The client's number for the change, counted from 1 in each document.
     public var sequence: Int
     /// The operation, on the text at `revision`.
     public var operation: TextOperation

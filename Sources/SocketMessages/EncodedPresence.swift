@@ -54,7 +54,7 @@ package struct EncodedPresence: Sendable {
     updated = EncodedParticipants(message.updated)
   }
 
-  /// Whether the message contains no news for this client.
+  /// Whether the message without this client contains no change.
   package func isEmpty(leavingOut client: String) -> Bool {
     message.left.isEmpty && message.people == nil && joined.isEmpty(leavingOut: client)
       && updated.isEmpty(leavingOut: client)

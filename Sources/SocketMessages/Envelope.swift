@@ -3,7 +3,7 @@ import OTCore
 
 /// The outer fields of a message: its id, its type, and the range of `data` in the same bytes.
 ///
-/// Creating it checks the JSON of the whole message and neither copies nor allocates. `data` is
+/// The initializer checks the JSON of the whole message and neither copies nor allocates. `data` is
 /// then read field by field into the type that `type` names.
 package struct Envelope: MessageSource {
   private let bytes: UnsafeBufferPointer<UInt8>

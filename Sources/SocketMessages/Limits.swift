@@ -26,7 +26,7 @@ public struct Limits: Sendable, Equatable {
   public var pageMax = 100
   /// Maximum people present in one room.
   public var presentMax = 1_000
-  /// Milliseconds without a message after which a client is no longer shown as present in rooms.
+  /// Milliseconds of silence after which a client is no longer shown as present in rooms.
   public var presenceLeaseMilliseconds = 90_000
   /// Milliseconds after which typing ends unless it is renewed.
   public var typingMilliseconds = 6_000

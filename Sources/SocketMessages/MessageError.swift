@@ -33,7 +33,7 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   /// - Parameters:
-  ///   - type: What was being read: a message's type, or "envelope".
+  ///   - type: The type of the message that was read, or "envelope".
   ///   - field: The field in which the error occurred.
   init(_ error: JSONError, in type: String, field: String?) {
     #if hasFeature(Embedded)

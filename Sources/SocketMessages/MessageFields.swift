@@ -41,7 +41,7 @@ package struct MessageFields {
   var listMax: Int { max(operationComponentsMax, 1_000) }
   // Writing.
   var buffer: [UInt8] = []
-  /// Whether the object that is written has no field yet.
+  /// Whether no field of the current object was written yet.
   var isFirst = true
   /// Appends a document's text instead of the message's own text.
   var text: ((inout [UInt8]) -> Void)?
@@ -50,7 +50,7 @@ package struct MessageFields {
   /// The fields seen so far, when listing.
   var listed: [MessageShape.Field] = []
 
-  /// An object being read.
+  /// The state of reading one object.
   struct Level {
     /// The current key; `nil` before the first one.
     var key: JSONText?
@@ -148,7 +148,7 @@ package struct MessageFields {
     }
   }
 
-  /// Writes an object's fields among those of the object being written, or lists them.
+  /// Writes an object's fields into the current object, or lists them.
   mutating func show<Object: MessageObject>(_ object: borrowing Object) {
     // A visit needs mutable memory, although writing does not change the message. A copy would
     // retain every string of the message.

@@ -124,7 +124,7 @@ extension ServerMessage {
     public var offset: Int
     /// The person who received or read the publication.
     public var personID: String
-    /// The stage reached.
+    /// The stage that the publication has reached.
     public var state: ReceiptStage
 
     /// Creates a message.

@@ -66,7 +66,7 @@ public enum ServerMessage: Sendable, Equatable {
 
   /// A change as the log contains it.
   public struct Change: Sendable, Equatable {
-    /// The client id of its author.
+    /// The author's client id.
     public var clientID: String
     /// The author's sequence number for the change.
     public var sequence: Int
@@ -178,7 +178,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var title: String
     /// The id of the history that the revision counts in.
     public var epoch: String
-    /// The revision that the content leads to.
+    /// The revision of the document with the content.
     public var revision: Int
     /// The text, or the missed changes.
     public var content: Content
@@ -289,7 +289,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// The reason why the whole text is sent again.
+  /// The reason for sending the whole text again.
   public enum ResyncReason: String, Sendable, CaseIterable {
     /// The server has deleted changes since the client's revision.
     case historyGone
