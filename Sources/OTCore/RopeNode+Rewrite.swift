@@ -109,7 +109,7 @@ extension RopeNode {
     if count + more.count <= sizes.fanOut {
       for (offset, node) in more.enumerated() { insertChild(node, at: first + 1 + offset) }
       if last > first { level(first + 1 + more.count) }
-      // The level of the later child may have joined it into this one.
+      // Rebalancing may have joined this child into the previous one.
       if first < count { level(first) }
       return []
     }
