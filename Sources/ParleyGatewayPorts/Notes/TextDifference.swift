@@ -12,7 +12,7 @@ public struct TextDifference: Sendable, Equatable {
     case inserted(String, author: String)
   }
 
-  /// One of the two compared revisions.
+  /// The older or the newer of the two compared revisions.
   public struct End: Sendable, Equatable {
     /// The revision.
     public var revision: Int
