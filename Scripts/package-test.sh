@@ -18,7 +18,7 @@ make_package() {
 import PackageDescription
 
 let package = Package(
-  name: "other-$1", products: [.library(name: "$1", targets: ["$1"])], targets: [.target(name: "$1")])
+  name: "other-$1", products: [.\`library\`(name: "$1", targets: ["$1"])], targets: [.target(name: "$1")])
 END
 }
 

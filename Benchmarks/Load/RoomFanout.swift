@@ -2,8 +2,8 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// One publisher in a room and many subscribers of one dialect: the cost of a delivery in each
-/// dialect.
+/// A room with one publisher and many subscribers of one dialect, which measures the cost of a
+/// delivery in each dialect.
 ///
 /// The publisher is a native client in all dialects, so that runs differ only in the subscribers.
 final class RoomFanout: Workload {

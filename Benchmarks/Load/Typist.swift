@@ -2,7 +2,7 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// One client's part of operational transform, without the text: typing needs only its length.
+/// The operational transform of one client, without the text: typing needs only its length.
 struct Typist {
   var id = ""
   private var synchronizer = ClientSynchronizer(epoch: "", revision: 0)

@@ -27,7 +27,7 @@ extension Gateway {
     public let body: [UInt8]
   }
 
-  /// Finds the link that a key opens; `nil` if there is none.
+  /// Finds the link that a key opens; `nil` if missing.
   public func openLink(
     _ key: String, then proceed: @escaping (Result<OpenedLink?, StoreError>) -> Void
   ) {
@@ -36,7 +36,7 @@ extension Gateway {
     }
   }
 
-  /// Finds the note published under a name; `nil` if there is none, or names are not offered.
+  /// Finds the note published under a name; `nil` if missing, or names are not offered.
   public func openName(
     _ name: ReadableName, then proceed: @escaping (Result<OpenedLink?, StoreError>) -> Void
   ) {

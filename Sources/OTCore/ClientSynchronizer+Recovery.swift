@@ -23,7 +23,7 @@ extension Synchronizer {
 
   /// Makes a refused change ready to be sent again.
   ///
-  /// - Returns: The change to send; `nil` if there is none, or without a connection.
+  /// - Returns: The change to send; `nil` if missing, or without a connection.
   public mutating func release() -> Change? {
     if isHeld { queue[0].state = .waiting }
     return send()

@@ -53,7 +53,7 @@ extension Document {
   /// Exchanges the leaf for a later one below the same node, if that contains a position, its end
   /// included: the edits of one operation proceed from leaf to leaf.
   ///
-  /// - Returns: `false` if there is none. Nothing changes then.
+  /// - Returns: `false` if missing. Nothing changes then.
   /// - Complexity: O(log *n*).
   mutating func moveLeaf(forwardTo position: Int) -> Bool {
     let height = root.height

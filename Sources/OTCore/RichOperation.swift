@@ -19,7 +19,7 @@ public struct RichOperation: Sendable, Hashable {
 
   /// The operation on the text.
   public internal(set) var text: TextOperation
-  /// The formatting; `nil` if there is none.
+  /// The formatting; `nil` if missing.
   public internal(set) var format: Format?
 
   /// Creates an operation without formatting; its inserted text has no attributes.

@@ -158,7 +158,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   /// - Parameters:
   ///   - document: The present text.
   ///   - selection: The present selection, which redo restores.
-  /// - Returns: The step to apply; `nil` if there is none.
+  /// - Returns: The step to apply; `nil` if missing.
   /// - Throws: `lengthMismatch` if the history's text has another length.
   public mutating func undo(
     on document: Operation.Content, selection: Selection? = nil
@@ -171,7 +171,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   /// - Parameters:
   ///   - document: The present text.
   ///   - selection: The present selection, which undo restores.
-  /// - Returns: The step to apply; `nil` if there is none.
+  /// - Returns: The step to apply; `nil` if missing.
   /// - Throws: `lengthMismatch` if the history's text has another length.
   public mutating func redo(
     on document: Operation.Content, selection: Selection? = nil

@@ -4,7 +4,7 @@
 /// A storage belongs to one client at a time. To the server, two clients with the same storage
 /// would be one client, and it would end the older connection.
 public protocol ClientStorage: Sendable {
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key; `nil` if missing.
   func read(_ key: String) async throws -> [UInt8]?
 
   /// Writes a value atomically, replacing the former one: after a crash the storage contains either
@@ -25,7 +25,7 @@ public actor MemoryStorage: ClientStorage {
   /// Creates an empty storage.
   public init() {}
 
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key; `nil` if missing.
   public func read(_ key: String) -> [UInt8]? { values[key] }
 
   /// Writes a value, replacing the former one.

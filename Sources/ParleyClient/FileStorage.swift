@@ -46,7 +46,7 @@ public final class FileStorage: ClientStorage {
 
   deinit { close(lock) }
 
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key; `nil` if missing.
   public func read(_ key: String) async throws -> [UInt8]? {
     try await run { () throws(Failure) in try self.contents(of: self.path(of: key)) }
   }

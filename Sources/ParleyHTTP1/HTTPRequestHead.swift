@@ -5,7 +5,7 @@ public struct HTTPRequestHead: Sendable {
   /// The normalized path: it begins with `/`, has no empty segments and no segments `.` or `..`,
   /// and percent-encodes only characters that require it. `*` denotes the whole server.
   public internal(set) var path: String
-  /// The part after the `?`, as received; empty if there is none.
+  /// The part after the `?`, as received; empty if missing.
   public internal(set) var query: String
   /// The requested host, with a port if given: from an absolute target, otherwise from the host
   /// field; empty without either.

@@ -1,6 +1,6 @@
 /// The YAML front matter between two lines of dashes, at the beginning of a text.
 enum FrontMatter {
-  /// Returns the `title`; `nil` if there is none, or the front matter has no end.
+  /// Returns the `title`; `nil` if missing, or the front matter has no end.
   static func title(in text: [UInt8], linesMax: Int) -> String? {
     guard text.starts(with: Array("---\n".utf8)) else { return nil }
     var title: String?

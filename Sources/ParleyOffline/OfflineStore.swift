@@ -38,7 +38,7 @@ public final class OfflineStore: ClientStorage, Sendable {
 
   // MARK: ClientStorage
 
-  /// Returns the value of a key; `nil` if there is none.
+  /// Returns the value of a key; `nil` if missing.
   public func read(_ key: String) async throws -> [UInt8]? {
     try await run { (file) throws(OfflineStoreError) in
       try file.query("SELECT value FROM client WHERE key = ?").rows([.text(key)]) { $0.bytes(0) }

@@ -82,7 +82,7 @@ public protocol AccountsSource: Sendable {
 
 /// The app's storage on the device: JSON of models and lists, by name.
 public protocol CubitStorage: Sendable {
-  /// Returns the value stored under a name; `nil` if there is none.
+  /// Returns the value stored under a name; `nil` if missing.
   func read(_ name: String) async -> [UInt8]?
   /// Stores a value, replacing the former one.
   func write(_ value: [UInt8], for name: String) async
@@ -97,7 +97,7 @@ public actor MemoryCubitStorage: CubitStorage {
   /// Creates an empty storage.
   public init() {}
 
-  /// Returns the value stored under a name; `nil` if there is none.
+  /// Returns the value stored under a name; `nil` if missing.
   public func read(_ name: String) -> [UInt8]? { values[name] }
   /// Stores a value.
   public func write(_ value: [UInt8], for name: String) { values[name] = value }

@@ -2,7 +2,7 @@ import ParleyDialectModels
 import ParleyJSON
 
 extension CubitStorage {
-  /// Returns a stored list; `nil` if there is none, or if an element cannot be decoded.
+  /// Returns a stored list; `nil` if missing, or if an element cannot be decoded.
   func list<Model: JSONModel>(_ name: String) async -> [Model]? {
     guard let bytes = await read(name), let elements = JSONValue(bytes)?.elements else {
       return nil

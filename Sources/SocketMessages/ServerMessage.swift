@@ -187,7 +187,7 @@ public enum ServerMessage: Sendable, Equatable {
     /// The change that created the revision, for resuming from it; `nil` at revision 0.
     public var change: ChangeName?
     /// The last change in the log of the client that the join's unanswered change names; its
-    /// sequence is 0 if there is none. If the unanswered change is later, it will never be stored
+    /// sequence is 0 if missing. If the unanswered change is later, it will never be stored
     /// as it was sent. `nil` if the join named none, or if the server cannot promise it.
     public var settled: ChangeName?
     /// The client's rights.

@@ -38,7 +38,7 @@ struct CommandWords {
     }
   }
 
-  /// Returns the only operand; throws if there is none, or more than one.
+  /// Returns the only operand; throws if missing, or more than one.
   func operand(_ what: String) throws(UsageError) -> String {
     guard operands.count == 1, let operand = operands.first else {
       throw UsageError("expected \(what), got \(operands.count) of them")

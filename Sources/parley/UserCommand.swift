@@ -138,7 +138,7 @@ enum UserCommand {
     return file
   }
 
-  /// Returns the file of users in `--file`, else in the configuration; `nil` if there is none.
+  /// Returns the file of users in `--file`, else in the configuration; `nil` if missing.
   private static func fileIfAny(_ words: CommandWords) throws -> String? {
     guard let file = words.options["file"] else { return try words.configuration().usersFile }
     guard words.settings.isEmpty else {

@@ -6,7 +6,7 @@ import Testing
 struct SummaryTests {
   /// Words that begin a summary without a subject.
   private static let headless: Set<Substring> = [
-    "What", "Who", "Whose", "Whoever", "Those", "One", "Somebody", "RejectingDelegate", "Everybody",
+    "What", "Who", "Whose", "Whoever", "Those", "One", "Somebody", "Nobody", "Everybody",
     "As",
     "By", "How", "When", "Where", "Which", "None",
   ]

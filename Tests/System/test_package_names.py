@@ -25,7 +25,7 @@ def resolve(folder, targets):
     for name in targets:
         write_package(
             folder / f"other-{name}", name,
-            f'products: [.library(name: "{name}", targets: ["{name}"])], targets: [.target(name: "{name}")]',
+            f'products: [.`library`(name: "{name}", targets: ["{name}"])], targets: [.target(name: "{name}")]',
         )  # fmt: skip
         dependencies.append(f'.package(path: "../other-{name}")')
         products.append(f'.product(name: "{name}", package: "other-{name}")')

@@ -113,7 +113,7 @@ public final class SelfSignedTokens: OwnTokens {
     JWTPolicy.RequiredClaim(turnClaim, "\(turn)")
   }
 
-  /// Returns the turn in a token; 0, which is valid in no session, if there is none.
+  /// Returns the turn in a token; 0, which is valid in no session, without one.
   func turn(of token: String) throws(AuthenticationError) -> Int {
     let text = try authenticator.claims(of: token).noted(Self.turnClaim)?.text
     return text.flatMap { Int32($0) }.map(Int.init) ?? 0

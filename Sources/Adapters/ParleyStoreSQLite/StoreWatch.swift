@@ -30,7 +30,7 @@ struct StoreWatch {
   private var log: FileIdentity?
   /// The size of the log's file at the last update, in bytes.
   private(set) var logBytes = 0
-  /// The difference found by the last update, with the remedy; `nil` if there is none.
+  /// The difference found by the last update, with the remedy; `nil` if missing.
   private(set) var problem: String?
 
   /// Creates a watch of the files of an open store.

@@ -4,7 +4,7 @@ public import ParleyWebSocketFrames
 
 /// A transport for WebSocket and HTTP on one port, plain or with TLS as set up by libwebsockets.
 ///
-/// One thread accepts and owns every connection (see `Loop`). Only this thread calls the delegate,
+/// A single thread accepts and owns every connection (see `Loop`). Only this thread calls the delegate,
 /// and `send`, `close`, `respond` and `queuedBytes` may be called only on it. The requirements of
 /// `TransportControl` may be called from any other thread.
 ///

@@ -19,7 +19,7 @@ public final class LoopMailbox: Sendable {
     var isWoken = false
     /// Whether the owner has to be notified, not only the transport.
     var isForOwner = false
-    /// The descriptor that wakes the loop; -1 while there is none.
+    /// The descriptor that wakes the loop; -1 while missing.
     var wakeUp: Int32 = -1
   }
 

@@ -8,7 +8,7 @@
   ///                                ├─ PollThread ────┤
   ///     caller ◀─receive─ inbox ◀──┘                 └── socket
   ///
-  /// One thread serves all sockets of a process, and waits for them with `poll`. Received messages
+  /// A single thread serves all sockets of a process, and waits for them with `poll`. Received messages
   /// that the caller has not read are limited by ``inboxBytesMax``: beyond it, reading stops, which
   /// slows the server down. Unsent messages are limited by ``outgoingBytesMax``: beyond it, the
   /// connection is ended.

@@ -9,7 +9,7 @@ enum NoteJSON {
   ///
   /// - Parameters:
   ///   - deletedAgeMax: Milliseconds for which deleted notes are retained.
-  ///   - next: The start of the next page; `nil` if there is none.
+  ///   - next: The start of the next page; `nil` if missing.
   ///   - isCut: Whether there are further notes, which the response leaves out.
   static func list(
     _ notes: some Sequence<NoteSummary>, for identity: Identity, mayCreate: Bool,

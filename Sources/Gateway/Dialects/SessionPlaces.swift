@@ -9,7 +9,7 @@ package import ParleyGatewayPorts
 ///     enter ─▶ unidentified ── identify ─▶ identified ─▶ leave
 ///                  └── leave: ended, expired, or replaced by a new session
 ///
-/// When no slot is free, a new session replaces the oldest unidentified session of the party with
+/// Without a free slot, a new session replaces the oldest unidentified session of the party with
 /// the most unidentified sessions. An identified session is never replaced.
 package struct SessionPlaces: Sendable {
   /// The reason that a session gets no slot.

@@ -30,7 +30,7 @@ package struct Resource: Sendable {
     /// The names in the path, decoded; `nil` for a name with invalid encoding.
     let names: [String?]
 
-    /// The first name; empty if there is none, or its encoding is invalid.
+    /// The first name; empty if missing, or its encoding is invalid.
     var name: String { (names.first ?? nil) ?? "" }
 
     /// Whether the encoding of the first name is invalid.

@@ -129,7 +129,7 @@ final class Links: Part {
     let token: String
   }
 
-  /// Opens the link with a key; `nil` if there is none.
+  /// Opens the link with a key; `nil` if missing.
   func open(_ key: String, then proceed: @escaping (StoreOutcome<Opened?>) -> Void) {
     ask(.links(.open(key: key, now: dependencies.clock.now)), under: .token, \.opened) {
       [self] outcome in
@@ -226,7 +226,7 @@ extension LinkReply {
     if case .ended(let links) = self { links } else { nil }
   }
 
-  /// The link with a key; `.some(nil)` if there is none.
+  /// The link with a key; `.some(nil)` if missing.
   fileprivate var opened: (link: NoteLink, title: String)?? {
     switch self {
     case .link(let link, let title): .some((link, title))

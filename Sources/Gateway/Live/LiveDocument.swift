@@ -60,10 +60,10 @@ package struct LiveDocument {
     case duplicatePending
     /// The base precedes the entries in memory: prepend `after < revision <= through`, retry.
     case needsHistory(after: Int, through: Int)
-    /// Not appended; nothing has changed. The changes since the base have more components than one
+    /// The change was not appended. The changes since the base have more components than one
     /// change may be rebased over: the author has to rebase it.
     case tooMuchHistory
-    /// Not appended; nothing has changed.
+    /// The change was not appended, for another reason.
     case refused(Refusal)
   }
 

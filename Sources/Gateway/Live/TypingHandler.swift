@@ -19,7 +19,7 @@ public struct TypingChange: Sendable, Equatable {
 
 /// A registry of the people who type in rooms. Times are milliseconds of uptime.
 public protocol TypingHandler: AnyObject {
-  /// Records that a person types on a connection; returns the change, `nil` if there is none.
+  /// Records that a person types on a connection; returns the change, `nil` if missing.
   func begin(_ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64)
     -> TypingChange?
   /// Records that the person on a connection has stopped; returns the change.

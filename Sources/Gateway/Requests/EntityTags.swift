@@ -8,7 +8,7 @@ package struct EntityTags: Sendable, Equatable {
   private var tags: [String] = []
   private var isAny = false
 
-  /// Reads a header; `nil` if there is none.
+  /// Reads a header; `nil` if missing.
   package init?(_ header: String?) {
     guard let header else { return nil }
     var rest = header.utf8[...]

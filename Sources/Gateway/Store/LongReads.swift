@@ -55,7 +55,7 @@ struct LongReads {
 
   /// Ends a read that was answered or cancelled.
   ///
-  /// - Returns: The start of the stranger's next read; `nil` if there is none.
+  /// - Returns: The start of the stranger's next read; `nil` if missing.
   /// - Complexity: O(1), and O(*n*) in the stranger's waiting reads.
   mutating func end(_ request: RequestID) -> (() -> Void)? {
     guard let found = strangers.removeValue(forKey: request) else { return nil }

@@ -80,7 +80,7 @@ package struct StoreBacklog: Sendable {
     return low < begun.count && begun[low].number == number
   }
 
-  /// Returns the milliseconds that the oldest piece of work has waited; 0 if there is none.
+  /// Returns the milliseconds that the oldest piece of work has waited; 0 if missing.
   package func wait(at uptime: Int64) -> Int64 {
     first < begun.count ? max(0, uptime - begun[first].uptime) : 0
   }

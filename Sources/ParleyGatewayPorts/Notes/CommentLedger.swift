@@ -21,7 +21,7 @@ public protocol CommentLedger {
 
   /// Returns all comments, unordered.
   func comments() throws(StoreError) -> [Comment]
-  /// Returns the comment with an id; `nil` if there is none.
+  /// Returns the comment with an id; `nil` if missing.
   func comment(_ id: CommentID) throws(StoreError) -> Comment?
   /// Returns the number of comments.
   func count() throws(StoreError) -> Int

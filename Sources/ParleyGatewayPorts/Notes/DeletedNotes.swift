@@ -35,7 +35,7 @@ public enum DeletedRequest: Sendable {
   /// Restores a note with its log and epoch, so that a client that was offline can continue. Fails
   /// with `unknownDocument` if no deleted note has the id, with `exists` if another note has it.
   case bringBack(id: DocumentID)
-  /// Removes a deleted note permanently. Fails with `unknownDocument` if there is none.
+  /// Removes a deleted note permanently. Fails with `unknownDocument` if it does not exist.
   case remove(id: DocumentID)
   /// Permanently removes at most `limit` notes that were deleted before a time, the oldest first.
   case removeOlder(than: Timestamp, limit: Int)

@@ -35,7 +35,7 @@ public struct RequestHead: Sendable {
   public var method: String
   /// The path as sent: percent-encoded, without the query.
   public var path: String
-  /// The query after the `?`; empty if there is none.
+  /// The query after the `?`; empty if missing.
   public var query: String
   /// The headers, with names in lower case. The values of a repeated header are joined with `, `.
   public var headers: [String: String]

@@ -41,7 +41,7 @@ public protocol UserSource: AnyObject, Sendable {
   var generation: Int { get }
   /// Reads changes. Called about once a second on the gateway's loop.
   func refresh(now: Timestamp)
-  /// Returns the user with an id; `nil` if there is none.
+  /// Returns the user with an id; `nil` if missing.
   func user(_ id: String) -> User?
   /// Returns the user if the password is correct. The call may be slow, and takes the same time for
   /// an unknown user, so it runs on a separate thread.

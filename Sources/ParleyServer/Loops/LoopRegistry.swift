@@ -10,7 +10,7 @@ final class LoopRegistry: Sendable {
     var gateway = GatewaySummary()
     var store = StoreMetrics()
     var refused = RefusedConnections()
-    /// The load of the login queue, which only the first loop has; `nil` if there is none.
+    /// The load of the login queue, which only the first loop has; `nil` if missing.
     var logins: LoginThread.Load?
     var connections = 0
   }

@@ -8,7 +8,7 @@ struct ProviderDescription: Sendable, Equatable {
   let tokenAddress: String
   /// The address of the provider's public keys.
   let keysAddress: String
-  /// The address of additional claims about a user; `nil` if there is none.
+  /// The address of additional claims about a user; `nil` if missing.
   let userInfoAddress: String?
   /// Whether the client secret is sent in the body instead of a header.
   let takesSecretInBody: Bool

@@ -24,7 +24,7 @@ struct ProviderSettings: Sendable {
   let clockSkewMilliseconds: Int64
   let sessionMilliseconds: Int64
   let timeoutMilliseconds: Int
-  /// The file of users, which contains the groups that settings name; `nil` if there is none.
+  /// The file of users, which contains the groups that settings name; `nil` if missing.
   var users: UserFile?
 
   /// The path to which the provider redirects browsers back.
@@ -129,7 +129,7 @@ extension ProviderSettings {
   private func isSubject(_ claim: String) -> Bool { claim.utf8.elementsEqual("sub".utf8) }
   private func isEmail(_ claim: String) -> Bool { claim.utf8.elementsEqual("email".utf8) }
 
-  /// Returns the verified email address in lower case; `nil` if there is none.
+  /// Returns the verified email address in lower case; `nil` if missing.
   private func verifiedAddress(in claims: JSONFields) -> String? {
     let flag = claims["email_verified"]
     guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),

@@ -17,7 +17,7 @@ extension Configuration {
       ?? NATSAddress(url).map(BrokerPlace.nats)
   }
 
-  /// Starts connecting to the broker; `nil` if there is none.
+  /// Starts connecting to the broker; `nil` if missing.
   ///
   /// - Parameters:
   ///   - secret: A secret that all gateways on the store share.

@@ -52,7 +52,7 @@ extension Configuration {
     }
   }
 
-  /// Opens the word index for reading; `nil` if there is none.
+  /// Opens the word index for reading; `nil` if missing.
   func indexForReading() throws -> (any SearchIndex)? {
     switch place {
     case .file(let path): try SQLiteSearchIndex(reading: path)

@@ -29,7 +29,7 @@ package struct SessionCookie: Sendable {
   /// Whether the request's browser has a session cookie.
   func isKept(by head: RequestHead) -> Bool { cookies.value(of: Self.name, in: head) != nil }
 
-  /// Returns the refresh token in a request's body, else in its cookie; `nil` if there is none.
+  /// Returns the refresh token in a request's body, else in its cookie; `nil` if missing.
   func token(_ inBody: String?, _ head: RequestHead) -> (token: String, isKept: Bool)? {
     if let inBody { return (inBody, false) }
     guard isOwnPage(head), let kept = cookies.value(of: Self.name, in: head) else {

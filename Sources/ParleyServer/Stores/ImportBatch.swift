@@ -75,7 +75,7 @@ struct EarlierNotes {
     Place(folder: note.folder, title: ExactName(note.title))
   }
 
-  /// Removes and returns a note with the folder, title and text of a draft; `nil` if there is none.
+  /// Removes and returns a note with the folder, title and text of a draft; `nil` if missing.
   ///
   /// - Complexity: O(*n*) in the texts of notes with this folder and title.
   mutating func take(_ draft: NoteImport.Draft) -> NoteSummary? {

@@ -183,7 +183,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// The reason why the store rejects writes although no commit has failed; `nil` if there is none.
+  /// The reason why the store rejects writes although no commit has failed; `nil` if missing.
   package var problem: String? { state.withLock { $0.metrics.state.problem } }
 
   /// Performs the queued requests, then stops the threads; returns when they have ended. Requests

@@ -9,7 +9,7 @@ public struct ServiceManager: Sendable {
   package let watchdogMicroseconds: Int64?
   private let path: String
 
-  /// Finds the manager in the environment; `nil` if there is none.
+  /// Finds the manager in the environment; `nil` if missing.
   public init?(environment: [String: String]) {
     guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@"),
       path.utf8.count > 1, path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path)

@@ -15,7 +15,7 @@ import { threadsOf } from "../comments/comments.js";
  *
  * @param {Answer} answer
  * @param {number} revision
- * @param {number} end When the next revision was made, in milliseconds; Infinity if there is none.
+ * @param {number} end When the next revision was made, in milliseconds; Infinity if missing.
  * @returns {Thread[]}
  */
 export function threadsAt({ epoch, comments }, revision, end) {

@@ -9,7 +9,7 @@ struct SessionFence {
 
 /// Sessions of clients. A new session fences out changes that another node is still appending.
 ///
-/// One statement begins the sessions for all notes of a batch. It locks the notes in the order of
+/// A single statement begins the sessions for all notes of a batch. It locks the notes in the order of
 /// their numbers until it ends: a running append ends before it, and a later append sees the new
 /// session.
 struct SessionFences {

@@ -224,7 +224,7 @@ final class PusherDialect: ConnectionDialect {
       info: rooms.description(of: profile.personID, in: room) ?? ["name": JSONValue(profile.name)])
   }
 
-  /// Sends the last event of a cache channel after it was read, or reports that there is none.
+  /// Sends the last event of a cache channel after it was read, or reports that it has none.
   func answer(_ id: ConnectionID, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
     guard let link = links[id], link.connection.isOpen,
       // It is `nil` if a later event was already sent, or the client has left the channel.

@@ -18,7 +18,7 @@ import SocketMessages
 ///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
 ///                                    ◀─ x.8, x.9
 ///
-/// Where tokens are checked, the id alone is not sufficient: missed events are sent after the same
+/// The id alone is not sufficient if tokens are checked: missed events are sent after the same
 /// user has authenticated, with `token` beside the id or by `authenticate`.
 extension SocketIODialect {
   /// Handles a CONNECT from a client of protocol generation 4.
@@ -76,7 +76,7 @@ extension SocketIODialect {
     byRecovery[recovery.id] = link
   }
 
-  /// Returns the session that a client can resume; `nil` if there is none.
+  /// Returns the session that a client can resume; `nil` if missing.
   private func recoverable(
     _ recoveryID: String, _ offset: String?, by link: SocketIOLink
   ) -> SocketIOLink? {
