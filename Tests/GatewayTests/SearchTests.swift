@@ -63,8 +63,12 @@ struct SearchTests {
     #expect(try found("q=x&limit=1", token: "few") == (["few-1"], true))
     #expect(try found("q=x&limit=2", token: "few") == (["few-1", "few-2"], false))
     #expect(try found("q=x&limit=50", token: "reader").isCut)
-    // Two steps and the excerpts, however many notes there are.
     #expect(rig.searches.count == 3 + 3 + 2)
+    // The first step finds as many notes as are asked for, and does not see the next one.
+    fill(["few-1"] + (0..<199).map { "secret-\($0)" } + ["few-2"])
+    #expect(try found("q=x&limit=1", token: "few") == (["few-1"], true))
+    // Two steps and the excerpts, however many notes there are.
+    #expect(rig.searches.count == 3 + 3 + 2 + 3)
   }
 
   @Test("the answer has marks as ranges")

@@ -44,6 +44,20 @@ struct ServerEditTests {
     #expect(text == "second")
   }
 
+  @Test("an edit whose outcome is unknown is answered so", arguments: [false, true])
+  func unknownOutcome(isStored: Bool) {
+    #expect(rig.answer(replace("first"))?.status == 200)
+    rig.isStepwise = true
+    let edit = replace("second")
+    _ = rig.endTurn()
+    rig.losesAnswers(afterDoing: isStored)
+    #expect(rig.answer(edit)?.status == 503)
+    #expect(rig.answer(edit)?.body.contains("it is unknown whether the edit was stored") ?? false)
+    rig.isStepwise = false
+    #expect(rig.answer(replace("third"))?.body == #"{"revision":\#(isStored ? 3 : 2)}"#)
+    #expect(text == "third")
+  }
+
   @Test("the revision that an edit expects is the newest, what is being committed included")
   func expectedRevision() {
     #expect(rig.answer(replace("first"))?.status == 200)

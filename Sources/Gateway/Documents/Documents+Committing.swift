@@ -153,7 +153,7 @@ extension Documents {
     let isUnknown = error.isUnknownOutcome && !(room.live?.isShared ?? false)
     guard let fallen = room.live?.commitFailed() else { return }
     settleAll(in: room)
-    refuseFallen(fallen, in: room, tellsFollowers: !isUnknown)
+    refuseFallen(fallen, in: room, isUnknown: isUnknown)
     endLeaving(room)
     guard isUnknown || !error.isRetryable else {
       admitWaiting(room)
@@ -182,16 +182,22 @@ extension Documents {
     delivery.measure(changes)
   }
 
-  /// Refuses the changes of a failed commit, and the changes based on it.
-  private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, tellsFollowers: Bool) {
+  /// Refuses the changes of a failed commit, and the changes based on it. If it is unknown whether
+  /// the log contains them, followers are not refused.
+  private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, isUnknown: Bool) {
     for entry in fallen {
       if let edit = room.changes.takeEdit(entry.revision) {
         respond(
           edit.request,
-          .problem(503, .unavailable, "the edit could not be stored now; try again later"))
+          .problem(
+            503, .unavailable,
+            isUnknown
+              ? "it is unknown whether the edit was stored; read the note before you send the edit"
+                + " again, or use an Idempotency-Key"
+              : "the edit could not be stored now; try again later"))
       }
     }
-    guard tellsFollowers else { return }
+    guard !isUnknown else { return }
     for subscription in room.subscriptions {
       let connection = subscription.connection
       for entry in fallen where entry.client == connection.client {

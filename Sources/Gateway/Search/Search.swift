@@ -164,7 +164,7 @@ final class Search: Part {
     }
     work.scanned += ids.count
     let hasMore = ids.count == work.asked
-    if hasMore, work.found.count < work.limit, work.scanned < Self.scanMax {
+    if hasMore, !work.isCut, work.scanned < Self.scanMax {
       work.asked = Self.scanMax - work.scanned
       self.work[request] = work
       board.search(request, work.step, under: work.right)

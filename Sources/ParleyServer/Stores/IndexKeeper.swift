@@ -133,6 +133,7 @@ package struct IndexKeeper {
         nextPiece = now + (end - begin) + min(end - begin, 1_000)
       }
       index.upkeep()
+      reported = ""
     } catch {
       recover(from: error, at: now)
     }
