@@ -18,9 +18,9 @@ extension Gateway {
     case .catchUp(let id, let connection):
       documents.delivery.readForCatchUp(id, connection, reply.outcome(of: \.entries), ticket)
     case .documentPage(let reading):
-      documents.readPage(reading, reply.outcome(of: \.entries), ticket)
+      documents.pages.finish(reading, reply.outcome(of: \.entries), ticket)
     case .making(let id, let messageID):
-      documents.made(for: id, messageID: messageID, reply.outcome(of: \.making))
+      native.creation.finish(for: id, messageID: messageID, reply.outcome(of: \.making))
     case .publication(let work): rooms.published(work, reply.outcome(of: \.publication))
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: \.recovery))
     case .repeatedRecovery(let work): rooms.finish(work, reply.outcome(of: \.recovery))

@@ -29,11 +29,16 @@ struct GatewayPartTests {
     ],
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
     "Documents": [
-      "Documents/Delivery", "Documents/People", "Documents/State", "Live", "Store", "Switchboard",
-      "Values",
+      "Documents/Delivery", "Documents/Followers", "Documents/Pages", "Documents/People",
+      "Documents/Refusals", "Documents/State", "Live", "Store", "Switchboard", "Values",
     ],
     "Documents/Delivery": ["Documents/People", "Documents/State", "Live", "Store", "Switchboard"],
+    "Documents/Followers": [
+      "Documents/Delivery", "Documents/People", "Documents/State", "Live", "Store", "Switchboard",
+    ],
+    "Documents/Pages": ["Live", "Store", "Switchboard"],
     "Documents/People": ["Live", "Nodes", "Switchboard"],
+    "Documents/Refusals": ["Documents/Pages", "Documents/State", "Live", "Switchboard"],
     "Documents/State": ["Live", "Nodes", "Store", "Values"],
     "Files": ["Access", "Store", "Switchboard", "Values"],
     "Folders": ["Access", "Documents", "Requests", "Rooms", "Store", "Switchboard"],

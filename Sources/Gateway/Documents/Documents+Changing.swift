@@ -22,10 +22,11 @@ extension Documents {
         nil
       }
     if let (code, words) = reason {
-      return refuse(submission.sequence, code, words, of: room.id, ref: messageID, to: connection)
+      return refusals.refuse(
+        submission.sequence, code, words, of: room.id, ref: messageID, to: connection)
     }
     guard isTaken || hasRoom(for: submission, in: room) else {
-      return refuseForBacklog(submission, messageID: messageID, subscription)
+      return refusals.refuseForBacklog(submission, messageID: messageID, subscription)
     }
     let change = WaitingWork.change(connection.id, messageID: messageID, submission)
     guard mayBegin(change, in: room) else { return wait(change, in: room, connection) }
@@ -34,7 +35,7 @@ extension Documents {
     if isBarred, let live = room.live,
       submission.sequence >= live.nextSequence(of: connection.client)
     {
-      return refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      return refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
     }
     var submission = submission
     submission.session = subscription.session
@@ -51,7 +52,9 @@ extension Documents {
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
-      took(submission.operation, of: submission.client, in: room)
+      room.changes.add(
+        submission.operation, of: submission.client, at: dependencies.clock.microseconds,
+        to: &backlog)
       people.noteAct(of: subscription)
       commit(room)
     case .duplicatePending:
@@ -68,12 +71,14 @@ extension Documents {
         of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
       guard let live = room.live, live.durableRevision - after <= settings.lagRevisionsMax else {
-        return refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        return refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
       }
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       readHistory(of: room, after: after, through: through)
-    case .tooMuchHistory: refuseForWantOfHistory(submission, messageID: messageID, subscription)
-    case .refused(let refusal): refuse(submission, refusal, messageID: messageID, subscription)
+    case .tooMuchHistory:
+      refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
+    case .refused(let refusal):
+      refusals.refuse(submission, refusal, messageID: messageID, subscription)
     }
   }
 
@@ -88,41 +93,10 @@ extension Documents {
       historyComponentsMax: settings.historyComponentsMax)
   }
 
-  func refuse(
-    _ submission: LiveDocument.Submission, _ refusal: LiveDocument.Refusal, messageID: String,
-    _ subscription: Subscription
-  ) {
-    let (code, message) = refusal.words(sequence: submission.sequence)
-    refuse(
-      submission.sequence, code, message, of: subscription.room.id, ref: messageID,
-      to: subscription.connection)
-  }
-
-  func refuseForWantOfHistory(
-    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
-  ) {
-    refuse(
-      submission.sequence, .historyGone,
-      "the changes since the base revision are no longer kept, or too many; join again and rebase",
-      of: subscription.room.id, ref: messageID, to: subscription.connection)
-  }
-
-  /// Refuses a change that was made in another epoch.
-  func refuseForItsEpoch(
-    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
-  ) {
-    refuse(
-      sequence, .epochChanged, "the document has another history now; join it again and rebase",
-      of: id, ref: ref, to: connection)
-  }
-
-  /// Refuses a change with an error, and counts the refusal.
-  func refuse(
-    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
-    retryAfter: Int? = nil, to connection: Connection
-  ) {
-    metrics.changesRefused[code.rawValue, default: 0] += 1
-    connection.dialect.refuse(
-      sequence, code, message, of: id, ref: ref, retryAfter: retryAfter, to: connection)
+  /// Whether the backlog has capacity for a client's change. A repeated change always passes.
+  func hasRoom(for submission: LiveDocument.Submission, in room: DocumentRoom) -> Bool {
+    guard backlog.isFull else { return true }
+    guard submission.isResendable, let live = room.live else { return false }
+    return submission.sequence < live.nextSequence(of: submission.client)
   }
 }

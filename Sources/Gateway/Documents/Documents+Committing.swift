@@ -136,7 +136,7 @@ extension Documents {
   func proceed(_ room: DocumentRoom) {
     let window = settings.windowEntries(forFollowers: room.subscriptions.count)
     room.live?.trim(keeping: window, forBases: Self.basesMax)
-    endLeaving(room)
+    followers.endLeaving(room)
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)
@@ -152,9 +152,9 @@ extension Documents {
     failed(error)
     let isUnknown = error.isUnknownOutcome && !(room.live?.isShared ?? false)
     guard let fallen = room.live?.commitFailed() else { return }
-    settleAll(in: room)
-    refuseFallen(fallen, in: room, isUnknown: isUnknown)
-    endLeaving(room)
+    room.changes.takeAll(from: &backlog)
+    refusals.refuseFallen(fallen, in: room, isUnknown: isUnknown)
+    followers.endLeaving(room)
     guard isUnknown || !error.isRetryable else {
       admitWaiting(room)
       storeEpoch(of: room)
@@ -176,41 +176,9 @@ extension Documents {
   /// Records the latency of a document's oldest changes, from their arrival until now.
   private func measure(_ count: Int, in room: DocumentRoom) {
     metrics.changesAccepted += count
-    let changes = settle(count, in: room)
+    let changes = room.changes.take(count, from: &backlog)
     let now = dependencies.clock.microseconds
     for change in changes { metrics.acknowledgement.record(now - change.arrival) }
     delivery.measure(changes)
-  }
-
-  /// Refuses the changes of a failed commit, and the changes based on it. If it is unknown whether
-  /// the log contains them, followers are not refused.
-  private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, isUnknown: Bool) {
-    for entry in fallen {
-      if let edit = room.changes.takeEdit(entry.revision) {
-        respond(
-          edit.request,
-          .problem(
-            503, .unavailable,
-            isUnknown
-              ? "it is unknown whether the edit was stored; read the note before you send the edit"
-                + " again, or use an Idempotency-Key"
-              : "the edit could not be stored now; try again later"))
-      }
-    }
-    guard !isUnknown else { return }
-    for subscription in room.subscriptions {
-      let connection = subscription.connection
-      for entry in fallen where entry.client == connection.client {
-        guard let messageID = subscription.messageIDs.removeValue(forKey: entry.revision) else {
-          continue
-        }
-        refuse(
-          entry.sequence, .unavailable,
-          room.live?.isShared ?? false
-            ? "the change could not be stored now; send it again"
-            : "the change could not be written to disk and is not in the document; send it again",
-          of: room.id, ref: messageID, to: connection)
-      }
-    }
   }
 }

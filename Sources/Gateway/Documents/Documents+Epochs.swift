@@ -35,7 +35,7 @@ extension Documents {
         // would discard changes that no other client has.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
           guard let connection = connections[id], connection.isReady else { continue }
-          turnAway(
+          connection.dialect.turnAway(
             connection, .unavailable, "the document cannot be given a new epoch now; try again",
             ref: messageID)
         } else {
@@ -62,7 +62,7 @@ extension Documents {
       if case .change(let id, let messageID, let submission) = waiting,
         let connection = connections[id], connection.dialect.traits.knowsEpochs
       {
-        refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
+        refusals.refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
       } else {
         room.waiting.append(waiting)
       }

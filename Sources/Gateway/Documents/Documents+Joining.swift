@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Joining and leaving documents.
+/// Requests to follow documents, and to read pages of their changes.
 extension Documents {
   /// Handles a connection's request to follow a document.
   func join(
@@ -24,7 +24,7 @@ extension Documents {
     }
     guard !joining.needsNews(of: live, for: connection) else {
       guard room.waitingCount < settings.waitingMax else {
-        return turnAway(
+        return connection.dialect.turnAway(
           connection, .busy, "too many wait for this document; try again", ref: messageID)
       }
       return ask(waiting, in: room)
@@ -46,9 +46,9 @@ extension Documents {
         if joining.pages, connection.verbs(in: room).contains(.read) {
           // The client is not subscribed until it has read the missed pages. None of its changes is
           // under way: its earlier connection has ended, and this one's messages are handled.
-          if let subscription = connection.subscriptions[id] { leave(subscription) }
+          if let subscription = connection.subscriptions[id] { followers.leave(subscription) }
           connection.dialect.behind(
-            live, settled: settled(joining.unanswered, in: live, connection),
+            live, settled: followers.settled(joining.unanswered, in: live, connection),
             messageID: messageID, connection)
           return
         }
@@ -59,90 +59,28 @@ extension Documents {
       return wait(waiting, in: room, connection)
     }
     turn.spend(work)
-    finishJoin(room, joining, messageID: messageID, connection)
+    followers.join(room, joining, messageID: messageID, connection)
   }
 
-  private func finishJoin(
-    _ room: DocumentRoom, _ joining: DocumentJoining, messageID: String, _ connection: Connection
+  /// Handles a request for a page of changes.
+  func readPage(
+    _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
   ) {
-    guard let live = room.live else { return }
-    let verbs = connection.verbs(in: room)
-    guard verbs.contains(.read) else {
-      // The right was lost while the document was being loaded.
-      connection.dialect.turnAwayUnentitled(connection, ref: messageID)
-      return
-    }
-    let subscription: Subscription
-    if let old = connection.subscriptions[room.id] {
-      // Joining again resets the subscription: it continues from this reply.
-      subscription = old
-      subscription.messageIDs.removeAll()
-      subscription.isLagging = false
-      subscription.catchUpRead = nil
-      subscription.textRevision = 0
-      subscription.isFenced = false
-    } else {
-      // Check the limit again: several joins may have waited for the store at once.
-      let countMax = settings.limits.documentsPerConnectionMax
-      guard connection.subscriptions.count < countMax else {
-        turnAway(
-          connection, .tooMany,
-          "a connection may follow \(countMax) documents; leave one first", ref: messageID)
-        return
-      }
-      subscription = Subscription(connection: connection, room: room)
-      connection.subscriptions[room.id] = subscription
-      room.add(subscription)
-      people.meetNodes(in: room)
-    }
-    subscription.session = joining.session ?? live.sessionFloor
-    let wasShown = subscription.verbs.contains(.presence)
-    subscription.verbs = verbs
-    if verbs.contains(.presence) {
-      people.show(subscription)
-    } else if wasShown {
-      people.hide(subscription)
-    }
-    let sees = connection.dialect.traits.hearsOfPeople && verbs.contains(.presence)
-    let join = DocumentJoin(
-      live: live, verbs: verbs, missed: live.entries(missedSince: joining.resume),
-      settled: settled(joining.unanswered, in: live, connection),
-      others: sees ? people.namedPeople(of: room) : nil)
-    connection.dialect.joined(subscription, join, messageID: messageID)
+    guard pages.admit(to: id, messageID: messageID, connection) else { return }
+    let room = room(of: id)
+    room.use(now: dependencies.clock.uptime)
+    readPage(page, of: room, messageID: messageID, connection)
   }
 
-  /// Returns the last durable change under the client id of an unanswered change. From now on, the
-  /// unanswered change is never committed as it was sent, unless it is durable already.
-  ///
-  /// Under a former client id, a copy may still arrive on the connection of that id. Changes on
-  /// that connection are refused until it joins again; a copy arrives without a join.
-  ///
-  /// - Returns: `nil` if `unanswered` is `nil`, or if the connection belongs to another user.
-  private func settled(
-    _ unanswered: ChangeName?, in live: LiveDocument, _ connection: Connection
-  ) -> ChangeName? {
-    guard let unanswered else { return nil }
-    let last = live.lastDurableSequence(of: unanswered.clientID)
-    if last < unanswered.sequence, unanswered.clientID != connection.client,
-      let former = connectionsByClient[unanswered.clientID].flatMap({ connections[$0] })
-    {
-      guard
-        former.identity.map({ ExactName($0.user) })
-          == connection.identity.map({ ExactName($0.user) })
-      else { return nil }
-      former.subscriptions[live.id]?.isFenced = true
+  /// Continues a request for a page, or queues it.
+  func readPage(
+    _ page: HistoryPageRequest, of room: DocumentRoom, messageID: String, _ connection: Connection
+  ) {
+    let work = WaitingWork.page(connection.id, messageID: messageID, page)
+    switch pages.read(page, of: room, messageID: messageID, connection) {
+    case .document: wait(work, in: room, connection)
+    case .news: ask(work, in: room)
+    case nil: break
     }
-    return ChangeName(clientID: unanswered.clientID, sequence: last)
-  }
-
-  /// Ends a connection's subscription to a document.
-  func leave(_ subscription: Subscription) {
-    let connection = subscription.connection
-    let room = subscription.room
-    connection.subscriptions[room.id] = nil
-    if subscription.hasWaited { room.adoptChanges(of: connection) }
-    room.remove(subscription, now: dependencies.clock.uptime)
-    if subscription.verbs.contains(.presence) { people.hide(subscription) }
-    if room.subscriptions.isEmpty { people.partFromNodes(in: room) }
   }
 }

@@ -7,7 +7,7 @@ extension Documents {
   func renamed(_ id: DocumentID, to title: String) {
     guard let room = documents[id] else { return }
     room.live?.title = title
-    tell(room, title: title)
+    followers.tell(room, title: title)
   }
 
   /// Applies the new folders of notes, and notifies other nodes.
@@ -24,9 +24,9 @@ extension Documents {
   func take(_ folder: FolderPath, in room: DocumentRoom) {
     guard let live = room.live, live.folder != folder else { return }
     room.live?.folder = folder
-    let followers = room.subscriptions
-    for subscription in followers { applyRights(to: subscription) }
-    for subscription in followers where !subscription.verbs.contains(.read) {
+    let subscriptions = room.subscriptions
+    for subscription in subscriptions { followers.applyRights(to: subscription) }
+    for subscription in subscriptions where !subscription.verbs.contains(.read) {
       owner?.lostReading(subscription.connection)
     }
   }
@@ -34,7 +34,7 @@ extension Documents {
   /// Handles the deletion of a note: notifies its followers, and answers pending requests.
   func deleted(_ id: DocumentID) {
     guard let room = documents[id] else { return }
-    tell(room, isDeleted: true)
+    followers.tell(room, isDeleted: true)
     for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
     for edit in room.changes.edits.values {
       respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
@@ -45,16 +45,5 @@ extension Documents {
       connection.dialect.turnAwayFromDeleted(connection)
     }
     turnAway(room, .unknownDocument, "the note was deleted")
-  }
-
-  /// Notifies the followers whose dialect has a message for the event.
-  private func tell(_ room: DocumentRoom, title: String? = nil, isDeleted: Bool = false) {
-    let news = frame(
-      .documentChanged(.init(documentID: room.id.text, title: title, deleted: isDeleted)),
-      ref: pushID())
-    for subscription in room.subscriptions
-    where subscription.connection.dialect.traits.hearsOfPeople {
-      send(news, to: subscription.connection)
-    }
   }
 }

@@ -65,7 +65,7 @@ extension Documents {
 
   private func withdraw(_ room: DocumentRoom) -> [WithdrawnChange] {
     guard let sent = room.live?.withdraw() else { return [] }
-    let changes = settleAll(in: room)
+    let changes = room.changes.takeAll(from: &backlog)
     precondition(changes.count == sent.count, "each tentative entry counts once")
     var followers: ExactDictionary<[Subscription]> = [:]
     for subscription in room.subscriptions where !subscription.messageIDs.isEmpty {
@@ -97,19 +97,20 @@ extension Documents {
         subscription.messageIDs[revision] = messageID
       }
       room.changes.expect(change.edit, as: revision)
-      took(submission.operation, of: submission.client, at: change.arrival, in: room)
+      room.changes.add(
+        submission.operation, of: submission.client, at: change.arrival, to: &backlog)
     case .duplicate(let revision):
       // The change reached the log through another node, too; its entry acknowledges it.
       answer(change, as: revision, in: room)
     case .duplicatePending, nil: break
     case .refused(let refusal):
       if let (subscription, messageID) = change.follower {
-        refuse(submission, refusal, messageID: messageID, subscription)
+        refusals.refuse(submission, refusal, messageID: messageID, subscription)
       }
-      if let edit = change.edit { respond(edit.request, refusal) }
+      if let edit = change.edit { refusals.respond(edit.request, refusal) }
     case .tooMuchHistory, .needsHistory:
       if let (subscription, messageID) = change.follower {
-        refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
       }
       if let edit = change.edit { respond(edit.request, .baseGone) }
     }

@@ -13,7 +13,7 @@ extension Documents {
     guard !backlog.isFull else { return refuseForBacklog(edit.request) }
     let room = room(of: id)
     guard mayBegin(.edit(edit), in: room) else {
-      guard mayWait(in: room) else { return respondBusy(edit.request) }
+      guard mayWait(in: room) else { return refusals.respondBusy(edit.request) }
       room.waiting.append(.edit(edit))
       return
     }
@@ -25,7 +25,9 @@ extension Documents {
     guard let live = room.live else { return }
     guard edit.isGranted(on: live, owner) else { return respond(edit.request, .notGranted) }
     if edit.needsNews(of: live) {
-      guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
+      guard room.waitingCount < settings.waitingMax else {
+        return refusals.respondBusy(edit.request)
+      }
       return ask(.edit(edit), in: room)
     }
     if let expected = edit.expected, expected != live.headRevision {
@@ -62,10 +64,11 @@ extension Documents {
     case .accepted(let revision):
       room.changes.expect(
         edit.request.map { .init(request: $0, expected: edit.expected) }, as: revision)
-      took(operation, of: submission.client, in: room)
+      room.changes.add(
+        operation, of: submission.client, at: dependencies.clock.microseconds, to: &backlog)
       commit(room)
     case .refused(let refusal):
-      respond(edit.request, refusal)
+      refusals.respond(edit.request, refusal)
     case .tooMuchHistory: respond(edit.request, .baseGone)
     case .needsHistory(let after, let through):
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
@@ -76,12 +79,6 @@ extension Documents {
     case .duplicate, .duplicatePending, nil:
       preconditionFailure("a new client's first change is never known already")
     }
-  }
-
-  /// Answers an edit that the document refuses.
-  func respond(_ request: RequestID?, _ refusal: LiveDocument.Refusal) {
-    let (code, message) = refusal.words(sequence: 0)
-    respond(request, .problem(code == .tooLarge ? 413 : 409, code, message))
   }
 
   /// Answers the HTTP edits that have become durable.
@@ -97,7 +94,9 @@ extension Documents {
   func save(_ naming: VersionNaming, of id: DocumentID) {
     let room = room(of: id)
     guard !room.isBusy else {
-      guard room.waitingCount < settings.waitingMax else { return respondBusy(naming.request) }
+      guard room.waitingCount < settings.waitingMax else {
+        return refusals.respondBusy(naming.request)
+      }
       room.waiting.append(.version(naming))
       return
     }
@@ -108,10 +107,5 @@ extension Documents {
   func save(_ naming: VersionNaming, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
     owner?.save(naming, epoch: epoch, of: room.id)
-  }
-
-  /// Answers a request with an error: too many requests wait for the document.
-  func respondBusy(_ request: RequestID?) {
-    respond(request, .busy("too many wait for this note; try again"))
   }
 }

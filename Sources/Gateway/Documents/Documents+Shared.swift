@@ -273,23 +273,7 @@ extension Documents {
     dependencies.log.write(.error, "log not readable", [("error", error.logName)])
     room.log.end()
     failed(error)
-    for asking in read.asking {
-      switch asking {
-      case .join(let id, let messageID, _):
-        guard let connection = connections[id], connection.isReady else { continue }
-        turnAway(
-          connection, .unavailable, "the document's log cannot be read now; join again",
-          ref: messageID)
-      case .edit(let edit):
-        respond(
-          edit.request,
-          .problem(503, .unavailable, "the note's log cannot be read now; try again"))
-      case .page(let id, let messageID, _):
-        guard let connection = connections[id], connection.isReady else { continue }
-        turnAwayReader(of: room.id, connection, .unavailable, ref: messageID)
-      case .change, .version: break
-      }
-    }
+    for asking in read.asking { refusals.refuseUnread(asking, in: room) }
     guard room.log.isUnsettled else {
       // The next comparison of heads finds the revisions of the hints.
       room.log.forgetHints()

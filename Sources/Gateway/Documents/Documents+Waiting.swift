@@ -8,20 +8,7 @@ extension Documents {
     _ waiting: WaitingWork, in room: DocumentRoom, _ connection: Connection
   ) {
     guard mayWait(in: room) else {
-      if case .page = waiting { connection.pageReads[room.id] = nil }
-      switch waiting {
-      case .join(_, let messageID, _), .page(_, let messageID, _):
-        turnAway(
-          connection, .busy, "the document is being read and too many wait for it; try again",
-          ref: messageID)
-      case .edit(let edit): respondBusy(edit.request)
-      case .version(let naming): respondBusy(naming.request)
-      case .change(_, let messageID, let submission):
-        refuse(
-          submission.sequence, .busy, "too many changes wait for this document; send it again",
-          of: room.id, ref: messageID, to: connection)
-      }
-      return
+      return refusals.refuseAsBusy(waiting, in: room, connection)
     }
     if case .change = waiting { connection.subscriptions[room.id]?.hasWaited = true }
     room.waiting.append(waiting)
@@ -117,7 +104,7 @@ extension Documents {
       if let resume = joining.resume, resume.needsHistory(of: room.live) {
         if error.isRetryable {
           // The log still contains the missed entries: the client joins again to get them.
-          return turnAway(
+          return connection.dialect.turnAway(
             connection, .unavailable, "older changes cannot be read now; join again",
             ref: messageID)
         }
@@ -135,9 +122,9 @@ extension Documents {
     case .change(let id, let messageID, let submission):
       guard let author = author(id, of: submission, messageID, in: room) else { return }
       guard !error.isCompacted else {
-        return refuseForWantOfHistory(submission, messageID: messageID, author)
+        return refusals.refuseForWantOfHistory(submission, messageID: messageID, author)
       }
-      refuse(
+      refusals.refuse(
         submission.sequence, .unavailable, "older changes cannot be read now; send it again",
         of: room.id, ref: messageID, to: author.connection)
     }
@@ -150,43 +137,19 @@ extension Documents {
   ) -> Subscription? {
     guard let connection = connections[id], connection.isReady else { return nil }
     if let subscription = connection.subscriptions[room.id] { return subscription }
-    refuse(
+    refusals.refuse(
       submission.sequence, .notJoined, "the document is no longer followed; join it again",
       of: room.id, ref: messageID, to: connection)
     return nil
-  }
-
-  /// Answers a join or a request for a page with an error.
-  func turnAway(
-    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
-  ) {
-    connection.dialect.turnAway(connection, code, message, ref: ref)
   }
 
   /// Discards a document that cannot be used, and answers all clients that wait for it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     forget(room)
     people.partFromNodes(in: room)
-    settleAll(in: room)
+    room.changes.takeAll(from: &backlog)
     for waiting in room.log.takeAll() + room.waiting.takeAll() {
-      switch waiting {
-      case .join(let id, let messageID, _), .page(let id, let messageID, _):
-        guard let connection = connections[id] else { continue }
-        if case .page = waiting { connection.pageReads[room.id] = nil }
-        // A client with rights to folders alone must not learn which names are unused.
-        guard
-          code != .unknownDocument
-            || connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.read)
-        else {
-          connection.dialect.turnAwayUnentitled(connection, ref: messageID)
-          continue
-        }
-        turnAway(connection, code, message, ref: messageID)
-      case .edit(let edit): respond(edit.request, refusal(code, message, under: edit.right))
-      case .version(let naming):
-        respond(naming.request, refusal(code, message, under: naming.right))
-      case .change: break  // Its author joins again, or knows of the deletion.
-      }
+      refusals.refuse(waiting, in: room, code, message)
     }
   }
 }

@@ -13,6 +13,9 @@ final class Documents: Part {
   let documents: DocumentTable
   let people: DocumentPeople
   let delivery: DocumentDelivery
+  let followers: DocumentFollowers
+  let pages: HistoryPages
+  let refusals: DocumentRefusals
   /// The work left in this turn, and the documents that wait for the next one.
   var turn: TurnWork
   /// Documents with changes for the store.
@@ -25,6 +28,9 @@ final class Documents: Part {
     documents = DocumentTable()
     people = DocumentPeople(board, documents)
     delivery = DocumentDelivery(board, people)
+    followers = DocumentFollowers(board, people, delivery)
+    pages = HistoryPages(board, documents)
+    refusals = DocumentRefusals(board, pages)
     turn = TurnWork(most: board.settings.turnWorkMax)
   }
 
@@ -44,8 +50,10 @@ final class Documents: Part {
   /// Ends all subscriptions of a connection that has ended or is about to.
   func leaveAll(_ connection: Connection) {
     delivery.forget(connection)
-    forgetPages(of: connection)
-    for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
+    pages.cancelAll(of: connection)
+    for subscription in connection.subscriptions.values.map(\.self) {
+      followers.leave(subscription)
+    }
   }
 
   // MARK: Time

@@ -131,7 +131,7 @@ final class Rights: Part {
   func applyRights(to connection: Connection) {
     if connection.dialect.applyRights(to: connection) { return }
     for subscription in connection.subscriptions.values.map(\.self) {
-      documents.applyRights(to: subscription)
+      documents.followers.applyRights(to: subscription)
       guard connection.isOpen else { return }
     }
     for room in connection.rooms {

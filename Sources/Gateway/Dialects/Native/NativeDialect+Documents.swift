@@ -89,7 +89,7 @@ extension NativeDialect {
     guard !board.isDraining else {
       throw Unfit(.unavailable, "the server is going down; ask again when it is back")
     }
-    documents.make(
+    creation.begin(
       NoteDraft(
         id: id, title: create.title, owner: identity.user, time: dependencies.clock.now,
         folder: folder),
@@ -110,13 +110,13 @@ extension NativeDialect {
 
   func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
     guard let subscription = connection.subscriptions[DocumentID(change.documentID)] else {
-      documents.refuse(
+      documents.refusals.refuse(
         change.sequence, .notJoined, "join the document before changing it",
         of: DocumentID(change.documentID), ref: ref, to: connection)
       return
     }
     if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
-      documents.refuseForItsEpoch(
+      documents.refusals.refuseForItsEpoch(
         change.sequence, of: DocumentID(change.documentID), ref: ref, to: connection)
       return
     }

@@ -17,7 +17,7 @@ extension NativeDialect {
     case .select(let select): try handle(select, connection)
     case .leave(let id):
       if let subscription = connection.subscriptions[DocumentID(id.documentID)] {
-        documents.leave(subscription)
+        documents.followers.leave(subscription)
         leaveRoom(ofNote: DocumentID(id.documentID), connection)
       }
       send(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
@@ -50,7 +50,7 @@ extension NativeDialect {
   ) {
     let words = excess.words(settings.limits)
     if case .change(let change) = message {
-      documents.refuse(
+      documents.refusals.refuse(
         change.sequence, .tooFast, words, of: DocumentID(change.documentID), ref: ref,
         retryAfter: excess.retryAfter, to: connection)
     } else {

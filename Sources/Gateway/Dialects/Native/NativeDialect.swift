@@ -8,6 +8,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
   let access: Access
+  let creation: NoteCreation
   /// The capabilities listed in `welcome`, sorted.
   let capabilities: [String]
   /// The receiver of calls that concern other parts.
@@ -17,6 +18,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     self.documents = documents
     self.rooms = rooms
     self.access = access
+    creation = NoteCreation(board, rooms)
     let own = [
       "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
       "resume", "roomHistory", "rooms", "selections",
@@ -47,7 +49,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     } catch {
       metrics.received["malformed", default: 0] += 1
       if let change = error.change, case .ready = connection.phase {
-        documents.refuse(
+        documents.refusals.refuse(
           change.sequence, error.code, error.description, of: DocumentID(change.documentID),
           ref: error.messageID ?? "", to: connection)
         return

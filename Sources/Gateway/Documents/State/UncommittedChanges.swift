@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import OTCore
 
 /// The accepted changes of one document that are not durable yet, and the commit of the oldest.
 ///
@@ -27,10 +28,16 @@ struct UncommittedChanges {
   /// HTTP edits by revision, each answered when its revision is durable.
   private(set) var edits: [Int: ServerEdit.Pending] = [:]
 
-  /// Adds an accepted change.
-  mutating func add(_ change: Change, of author: String) {
-    changes.append(change)
+  /// Adds an accepted change, and counts it in the backlog.
+  ///
+  /// - Parameter arrival: The arrival time, in microseconds.
+  mutating func add(
+    _ operation: TextOperation, of author: String, at arrival: Int64, to backlog: inout StoreBacklog
+  ) {
+    let weight = 64 + operation.insertedBytes + 8 * operation.componentCount
+    changes.append(Change(arrival: arrival, weight: weight))
     pace.wrote(author)
+    backlog.add(bytes: weight)
   }
 
   /// Registers an edit that is answered when its revision is durable.
@@ -55,15 +62,17 @@ struct UncommittedChanges {
   }
 
   /// Removes and returns the oldest changes, which are durable.
-  mutating func take(_ count: Int) -> ArraySlice<Change> {
+  mutating func take(_ count: Int, from backlog: inout StoreBacklog) -> ArraySlice<Change> {
     defer { changes.removeFirst(count) }
-    return changes.prefix(count)
+    let taken = changes.prefix(count)
+    backlog.remove(taken.count, bytes: taken.reduce(0) { $0 + $1.weight })
+    return taken
   }
 
   /// Removes and returns all changes, which were withdrawn or have failed.
-  mutating func takeAll() -> [Change] {
-    defer { changes = [] }
-    return changes
+  @discardableResult
+  mutating func takeAll(from backlog: inout StoreBacklog) -> ArraySlice<Change> {
+    take(changes.count, from: &backlog)
   }
 
   /// Records the delivery of entries to followers.

@@ -7,29 +7,45 @@ import SocketMessages
 /// A page comes from memory, or from a read of the store that runs beside the commits. The reader
 /// requests each page, so a slow reader has one page under way and occupies no other memory. A page
 /// contains as many changes as one frame for a lagging follower.
-extension Documents {
-  /// Handles a request for a page.
-  func readPage(
-    _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
-  ) {
+final class HistoryPages: Part {
+  /// What a request waits for.
+  enum Need {
+    /// The document in memory.
+    case document
+    /// A read of the shared log.
+    case news
+  }
+
+  let board: Switchboard
+  private let documents: DocumentTable
+
+  init(_ board: Switchboard, _ documents: DocumentTable) {
+    self.board = board
+    self.documents = documents
+  }
+
+  /// Admits a request for a page, or refuses it.
+  ///
+  /// - Returns: Whether the request was admitted: one page of the document is under way.
+  func admit(to id: DocumentID, messageID: String, _ connection: Connection) -> Bool {
     // The reader's queue is full, or the reader has not waited for the previous page. Or the store
     // is overloaded: writers have priority.
     guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
       dependencies.queuedBytes(connection.id) <= settings.laggingBytes
     else {
-      return turnAway(
+      connection.dialect.turnAway(
         connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
+      return false
     }
     guard maySurvey(id, connection) else {
-      return turnAway(
+      connection.dialect.turnAway(
         connection, .busy, "changes of many documents were read; join some, or wait and ask again",
         ref: messageID)
+      return false
     }
     connection.pageReads[id] = .document
-    let room = room(of: id)
-    room.use(now: dependencies.clock.uptime)
-    readPage(page, of: room, messageID: messageID, connection)
+    return true
   }
 
   /// Whether a connection may read pages of one more document that it does not follow; if so, the
@@ -50,31 +66,33 @@ extension Documents {
     return true
   }
 
-  /// Answers with a page, once the document is loaded.
-  func readPage(
+  /// Answers an admitted request from memory, begins to read the page from the store, or refuses
+  /// the request.
+  ///
+  /// - Returns: What the request has to wait for before another call; `nil` if it is handled.
+  func read(
     _ page: HistoryPageRequest, of room: DocumentRoom, messageID: String, _ connection: Connection
-  ) {
-    guard let live = room.live else {
-      return wait(.page(connection.id, messageID: messageID, page), in: room, connection)
-    }
+  ) -> Need? {
+    guard let live = room.live else { return .document }
     guard connection.verbs(in: room).contains(.read) else {
-      connection.pageReads[room.id] = nil
-      return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+      end(of: room.id, connection)
+      connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+      return nil
     }
-    if page.needsNews(of: live) {
-      return ask(.page(connection.id, messageID: messageID, page), in: room)
-    }
+    if page.needsNews(of: live) { return .news }
     guard page.resume.epoch == live.epoch else {
-      return turnAwayReader(of: room.id, connection, .epochChanged, ref: messageID)
+      refuse(.epochChanged, of: room.id, ref: messageID, to: connection)
+      return nil
     }
     guard page.resume.revision >= 0, page.resume.revision <= live.durableRevision else {
-      return turnAwayReader(of: room.id, connection, .futureRevision, ref: messageID)
+      refuse(.futureRevision, of: room.id, ref: messageID, to: connection)
+      return nil
     }
     let through = min(live.durableRevision, page.resume.revision + page.limit)
     if page.after >= live.oldestBase {
       let entries = live.durableEntries(after: page.after)
-      return answer(
-        page, entries.prefix(through - page.after), of: live, messageID: messageID, connection)
+      answer(page, entries.prefix(through - page.after), of: live, messageID: messageID, connection)
+      return nil
     }
     let ticket = store(
       .entries(
@@ -85,37 +103,34 @@ extension Documents {
           id: room.id, epoch: live.epoch, connection: connection.id, messageID: messageID,
           page: page)))
     connection.pageReads[room.id] = .store(ticket)
+    return nil
   }
 
   /// Handles the result of reading a page's entries.
-  func readPage(
+  func finish(
     _ reading: HistoryPageReading, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
     guard let connection = connections[reading.connection],
       case .store(let awaited)? = connection.pageReads[reading.id], awaited == ticket
     else { return }
-    guard connection.isReady else {
-      connection.pageReads[reading.id] = nil
-      return
-    }
+    guard connection.isReady else { return end(of: reading.id, connection) }
     // The read runs beside the commits: the note may have been deleted and created again.
     guard let live = documents[reading.id]?.live, live.epoch == reading.epoch else {
-      return turnAwayReader(
-        of: reading.id, connection, .unavailable, ref: reading.messageID)
+      return refuse(.unavailable, of: reading.id, ref: reading.messageID, to: connection)
     }
     if case .failure(let error) = outcome { logUnread(error) }
     switch outcome {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
-      turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)
+      refuse(.historyGone, of: reading.id, ref: reading.messageID, to: connection)
     case .failure:
-      turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
+      refuse(.unavailable, of: reading.id, ref: reading.messageID, to: connection)
     }
   }
 
   /// Cancels the page reads of a connection that ends, which frees the store for others.
-  func forgetPages(of connection: Connection) {
+  func cancelAll(of connection: Connection) {
     for read in connection.pageReads.values {
       if case .store(let ticket) = read { act(.forget(ticket)) }
     }
@@ -126,7 +141,7 @@ extension Documents {
     _ page: HistoryPageRequest, _ entries: ArraySlice<LogEntry>, of live: LiveDocument,
     messageID: String, _ connection: Connection
   ) {
-    connection.pageReads[live.id] = nil
+    end(of: live.id, connection)
     guard connection.verbs(on: live.id, live).contains(.read) else {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
@@ -135,18 +150,28 @@ extension Documents {
       // Another change has this revision: the log has lost entries that the reader has seen.
       guard let known = page.resume.change, let entry = entries.popFirst(),
         known == entry.name(withTime: known.time != nil)
-      else { return turnAwayReader(of: live.id, connection, .historyGone, ref: messageID) }
+      else { return refuse(.historyGone, of: live.id, ref: messageID, to: connection) }
     }
     connection.dialect.page(
       entries.fitting(settings.catchUpBytes), after: page.resume.revision, of: live,
       ref: messageID, connection)
   }
 
-  /// Answers a reader with the reason why there is no page.
-  func turnAwayReader(
-    of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
-  ) {
-    connection.pageReads[id] = nil
-    turnAway(connection, code, code.wordsForReader, ref: ref)
+  /// Ends a request; the caller answers its reader.
+  func end(of id: DocumentID, _ connection: Connection) { connection.pageReads[id] = nil }
+
+  /// Ends a request with the reason why there is no page.
+  func refuse(_ code: ErrorCode, of id: DocumentID, ref: String, to connection: Connection) {
+    end(of: id, connection)
+    connection.dialect.turnAway(connection, code, code.wordsForReader, ref: ref)
+  }
+}
+
+extension HistoryPageRequest {
+  /// Whether the page must wait for a read of the shared log: the reader has seen newer entries at
+  /// another node.
+  func needsNews(of live: LiveDocument) -> Bool {
+    live.isShared && !isFresh && resume.epoch == live.epoch
+      && resume.revision > live.durableRevision
   }
 }

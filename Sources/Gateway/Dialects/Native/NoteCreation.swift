@@ -3,9 +3,17 @@ import SocketMessages
 
 /// Creating notes over the socket, with the semantics of `PUT /api/notes/{id}`: a client needs no
 /// HTTP, and may repeat a request after a lost reply.
-extension Documents {
+final class NoteCreation: Part {
+  let board: Switchboard
+  private let rooms: Rooms
+
+  init(_ board: Switchboard, _ rooms: Rooms) {
+    self.board = board
+    self.rooms = rooms
+  }
+
   /// Creates a note under an id that the client chose.
-  func make(
+  func begin(
     _ draft: NoteDraft, under right: StoreRight, messageID: String, _ connection: Connection
   ) {
     store(
@@ -15,10 +23,10 @@ extension Documents {
   }
 
   /// Answers a request to create a note.
-  func made(
+  func finish(
     for id: ConnectionID, messageID ref: String, _ outcome: StoreOutcome<NoteMaking>
   ) {
-    if case .success(.made) = outcome { owner?.noteListChanged() }
+    if case .success(.made) = outcome { rooms.publishNoteList() }
     guard let connection = connections[id], connection.isReady else { return }
     let dialect = connection.dialect
     switch outcome {
