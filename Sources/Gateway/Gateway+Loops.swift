@@ -37,12 +37,3 @@ extension Gateway {
     rights.applyRevocations { proceed($0 + (connection == nil ? 0 : 1)) }
   }
 }
-
-extension HTTP {
-  /// Responds to a request about connections. With several gateways in the process, first gathers
-  /// the answers of the others.
-  func respondForAll(_ call: Call, _ response: Response) {
-    guard dependencies.hasOthers, !call.isPart else { return respond(call.request, response) }
-    act(.gather(call.request, call.head, call.body, response))
-  }
-}

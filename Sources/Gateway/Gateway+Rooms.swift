@@ -30,8 +30,9 @@ extension Gateway: RoomsOwner, PeopleStore {
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
     case .native, .service: break  // The rooms have answered it, or no answer is wanted.
-    case .request(let request): http.answer(request, result, in: room)
-    case .part(let request, let index): http.answer(part: index, of: request, result, in: room)
+    case .request(let request): http.rooms.answer(request, result, in: room)
+    case .part(let request, let index):
+      http.rooms.answer(part: index, of: request, result, in: room)
     case .backend(let request): apps.answer(backend: request, result)
     case .groupChat(let request, let subject, let time):
       apps.answer(groupChat: request, subject, at: time, result)
@@ -51,7 +52,7 @@ extension Gateway: RoomsOwner, PeopleStore {
   func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
     switch reader {
     case .native: break  // The rooms have answered it.
-    case .request(let request): http.answer(request, outcome, of: room)
+    case .request(let request): http.rooms.answer(request, outcome, of: room)
     case .groupChat(let request, let isSince):
       apps.answer(groupChat: request, outcome, isSince: isSince)
     case .pusher(let id): pusher.answer(id, outcome, of: room)
@@ -61,6 +62,6 @@ extension Gateway: RoomsOwner, PeopleStore {
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest {
-    http.keepingAnswer(of: publication, in: room, to: request)
+    http.once.keepingAnswer(of: publication, in: room, to: request)
   }
 }

@@ -29,11 +29,12 @@ extension Gateway {
     case .roomNews(let room, let reading):
       rooms.readNews(of: room, reading, reply.outcome(of: \.page))
     case .roomHeads(let names): rooms.compareHeads(of: names, reply.outcome(of: \.roomHeads))
-    case .notes(let request, let kind): http.answer(request, kind, reply)
-    case .removal: http.removed(reply.outcome(of: \.done))
-    case .answer(let request): http.foundAnswer(reply.outcome(of: \.answer), to: request)
-    case .keeping(let request, let response): http.finishOnce(request, response)
-    case .groups(let request, let work): http.answer(request, work, reply.outcome(of: \.groups))
+    case .notes(let request, let kind): http.notes.answer(request, kind, reply)
+    case .removal: http.notes.removed(reply.outcome(of: \.done))
+    case .answer(let request): http.once.foundAnswer(reply.outcome(of: \.answer), to: request)
+    case .keeping(let request, let response): http.once.finish(request, response)
+    case .groups(let request, let work):
+      http.groups.answer(request, work, reply.outcome(of: \.groups))
     case .logins(let number): sessions.finish(number, reply.outcome(of: \.logins))
     case .links(let number): links.finish(number, reply.outcome(of: \.links))
     case .title(let number): links.foundTitle(number, reply.outcome(of: \.note))

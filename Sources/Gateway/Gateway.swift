@@ -126,8 +126,9 @@ public final class Gateway: Part, SwitchboardOwner {
     pusher = PusherDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
     board.owner = self
-    documents.owner = http
-    comments.owner = http
+    documents.owner = http.notes
+    documents.answers = http.once
+    comments.owner = http.once
     native.owner = rights
     socketIO.owner = self
     bayeux.owner = self
@@ -377,7 +378,7 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.tickPeople(now: now)
     documents.people.tellCounts()
     access.ticked()
-    http.ticked()
+    http.notes.ticked()
     files.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)

@@ -8,7 +8,7 @@ struct FunctionLengthTests {
   /// Functions that are one exhaustive switch, which splitting would not make easier to read.
   private static let switches: Set<String> = [
     "Sources/Adapters/ParleyStoreRecords/Statements/RequestRules.swift reply",
-    "Sources/Gateway/HTTP/HTTP+Notes.swift answer",
+    "Sources/Gateway/HTTP/NotesAPI.swift answer",
     "Sources/Kits/ParleySimulationKit/MemoryRooms+People.swift reply",
     "Sources/Kits/ParleySimulationKit/MemoryStore.swift reply",
     "Sources/ParleyClientCore/ClientMachine.swift take",

@@ -51,11 +51,11 @@ extension Documents {
   private func keepingAnswers(
     of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
   ) -> (work: StoreRequest, kept: [RequestID]) {
-    guard !room.changes.edits.isEmpty, let owner else { return (append, []) }
+    guard !room.changes.edits.isEmpty, let answers else { return (append, []) }
     let edits = entries.compactMap { entry in
       room.changes.edits[entry.revision].map { (request: $0.request, revision: entry.revision) }
     }
-    return owner.keepingAnswers(of: append, to: edits)
+    return answers.keepingAnswers(of: append, to: edits)
   }
 
   /// Handles the result of a commit.

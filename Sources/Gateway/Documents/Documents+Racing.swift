@@ -47,7 +47,7 @@ extension Documents {
     for change in withdraw(room) {
       if let request = change.edit?.request, answered.contains(request) {
         hasDropped = true
-        owner?.answerFromStore(request)
+        answers?.answerFromStore(request)
       } else {
         submit(change, again: room)
       }

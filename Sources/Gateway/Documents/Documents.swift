@@ -8,6 +8,8 @@ final class Documents: Part {
   let board: Switchboard
   /// Receives events that concern other parts.
   unowned var owner: (any DocumentsOwner)?
+  /// Stores the answers to edits with their commits.
+  unowned var answers: (any EditAnswers)?
 
   /// Documents in memory, or being loaded.
   let documents: DocumentTable

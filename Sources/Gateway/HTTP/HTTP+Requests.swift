@@ -17,8 +17,12 @@ extension HTTP {
         guard expected.includes(head) else { throw .unsupported(expected) }
       }
       guard let match, match.resource.page == nil else { return false }
-      if try requestOnce(request, head, at: match, body) { return true }
-      perform(request, head, at: match, body)
+      guard let key = OnceRequests.key(of: head) else {
+        perform(request, head, at: match, body)
+        return true
+      }
+      let identity = try identity(of: head, request)
+      try once.begin(request, head, key: key, at: match, body, by: identity)
     } catch {
       respond(request, error)
     }
@@ -79,7 +83,7 @@ extension HTTP {
       guard !match.isBroken else {
         throw .problem(400, .badMessage, "the room's name is not valid percent-encoding")
       }
-      if let problem = rooms.problem(ofRoom: call.name) { throw .problem(413, .tooLarge, problem) }
+      try rooms.check(name: call.name)
       guard case .room(let verbs)? = route?.right else { return nil }
       try access.require(verbs, .room(call.name), of: call.identity)
       return .token
@@ -122,16 +126,9 @@ extension HTTP {
         + "else; leave it out here")
   }
 
-  /// Refuses a write while the store's backlog is full.
-  func refuseIfFull() throws(Response) {
-    guard backlog.isFull else { return }
-    countRefusalByBacklog()
-    throw .busy(StoreBacklog.words)
-  }
-
   /// Returns the caller's identity. The request counts once towards its user's limits.
   func identity(of head: RequestHead, _ request: RequestID) throws(Response) -> Identity {
-    if let work = once[request] { return work.identity }
+    if let identity = once.identity(of: request) { return identity }
     let identity = try access.identity(of: head)
     count(request, towards: identity, from: head.limitedAddress)
     return identity

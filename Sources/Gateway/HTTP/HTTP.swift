@@ -1,29 +1,23 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// HTTP requests for notes, rooms and operators.
+/// HTTP requests: from the path to the part that answers.
 ///
-/// Only files in this folder change its state. The table of routes (``Route/all``) names the
-/// handler of each request.
-final class HTTP: Part, DocumentsOwner, CommentsOwner {
+/// The table of routes (``Route/all``) names the handler of each request.
+final class HTTP: Part, RequestPerformer {
   let board: Switchboard
-  let documents: Documents
-  let rooms: Rooms
   let access: Access
-  let rights: Rights
+  let once: OnceRequests
+  let notes: NotesAPI
+  let rooms: RoomsAPI
+  let groups: GroupsAPI
+  let operators: OperatorsAPI
   let search: Search
   let files: Files
   let comments: Comments
   let sessions: Sessions
   let links: Links
   let folders: Folders
-
-  /// Requests with an `Idempotency-Key` that are in progress.
-  var once: OnceBook = OnceBook()
-  /// Batches of publications that are in progress.
-  var batches: [RequestID: PublicationBatch] = [:]
-  /// Times at which deleted notes whose retention has ended are removed.
-  var removals: DueTimes = DueTimes()
   /// Delays after which refused clients may retry.
   private var retries = RetryInterval(milliseconds: 3_000...8_000)
 
@@ -33,27 +27,25 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
     _ sessions: Sessions, _ links: Links, _ folders: Folders
   ) {
     self.board = board
-    self.documents = documents
-    self.rooms = rooms
     self.access = access
-    self.rights = rights
+    once = OnceRequests(board, access, folders)
+    notes = NotesAPI(board, documents, rooms, access, rights, search, links, once)
+    self.rooms = RoomsAPI(board, rooms, once)
+    groups = GroupsAPI(board, rooms, once)
+    operators = OperatorsAPI(board, documents.delivery, rooms, access, rights, once)
     self.search = search
     self.files = files
     self.comments = comments
     self.sessions = sessions
     self.links = links
     self.folders = folders
+    once.performer = self
   }
-
-  func lostReading(_ connection: Connection) { rights.applyRights(to: connection) }
-
-  func current(_ identity: Identity) -> Identity? { try? access.current(identity) }
 
   /// Responds to a request. The response is stored first if the request's key requires it.
   func respond(_ request: RequestID, _ response: Response) {
     let response = spread(response)
-    if !once.isEmpty, respondOnce(request, response) { return }
-    act(.respond(request, response))
+    if !once.answer(request, response) { act(.respond(request, response)) }
   }
 
   /// Adds `Retry-After` to a 429 or 503 response without one. Delays vary, to spread the retries.

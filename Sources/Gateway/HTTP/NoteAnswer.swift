@@ -40,7 +40,7 @@ extension NoteAnswer {
 }
 
 /// Requests about one note: the store's work, the response, and updates for followers and lists.
-extension HTTP {
+extension NotesAPI {
   /// Sends work to the store, under the right of the request's route unless another is given.
   func store(
     _ work: StoreRequest, for call: Call, under right: StoreRight? = nil, _ answer: NoteAnswer
@@ -54,7 +54,7 @@ extension HTTP {
     _ work: StoreRequest, for request: RequestID, under right: StoreRight, _ answer: NoteAnswer
   ) {
     store(
-      keeping(work, for: request) { answer.response(to: $0) }, under: right,
+      once.keeping(work, for: request) { answer.response(to: $0) }, under: right,
       then: .notes(request, .answer(answer)))
   }
 

@@ -63,7 +63,7 @@ extension NotesRequest.Edit {
   }
 }
 
-extension HTTP {
+extension NotesAPI {
   /// Replaces the whole text, with line ends normalized to `\n`. With `base`, later changes by
   /// other users are retained: the text is merged with them like an edit made at that revision.
   /// With `If-Match`, the request fails if the note has changed.

@@ -4,12 +4,12 @@ extension Route {
   /// All routes of the HTTP API. A test compares them with `openapi.json`.
   package static let all: [Route] = [
     // Notes.
-    Route("GET", "/api/notes", .notes(.read)) { try $0.listNotes($1) },
-    Route("POST", "/api/notes", .newNote(.manage), .json) { try $0.createNote($1) },
-    Route("GET", "/api/notes/{id}", .note(.read)) { try $0.readNote($1) },
-    Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { try $0.putNote($1) },
-    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { try $0.describeNote($1) },
-    Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.deleteNote($1) },
+    Route("GET", "/api/notes", .notes(.read)) { try $0.notes.listNotes($1) },
+    Route("POST", "/api/notes", .newNote(.manage), .json) { try $0.notes.createNote($1) },
+    Route("GET", "/api/notes/{id}", .note(.read)) { try $0.notes.readNote($1) },
+    Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { try $0.notes.putNote($1) },
+    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { try $0.notes.describeNote($1) },
+    Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.notes.deleteNote($1) },
     Route("GET", "/api/search", .notes(.read)) { try $0.search.find($1) },
 
     // Folders of notes.
@@ -19,12 +19,12 @@ extension Route {
     Route("GET", "/api/tags", .notes(.read)) { try $0.search.listTags($1) },
 
     // Texts of notes.
-    Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.readText($1) },
+    Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.notes.readText($1) },
     Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {
-      try $0.replaceText($1)
+      try $0.notes.replaceText($1)
     },
     Route("POST", "/api/notes/{id}/changes", .note(.write), .json, looksAtIfMatch: true) {
-      try $0.changeText($1)
+      try $0.notes.changeText($1)
     },
 
     // Files of notes.
@@ -45,19 +45,21 @@ extension Route {
     },
 
     // History of notes.
-    Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.readHistory($1) },
-    Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.readSessions($1) },
-    Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.readDifference($1) },
-    Route("GET", "/api/notes/{id}/versions", .note(.read)) { try $0.listVersions($1) },
-    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.nameVersion($1) },
-    Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
-      try $0.deleteVersion($1)
+    Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.notes.readHistory($1) },
+    Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.notes.readSessions($1) },
+    Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.notes.readDifference($1) },
+    Route("GET", "/api/notes/{id}/versions", .note(.read)) { try $0.notes.listVersions($1) },
+    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) {
+      try $0.notes.nameVersion($1)
     },
-    Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { try $0.restore($1) },
+    Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
+      try $0.notes.deleteVersion($1)
+    },
+    Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { try $0.notes.restore($1) },
 
     // Links to notes.
     Route("GET", "/api/notes/{id}/share", .note(.manage)) { try $0.links.list($1) },
-    Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.share($1) },
+    Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.notes.share($1) },
     Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { try $0.links.endAll($1) },
     Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) { try $0.links.end($1) },
     Route("POST", "/api/links/open", .link, .json, page: .link),
@@ -71,29 +73,35 @@ extension Route {
     Route("GET", "/api/names/{name}", .setting, page: .publicName),
 
     // Deleted notes.
-    Route("GET", "/api/deleted", .notes(.manage)) { try $0.listDeleted($1) },
-    Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { try $0.bringBack($1) },
-    Route("DELETE", "/api/deleted/{id}", .note(.manage)) { try $0.removeDeleted($1) },
+    Route("GET", "/api/deleted", .notes(.manage)) { try $0.notes.listDeleted($1) },
+    Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { try $0.notes.bringBack($1) },
+    Route("DELETE", "/api/deleted/{id}", .note(.manage)) { try $0.notes.removeDeleted($1) },
 
     // Rooms.
-    Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { try $0.publish($1) },
-    Route("GET", "/api/rooms/{room}/history", .room(.read)) { try $0.readRoomHistory($1) },
-    Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { try $0.readRoomPresence($1) },
-    Route("POST", "/api/publish", .rooms(.publish), .json) { try $0.publishBatch($1) },
+    Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { try $0.rooms.publish($1) },
+    Route("GET", "/api/rooms/{room}/history", .room(.read)) { try $0.rooms.readRoomHistory($1) },
+    Route("GET", "/api/rooms/{room}/presence", .room(.presence)) {
+      try $0.rooms.readRoomPresence($1)
+    },
+    Route("POST", "/api/publish", .rooms(.publish), .json) { try $0.rooms.publishBatch($1) },
 
     // Groups, likes and read positions.
-    Route("GET", "/api/groups", .person) { try $0.listGroups($1) },
-    Route("GET", "/api/rooms/{room}/group", .room(.read)) { try $0.readGroup($1) },
-    Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { try $0.putGroup($1) },
-    Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { try $0.deleteGroup($1) },
-    Route("GET", "/api/rooms/{room}/members", .room(.read)) { try $0.listMembers($1) },
-    Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) { try $0.putMember($1) },
-    Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) { try $0.removeMember($1) },
-    Route("GET", "/api/rooms/{room}/likes", .room(.read)) { try $0.listLikes($1) },
-    Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { try $0.like($1) },
-    Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { try $0.unlike($1) },
-    Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { try $0.noteRead($1) },
-    Route("GET", "/api/badges", .person) { try $0.listBadges($1) },
+    Route("GET", "/api/groups", .person) { try $0.groups.listGroups($1) },
+    Route("GET", "/api/rooms/{room}/group", .room(.read)) { try $0.groups.readGroup($1) },
+    Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { try $0.groups.putGroup($1) },
+    Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { try $0.groups.deleteGroup($1) },
+    Route("GET", "/api/rooms/{room}/members", .room(.read)) { try $0.groups.listMembers($1) },
+    Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) {
+      try $0.groups.putMember($1)
+    },
+    Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) {
+      try $0.groups.removeMember($1)
+    },
+    Route("GET", "/api/rooms/{room}/likes", .room(.read)) { try $0.groups.listLikes($1) },
+    Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { try $0.groups.like($1) },
+    Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { try $0.groups.unlike($1) },
+    Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { try $0.groups.noteRead($1) },
+    Route("GET", "/api/badges", .person) { try $0.groups.listBadges($1) },
 
     // The caller's own sessions.
     Route("GET", "/api/sessions", .person) { try $0.sessions.list($1) },
@@ -105,19 +113,19 @@ extension Route {
     },
 
     // For operators.
-    Route("GET", "/api/connections", .operatorKey) { try $0.listConnections($1) },
+    Route("GET", "/api/connections", .operatorKey) { try $0.operators.listConnections($1) },
     Route("POST", "/api/connections/{id}/disconnect", .operatorKey, .json) {
-      try $0.disconnectConnection($1)
+      try $0.operators.disconnectConnection($1)
     },
     Route("POST", "/api/users/{user}/disconnect", .operatorKey, .json) {
-      try $0.disconnectUser($1)
+      try $0.operators.disconnectUser($1)
     },
     Route("POST", "/api/users/{user}/refresh-rights", .operatorKey, .json) {
-      try $0.refreshRightsOfUser($1)
+      try $0.operators.refreshRightsOfUser($1)
     },
-    Route("GET", "/api/rooms", .operatorKey) { try $0.listRooms($1) },
-    Route("POST", "/api/revoke", .operatorKey, .json) { try $0.revoke($1) },
-    Route("POST", "/api/tokens", .operatorKey, .json) { try $0.makeToken($1) },
+    Route("GET", "/api/rooms", .operatorKey) { try $0.operators.listRooms($1) },
+    Route("POST", "/api/revoke", .operatorKey, .json) { try $0.operators.revoke($1) },
+    Route("POST", "/api/tokens", .operatorKey, .json) { try $0.operators.makeToken($1) },
     Route("GET", "/api/stats", .operatorKey, page: .statistics),
 
     // Signing in, and information about the server.

@@ -11,6 +11,10 @@ protocol DocumentsOwner: AnyObject {
   func lostReading(_ connection: Connection)
   /// Lets the store name a revision of a document whose epoch is now known.
   func save(_ naming: VersionNaming, epoch: String, of id: DocumentID)
+}
+
+/// The stored answers to edits over HTTP.
+protocol EditAnswers: AnyObject {
   /// Returns a commit that also stores the answers to edits, and the requests whose answers it
   /// stores.
   func keepingAnswers(

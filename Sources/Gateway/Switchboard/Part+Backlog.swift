@@ -10,6 +10,13 @@ extension Part {
   /// Counts a request that was refused because the backlog is full.
   func countRefusalByBacklog() { metrics.limited["storeQueueMax", default: 0] += 1 }
 
+  /// Refuses a write while the store's backlog is full.
+  func refuseIfFull() throws(Response) {
+    guard backlog.isFull else { return }
+    countRefusalByBacklog()
+    throw .busy(StoreBacklog.words)
+  }
+
   /// Refuses a request that would write.
   func refuseForBacklog(_ request: RequestID?) {
     countRefusalByBacklog()

@@ -3,7 +3,36 @@ import ParleyJSON
 import SocketMessages
 
 /// The HTTP API for notes: creating, renaming, moving and deleting them, and the store's replies.
-extension HTTP {
+final class NotesAPI: Part, DocumentsOwner {
+  let board: Switchboard
+  let documents: Documents
+  let rooms: Rooms
+  let access: Access
+  private let rights: Rights
+  let search: Search
+  let links: Links
+  let once: OnceRequests
+  /// Times at which deleted notes whose retention has ended are removed.
+  var removals: DueTimes = DueTimes()
+
+  init(
+    _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
+    _ rights: Rights, _ search: Search, _ links: Links, _ once: OnceRequests
+  ) {
+    self.board = board
+    self.documents = documents
+    self.rooms = rooms
+    self.access = access
+    self.rights = rights
+    self.search = search
+    self.links = links
+    self.once = once
+  }
+
+  func lostReading(_ connection: Connection) { rights.applyRights(to: connection) }
+
+  func current(_ identity: Identity) -> Identity? { try? access.current(identity) }
+
   func readNote(_ call: Call) throws(Response) {
     try store(.note(id: call.note), for: call, .one(known: call.known))
   }
@@ -51,7 +80,8 @@ extension HTTP {
           + "ask for the path with that id")
     }
     let draft = NoteDraft(
-      id: call.note, title: title, owner: Self.owner(call.identity), time: dependencies.clock.now,
+      id: call.note, title: title, owner: OnceRequests.owner(call.identity),
+      time: dependencies.clock.now,
       folder: folder)
     try store(
       .once(
@@ -94,7 +124,7 @@ extension HTTP {
       throw .problem(
         413, .tooLarge, "a title may have \(bytesMax) bytes; this one has \(title.utf8.count)")
     }
-    try checkOneLine(title, "a title")
+    try OneLine.check(title, "a title")
     return title
   }
 

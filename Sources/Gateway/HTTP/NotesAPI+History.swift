@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 /// A note's history over HTTP: texts, authors, versions, and restoring an old text.
-extension HTTP {
+extension NotesAPI {
   /// Maximum pause between entries of one author that are shown as one.
   private static let pauseMilliseconds: Timestamp = 60_000
   /// Maximum pause between changes of one session.
@@ -92,7 +92,7 @@ extension HTTP {
     }
     let author = try access.author(fields.author, call.identity)
     try access.checkName(name)
-    try checkOneLine(name, "a version's name")
+    try OneLine.check(name, "a version's name")
     let version = NamedVersion(
       revision: revision, name: name, author: author, time: dependencies.clock.now)
     documents.save(
@@ -114,12 +114,5 @@ extension HTTP {
     try store(
       .text(id: call.note, at: .revision(revision)), for: call,
       .restore(call.note, revision: revision, author: author, call.right))
-  }
-
-  /// Refuses a title or a name that is not one line.
-  func checkOneLine(_ text: String, _ subject: String) throws(Response) {
-    guard OneLine.isMet(by: text) else {
-      throw .problem(400, .badMessage, OneLine.problem(of: subject))
-    }
   }
 }

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 /// Requests for a link to a note. ``Links`` creates, lists, ends and opens links.
-extension HTTP {
+extension NotesAPI {
   /// Minimum and maximum lifetime of a link, in seconds.
   private static let shareSeconds = 60...(366 * 86_400)
   /// Default lifetime of a link, in seconds.
@@ -34,10 +34,10 @@ extension HTTP {
         expiresAt: stamp.time + Timestamp(seconds) * 1_000)
     }
     // A repeated request gets the same response, and creates no second link.
-    let isRepeated = once[request]?.stamp != nil
-    let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
+    let isRepeated = once.hasStamp(request)
+    let stamp = once.tokenStamp(for: request) { links.guest(of: link($0)) }
     try links.make(link(stamp), request, under: right, isRepeated: isRepeated) {
-      keeping($0, for: request, Links.answer(to:))
+      once.keeping($0, for: request, Links.answer(to:))
     }
   }
 }

@@ -8,7 +8,7 @@ import SocketMessages
 /// exists from the first page to the last is listed exactly once.
 ///
 /// With `parts`, the whole list is divided into parts. Only those that the client lacks are sent.
-extension HTTP {
+extension NotesAPI {
   /// Default notes of one page.
   private static let pageDefault = 100
 

@@ -10,7 +10,24 @@ import SocketMessages
 ///     GET  /api/rooms/{room}/presence                 the users who are present
 ///
 /// A room's name may contain slashes, literal or percent-encoded.
-extension HTTP {
+final class RoomsAPI: Part {
+  let board: Switchboard
+  private let rooms: Rooms
+  private let once: OnceRequests
+  /// Batches of publications that are in progress.
+  private var batches: [RequestID: PublicationBatch] = [:]
+
+  init(_ board: Switchboard, _ rooms: Rooms, _ once: OnceRequests) {
+    self.board = board
+    self.rooms = rooms
+    self.once = once
+  }
+
+  /// Refuses a name that is too long for a room.
+  func check(name: RoomName) throws(Response) {
+    if let problem = rooms.problem(ofRoom: name) { throw .problem(413, .tooLarge, problem) }
+  }
+
   func readRoomPresence(_ call: Call) throws(Response) {
     guard let presence = rooms.people.presence else {
       throw .problem(404, .notOffered, "this server does not offer presence")
@@ -65,7 +82,7 @@ extension HTTP {
     for (index, item) in items.enumerated() {
       var item = item
       // A batch may span several commits. A key for each publication lets a retry repeat none.
-      item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
+      item.key = item.key ?? once.key(ofPart: index, of: request)
       publish(item, index, of: request, call.identity)
     }
   }

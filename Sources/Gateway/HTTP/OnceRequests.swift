@@ -10,20 +10,44 @@ import SocketMessages
 /// performed. With an `Idempotency-Key`, it can repeat the request: the first response is stored in
 /// the same commit as its effect, and is replayed with `Idempotency-Replayed: true`. Errors are not
 /// stored: nothing was changed, and the same request may succeed later.
-extension HTTP {
+final class OnceRequests: Part, EditAnswers, CommentsOwner {
   /// Minimum and maximum bytes of a key.
   private static let keyBytes = 1...255
 
-  /// Handles a request that writes and has an `Idempotency-Key`.
-  ///
-  /// - Returns: Whether it was handled; false if it has no key or does not write.
-  func requestOnce(
-    _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
-  ) throws(Response) -> Bool {
-    guard let key = head.headers["idempotency-key"],
-      ["POST", "PUT", "PATCH", "DELETE"].contains(head.method)
-    else { return false }
-    let identity = try identity(of: head, request)
+  let board: Switchboard
+  private let access: Access
+  private let folders: Folders
+  /// Performs the requests whose responses are not stored.
+  unowned var performer: (any RequestPerformer)?
+  /// The requests in progress.
+  private var book = OnceBook()
+
+  init(_ board: Switchboard, _ access: Access, _ folders: Folders) {
+    self.board = board
+    self.access = access
+    self.folders = folders
+  }
+
+  /// Returns the identity with which a request in progress began; `nil` without a key.
+  func identity(of request: RequestID) -> Identity? { book[request]?.identity }
+
+  /// Whether a request repeats an earlier one, whose stamp was stored.
+  func hasStamp(_ request: RequestID) -> Bool { book[request]?.stamp != nil }
+
+  /// Prevents the response to a request from being stored.
+  func keepNothing(of request: RequestID) { book.keepNothing(of: request) }
+
+  /// Returns the key of a request that writes; `nil` if it has no key or does not write.
+  static func key(of head: RequestHead) -> String? {
+    ["POST", "PUT", "PATCH", "DELETE"].contains(head.method)
+      ? head.headers["idempotency-key"] : nil
+  }
+
+  /// Begins a request with a key: it is performed unless its response is stored or awaited.
+  func begin(
+    _ request: RequestID, _ head: RequestHead, key: String, at match: Resource.Match,
+    _ body: [UInt8], by identity: Identity
+  ) throws(Response) {
     guard Self.keyBytes.contains(key.utf8.count),
       key.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else {
@@ -37,13 +61,12 @@ extension HTTP {
       owner: Self.owner(identity), key: "\(head.method) \(head.path) \(key)",
       variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
       time: dependencies.clock.now)
-    if let first = once.first(of: keyed) {
+    if let first = book.first(of: keyed) {
       try wait(request, keyed, by: identity, for: first)
     } else {
-      once.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
+      book.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
       answerFromStore(request)
     }
-    return true
   }
 
   /// Returns the owner of a key. All callers without a name share one owner, as do all guests of a
@@ -55,8 +78,8 @@ extension HTTP {
   private func wait(
     _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, for first: RequestID
   ) throws(Response) {
-    guard let work = once[first], work.keyed.asksForSame(as: keyed) else { throw .keyReused }
-    if work.identity == identity, once.wait(request, for: first) { return }
+    guard let work = book[first], work.keyed.asksForSame(as: keyed) else { throw .keyReused }
+    if work.identity == identity, book.wait(request, for: first) { return }
     throw .problem(
       409, .busy, "this request is being done, and others wait for its answer; ask again"
     ).with("retry-after", "1")
@@ -64,16 +87,17 @@ extension HTTP {
 
   /// Replays the stored response. Performs the request if none or only a token's stamp is stored.
   func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
-    guard let work = once[request] else { return }
+    guard let work = book[request] else { return }
     switch outcome {
-    case .success(.unanswered): perform(request, work.head, at: work.match, work.keyed.body)
+    case .success(.unanswered):
+      performer?.perform(request, work.head, at: work.match, work.keyed.body)
     case .success(.answered(let bytes)):
-      once.keepNothing(of: request)
+      book.keepNothing(of: request)
       switch KeptAnswer(bytes) {
       case .response(let response): replay(response, to: request, work)
       case .token(let stamp):
-        once.stamp(request, stamp)
-        perform(request, work.head, at: work.match, work.keyed.body)
+        book.stamp(request, stamp)
+        performer?.perform(request, work.head, at: work.match, work.keyed.body)
       case nil:
         respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
       }
@@ -89,7 +113,8 @@ extension HTTP {
   private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
     guard let right = right(to: call, at: work.match) else {
-      return perform(request, work.head, at: work.match, work.keyed.body)
+      performer?.perform(request, work.head, at: work.match, work.keyed.body)
+      return
     }
     guard right.condition != nil else { return respond(request, response.replayed) }
     // A deleted note has no folder to check. If it was restored, the reply's folder is checked.
@@ -138,7 +163,7 @@ extension HTTP {
     _ work: StoreRequest, for request: RequestID,
     _ answer: @escaping @Sendable (StoreReply) -> Response?
   ) -> StoreRequest {
-    guard !once.isEmpty, work.isWriting, let draft = draft(of: request, answer) else { return work }
+    guard !book.isEmpty, work.isWriting, let draft = draft(of: request, answer) else { return work }
     return .once(.perform(work, keeping: [draft], settings.answers))
   }
 
@@ -146,7 +171,7 @@ extension HTTP {
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> (work: StoreRequest, kept: [RequestID]) {
-    let kept = edits.filter { once[$0.request] != nil }
+    let kept = edits.filter { book[$0.request] != nil }
     let drafts = kept.compactMap { edit in draft(of: edit.request) { _ in .edited(edit.revision) } }
     guard !drafts.isEmpty else { return (append, []) }
     return (.once(.perform(append, keeping: drafts, settings.answers)), kept.map(\.request))
@@ -154,7 +179,7 @@ extension HTTP {
 
   /// Asks the store for the response to a request. Any node may have stored it.
   func answerFromStore(_ request: RequestID) {
-    guard let work = once[request] else { return }
+    guard let work = book[request] else { return }
     store(.once(.answer(work.keyed, settings.answers)), under: .token, then: .answer(request))
   }
 
@@ -172,8 +197,8 @@ extension HTTP {
   private func draft(
     of request: RequestID, _ answer: @escaping @Sendable (StoreReply) -> Response?
   ) -> AnswerDraft? {
-    guard let work = once[request] else { return nil }
-    once.keepWithWork(request)
+    guard let work = book[request] else { return nil }
+    book.keepWithWork(request)
     let token = work.stamp.map(KeptAnswer.token)
     return AnswerDraft(work.keyed) { reply in
       guard let response = answer(reply), response.isSuccess else { return nil }
@@ -187,21 +212,24 @@ extension HTTP {
   func tokenStamp(
     for request: RequestID, _ identity: (TokenStamp) -> Identity
   ) -> TokenStamp {
-    if let stamp = once[request]?.stamp { return stamp }
+    if let stamp = book[request]?.stamp { return stamp }
     var stamp = TokenStamp(id: dependencies.names.next(), time: dependencies.clock.now)
     // A token issued in the same millisecond as a revocation would count as revoked. Only the first
     // request moves the time: a later revocation applies to repeated requests too.
     if access.isRevoked(identity(stamp)) { stamp.time += 1 }
-    once.stamp(request, stamp)
+    book.stamp(request, stamp)
     return stamp
   }
 
-  /// Returns the key of one part of a request, such as a publication of a batch.
+  /// Returns a key for one part of a request, such as a publication of a batch.
   ///
   /// The key is a hash in 16 hexadecimal digits, because keys may be limited to 16 bytes. A
   /// collision is safe: a publication is compared with the earlier one of the same key, and refused
   /// if it differs.
-  static func key(ofPart index: Int, of keyed: KeyedRequest) -> String {
+  ///
+  /// - Returns: `nil` if the request has no key.
+  func key(ofPart index: Int, of request: RequestID) -> String? {
+    guard let keyed = book[request]?.keyed else { return nil }
     let part = "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
     let digits = String(FNV1a(part.utf8).value, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
@@ -212,33 +240,40 @@ extension HTTP {
   /// Responds to a request that has a key, and stores the response first if it has to be stored.
   ///
   /// - Returns: Whether the request has a key.
-  func respondOnce(_ request: RequestID, _ response: Response) -> Bool {
-    guard let work = once[request] else { return false }
+  func answer(_ request: RequestID, _ response: Response) -> Bool {
+    guard let work = book[request] else { return false }
     switch work.keeping {
     case .afterwards where response.isSuccess:
       let kept = work.stamp.map(KeptAnswer.token) ?? .response(response)
       guard let bytes = kept.bytes else { break }
-      once.keepNothing(of: request)
+      book.keepNothing(of: request)
       let draft = AnswerDraft(work.keyed) { _ in bytes }
       store(
         .once(.perform(.tell([]), keeping: [draft], settings.answers)), under: .token,
         then: .keeping(request, response))
       return true
     case .not where work.stamp != nil && response.isSuccess:
-      finishOnce(request, response.replayed)
+      finish(request, response.replayed)
       return true
     case .afterwards, .withWork, .not: break
     }
-    finishOnce(request, response)
+    finish(request, response)
     return true
   }
 
   /// Responds to a request and to the repeated requests that wait for it.
-  func finishOnce(_ request: RequestID, _ response: Response) {
-    guard let work = once.finish(request) else { return }
+  func finish(_ request: RequestID, _ response: Response) {
+    guard let work = book.finish(request) else { return }
     act(.respond(request, response))
     for waiting in work.waiting {
       act(.respond(waiting, response.isSuccess ? response.replayed : response))
     }
   }
+}
+
+/// Performs requests over HTTP.
+protocol RequestPerformer: AnyObject {
+  /// Performs a request after checking its identity and rights.
+  func perform(
+    _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8])
 }

@@ -6,15 +6,34 @@ import SocketMessages
 ///
 ///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
 ///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
-///     GET  /api/connections?user=             lists connections, see HTTP+Connections.swift
+///     GET  /api/connections?user=             lists connections, see OperatorsAPI+Connections.swift
 ///     POST /api/connections/{id}/disconnect   {"reconnect": true} closes one
 ///     POST /api/users/{user}/disconnect       closes all of a user's
 ///     POST /api/users/{user}/refresh-rights   has a user's rights checked again
 ///     GET  /api/rooms                         the rooms that have subscribers
-extension HTTP {
+final class OperatorsAPI: Part {
   /// Minimum and maximum lifetime of a token, in seconds.
   private static let tokenSeconds = 1...(366 * 86_400)
   private static let tokenSecondsDefault = 3_600
+
+  let board: Switchboard
+  let delivery: DocumentDelivery
+  let rooms: Rooms
+  let access: Access
+  let rights: Rights
+  let once: OnceRequests
+
+  init(
+    _ board: Switchboard, _ delivery: DocumentDelivery, _ rooms: Rooms, _ access: Access,
+    _ rights: Rights, _ once: OnceRequests
+  ) {
+    self.board = board
+    self.delivery = delivery
+    self.rooms = rooms
+    self.access = access
+    self.rights = rights
+    self.once = once
+  }
 
   // MARK: Revoking
 
@@ -90,7 +109,7 @@ extension HTTP {
         user: user, name: fields.name, tokenID: stamp.id, issuedAt: stamp.time,
         expiresAt: stamp.time + Timestamp(seconds) * 1_000, grants: grants)
     }
-    let stamp = tokenStamp(for: call.request, bearer)
+    let stamp = once.tokenStamp(for: call.request, bearer)
     let identity = bearer(stamp)
     // A token that is too long or has too many rights would be rejected when used.
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
@@ -102,5 +121,14 @@ extension HTTP {
       object.field("expiresAt", identity.expiresAt.map(Int.init), &body)
     }
     respond(call.request, .json(201, body))
+  }
+
+  // MARK: Answers of several gateways
+
+  /// Responds to a request about connections. With several gateways in the process, first gathers
+  /// the answers of the others.
+  func respondForAll(_ call: Call, _ response: Response) {
+    guard dependencies.hasOthers, !call.isPart else { return respond(call.request, response) }
+    act(.gather(call.request, call.head, call.body, response))
   }
 }

@@ -13,13 +13,23 @@ import SocketMessages
 ///
 /// The token's verbs on the room decide who may use these paths. The store decides which of these
 /// callers may change the group.
-extension HTTP {
+final class GroupsAPI: Part {
   /// Maximum bytes of texts that users write.
   private static let (textBytesMax, addressBytesMax, reactionBytesMax) = (4_000, 2_000, 64)
   /// Maximum members of a room, likes of a publication, and rooms with a person's read mark.
   private static let (membersMax, likesMax, marksMax) = (1_000, 1_000, 10_000)
   /// Default and maximum entries of one page, unless the settings' maximum is lower.
   private static let groupPageMax = 1_000
+
+  let board: Switchboard
+  private let rooms: Rooms
+  private let once: OnceRequests
+
+  init(_ board: Switchboard, _ rooms: Rooms, _ once: OnceRequests) {
+    self.board = board
+    self.rooms = rooms
+    self.once = once
+  }
 
   // MARK: Groups
 
@@ -43,7 +53,7 @@ extension HTTP {
     try check(changes.name, settings.limits.nameBytesMax, "name")
     try check(changes.description ?? nil, Self.textBytesMax, "description")
     try check(changes.picture ?? nil, Self.addressBytesMax, "picture")
-    try checkOneLine(changes.name ?? "", "a name")
+    try OneLine.check(changes.name ?? "", "a name")
     try perform(
       .put(call.name, changes, by: actor(of: call), time: dependencies.clock.now), for: call)
   }
@@ -63,7 +73,7 @@ extension HTTP {
     let member = try member(in: call)
     let nickname = try groupFields(of: call).nickname
     try check(nickname, settings.limits.nameBytesMax, "nickname")
-    try checkOneLine(nickname ?? "", "a nickname")
+    try OneLine.check(nickname ?? "", "a nickname")
     try perform(
       .putMember(
         call.name, member, nickname: nickname, by: actor(of: call),
@@ -170,7 +180,7 @@ extension HTTP {
   // MARK: Performing
 
   private func perform(_ work: GroupRequest, for call: Call) throws(Response) {
-    let request = keeping(.groups(work), for: call.request) { reply in
+    let request = once.keeping(.groups(work), for: call.request) { reply in
       reply.groups.map { GroupJSON.response($0, to: work) }
     }
     store(

@@ -7,7 +7,7 @@ import SocketMessages
 ///     GET    /api/deleted?limit=&after=    lists them, the newest deletion first
 ///     POST   /api/deleted/{id}/restore     restores one unchanged
 ///     DELETE /api/deleted/{id}             removes one permanently
-extension HTTP {
+extension NotesAPI {
   /// Maximum notes removed by one request to the store.
   private static let removedMax = 500
 

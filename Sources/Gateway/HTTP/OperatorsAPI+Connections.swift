@@ -3,7 +3,7 @@ import ParleyJSON
 import SocketMessages
 
 /// Operators' lists of connections and rooms, and their requests to close connections.
-extension HTTP {
+extension OperatorsAPI {
   /// Default items of one page, and the maximum.
   private static let listDefault = 100
   private static let listMax = 1_000
@@ -34,7 +34,7 @@ extension HTTP {
     ConnectionJSON.Item(
       connection: connection,
       queuedBytes: connection.dialect.carrier(of: connection).map(dependencies.queuedBytes) ?? 0,
-      isLagging: documents.delivery.isLagging(connection.id))
+      isLagging: delivery.isLagging(connection.id))
   }
 
   func listRooms(_ call: Call) throws(Response) {
