@@ -33,13 +33,14 @@ final class Folders: Part {
       try FolderPath(asked: text)
     }
     let page = FolderPage(identity: call.identity, limit: limit, for: call.reader)
-    board.beginLongRead(request, by: call.stranger) { [self] in
-      read(request, page, after: last.map { FolderPlace($0) })
-    }
+    board.beginLongRead(
+      request, by: call.stranger, task(of: page, request, after: last.map { FolderPlace($0) }))
   }
 
-  private func read(_ request: RequestID, _ page: FolderPage, after place: FolderPlace?) {
-    store(
+  private func task(
+    of page: FolderPage, _ request: RequestID, after place: FolderPlace?
+  ) -> StoreTask {
+    StoreTask(
       .folders(page.step(after: place)), under: .eachItem, then: .folders(request, .list(page)))
   }
 
@@ -48,7 +49,10 @@ final class Folders: Part {
     _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderPlace?
   ) {
     var page = page
-    if page.take(folders, next: next) { return read(request, page, after: next) }
+    if page.take(folders, next: next) {
+      board.store(task(of: page, request, after: next))
+      return
+    }
     let last = next?.folder
     let body = FolderJSON.list(page.found, for: page.identity, next: last)
     let next = last.map { "folders?limit=\(page.limit)&after=\(PercentEncoding.encoded($0.text))" }

@@ -14,15 +14,14 @@ extension NotesAPI {
   func listDeleted(_ call: Call) throws(Response) {
     let (limit, place) = try page(call)
     let work = NotesRequest.DeletedPage(identity: call.identity, limit: limit)
-    board.beginLongRead(call.request, by: call.stranger) { [self] in
-      read(call.request, work, after: place)
-    }
+    board.beginLongRead(
+      call.request, by: call.stranger, task(of: work, call.request, after: place))
   }
 
-  private func read(
-    _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: NotePlace?
-  ) {
-    store(
+  private func task(
+    of work: NotesRequest.DeletedPage, _ request: RequestID, after place: NotePlace?
+  ) -> StoreTask {
+    StoreTask(
       .deleted(.list(after: place, limit: work.asked)), under: .eachItem,
       then: .notes(request, .deletedPage(work)))
   }
@@ -33,7 +32,7 @@ extension NotesAPI {
     let identity = work.identity
     let step = work.take(notes, at: NotePlace.init) { identity.may(.manage, $0.note) }
     switch step {
-    case .read(let place): read(request, work, after: place)
+    case .read(let place): board.store(task(of: work, request, after: place))
     case .end(let next):
       respond(
         request,

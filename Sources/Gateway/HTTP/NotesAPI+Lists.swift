@@ -22,15 +22,13 @@ extension NotesAPI {
     } else if let tag = try fields.text("tag") {
       return try search.listNotes(call, tagged: tag, limit: page(call).limit)
     } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
-      return board.beginLongRead(request, by: call.stranger) { [self] in
-        read(request, WholeNoteList(identity: identity), after: nil)
-      }
+      return board.beginLongRead(
+        request, by: call.stranger, task(of: WholeNoteList(identity: identity), request))
     }
     let (limit, place) = try page(call)
     let work = NotesRequest.Page(identity: identity, limit: limit)
-    board.beginLongRead(request, by: call.stranger) { [self, folder] in
-      read(request, work, in: folder, after: place)
-    }
+    board.beginLongRead(
+      request, by: call.stranger, task(of: work, in: folder, request, after: place))
   }
 
   /// Responds with the parts of the whole list that the client does not hold.
@@ -38,11 +36,8 @@ extension NotesAPI {
     for name: StaticString in ["folder", "tag", "limit", "after"] where call.query[name] != nil {
       throw .problem(400, .badMessage, "parts are those of the whole list, without \(name)")
     }
-    let (request, identity, reader) = (call.request, call.identity, call.reader)
-    board.beginLongRead(request, by: call.stranger) { [self] in
-      let list = WholeNoteList(identity: identity, parts: (held, reader))
-      read(request, list, after: nil)
-    }
+    let list = WholeNoteList(identity: call.identity, parts: (held, call.reader))
+    board.beginLongRead(call.request, by: call.stranger, task(of: list, call.request))
   }
 
   /// Reads the limit and the cursor of a page from a request.
@@ -55,8 +50,10 @@ extension NotesAPI {
     return (limit, place)
   }
 
-  private func read(_ request: RequestID, _ list: WholeNoteList, after place: NotePlace?) {
-    store(
+  private func task(
+    of list: WholeNoteList, _ request: RequestID, after place: NotePlace? = nil
+  ) -> StoreTask {
+    StoreTask(
       .notes(after: place, limit: WholeNoteList.stepCount), under: .eachItem,
       then: .notes(request, .list(list)))
   }
@@ -66,7 +63,8 @@ extension NotesAPI {
     // Notes that the caller may not read are left out.
     let identity = list.identity
     if let place = list.take(notes, if: { identity.may(.read, $0) }) {
-      return read(request, list, after: place)
+      board.store(task(of: list, request, after: place))
+      return
     }
     if let (held, reader) = list.parts {
       let parts = list.finishedParts(held: held)
@@ -90,14 +88,14 @@ extension NotesAPI {
     return reader.answer(list.body, state: list.state, packing: list.packing)
   }
 
-  private func read(
-    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?,
+  private func task(
+    of work: NotesRequest.Page, in folder: FolderPath?, _ request: RequestID,
     after place: NotePlace?
-  ) {
+  ) -> StoreTask {
     let notes: StoreRequest =
       folder.map { .folders(.notes(in: $0, after: place, limit: work.asked)) }
       ?? .notes(after: place, limit: work.asked)
-    store(notes, under: .eachItem, then: .notes(request, .page(work, in: folder)))
+    return StoreTask(notes, under: .eachItem, then: .notes(request, .page(work, in: folder)))
   }
 
   /// Takes notes that the store has read for a page.
@@ -109,7 +107,7 @@ extension NotesAPI {
     let identity = work.identity
     let step = work.take(notes, at: NotePlace.init) { identity.may(.read, $0) }
     switch step {
-    case .read(let place): read(request, work, in: folder, after: place)
+    case .read(let place): board.store(task(of: work, in: folder, request, after: place))
     case .end(let next): answer(request, work, in: folder, next: next?.cursor)
     }
   }

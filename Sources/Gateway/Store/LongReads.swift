@@ -23,7 +23,7 @@ struct LongReads {
   private struct Queue {
     var current: RequestID
     /// The waiting reads, oldest first.
-    var waiting: [(request: RequestID, start: () -> Void)] = []
+    var waiting: [(request: RequestID, first: StoreTask)] = []
   }
 
   private var shares = FairShares<Stranger>(capacity: readsMax)
@@ -38,9 +38,9 @@ struct LongReads {
 
   /// Begins a read, or queues it.
   ///
-  /// - Parameter start: Called later if the read waits. The caller starts an admitted read itself.
+  /// - Parameter first: The first step, which ``end(_:)`` returns later if the read waits.
   mutating func begin(
-    _ request: RequestID, by stranger: Stranger?, _ start: @escaping () -> Void
+    _ request: RequestID, by stranger: Stranger?, _ first: StoreTask
   ) -> Admission {
     guard shares.take(1, for: stranger) == nil else { return .refused }
     strangers.updateValue(stranger, forKey: request)
@@ -49,15 +49,15 @@ struct LongReads {
       queues[stranger] = Queue(current: request)
       return .started
     }
-    queues[stranger]?.waiting.append((request, start))
+    queues[stranger]?.waiting.append((request, first))
     return .waits
   }
 
   /// Ends a read that was answered or cancelled.
   ///
-  /// - Returns: The start of the stranger's next read; `nil` if missing.
+  /// - Returns: The first step of the stranger's next read; `nil` if none waits.
   /// - Complexity: O(1), and O(*n*) in the stranger's waiting reads.
-  mutating func end(_ request: RequestID) -> (() -> Void)? {
+  mutating func end(_ request: RequestID) -> StoreTask? {
     guard let found = strangers.removeValue(forKey: request) else { return nil }
     shares.give(1, for: found)
     guard let stranger = found, var queue = queues[stranger] else { return nil }
@@ -73,6 +73,6 @@ struct LongReads {
     let next = queue.waiting.removeFirst()
     queue.current = next.request
     queues[stranger] = queue
-    return next.start
+    return next.first
   }
 }

@@ -262,6 +262,7 @@ final class Switchboard {
   /// Sends a task to the store.
   ///
   /// - Returns: The ticket that identifies the reply.
+  @discardableResult
   func store(_ task: StoreTask) -> StoreTicket {
     let ticket = StoreTicket(rawValue: nextTicket)
     nextTicket += 1
@@ -315,11 +316,9 @@ final class Switchboard {
   }
 
   /// Begins a read of many steps, now or after the stranger's other reads of many steps.
-  func beginLongRead(
-    _ request: RequestID, by stranger: Stranger?, _ start: @escaping () -> Void
-  ) {
-    switch longReads.begin(request, by: stranger, start) {
-    case .started: start()
+  func beginLongRead(_ request: RequestID, by stranger: Stranger?, _ first: StoreTask) {
+    switch longReads.begin(request, by: stranger, first) {
+    case .started: store(first)
     case .waits: break
     case .refused:
       respond(request, .busy("too many lists are being read; wait for one, then ask again"))
@@ -330,7 +329,7 @@ final class Switchboard {
   func isReading(_ request: RequestID) -> Bool { longReads.contains(request) }
 
   private func endLongRead(of request: RequestID) {
-    if longReads.count > 0, let start = longReads.end(request) { start() }
+    if longReads.count > 0, let first = longReads.end(request) { store(first) }
   }
 
   /// Whether requests were refused.
