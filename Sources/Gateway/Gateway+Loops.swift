@@ -12,7 +12,7 @@ extension Gateway {
   ///
   /// - Returns: Whether the request is one that gateways answer together.
   public func requestPart(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    guard let match = Resource.find(head.path), match.resource.kind == .operators,
+    guard let match = RequestTarget(head.path)?.match, match.resource.kind == .operators,
       case .gateway(let answer)? = match.resource.route(head.method)?.answer
     else { return false }
     let call = Call(

@@ -36,13 +36,20 @@ extension Gateway: SessionDialectOwner {
   /// Answers a request of the compatibility dialects, now or later.
   ///
   /// - Returns: Whether the path belongs to one of these dialects.
-  func requestOfDialect(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+  func requestOfDialect(
+    _ request: RequestID, head: RequestHead, at target: RequestTarget?, body: [UInt8]
+  ) -> Bool {
     switch Opening(head) {
     case .socketIO: socketIO.receive(request, head: head, body: body)
     case .bayeux: bayeux.receive(request, head: head, body: body)
     case .native, .whaler, .pusher, nil:
-      return apps.receive(request, head: head, body: body)
-        || pusher.receive(request, head: head, body: body)
+      switch target {
+      case .app(let kind, let names):
+        apps.receive(kind, names: names, request, head: head, body: body)
+      case .pusher(let kind, let names):
+        return pusher.receive(kind, names: names, request, head: head, body: body)
+      case .resource, nil: return false
+      }
     }
     return true
   }

@@ -189,8 +189,17 @@ public final class Gateway: Part, SwitchboardOwner {
   ///
   /// - Returns: Whether the path belongs to the gateway.
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    requestOfDialect(request, head: head, body: body)
-      || http.request(request, head: head, body: body)
+    self.request(request, head: head, at: RequestTarget(head.path), body: body)
+  }
+
+  /// Answers an HTTP request whose target is known, now or after the store has replied.
+  ///
+  /// - Returns: Whether the path belongs to the gateway.
+  package func request(
+    _ request: RequestID, head: RequestHead, at target: RequestTarget?, body: [UInt8]
+  ) -> Bool {
+    requestOfDialect(request, head: head, at: target, body: body)
+      || http.request(request, head: head, at: target?.match, body: body)
   }
 
   /// Decides from its head whether a request's long body may be read; short ones always may.
@@ -201,12 +210,21 @@ public final class Gateway: Part, SwitchboardOwner {
       switch Opening(head) {
       case .socketIO: socketIO.decision(onBody: byteCount, of: head)
       case .bayeux: bayeux.decision(onBody: byteCount, of: head)
-      case .native, .whaler, .pusher, nil:
-        apps.decision(of: head) ?? pusher.decision(of: head)
-          ?? http.decision(onBody: byteCount, of: head)
+      case .native, .whaler, .pusher, nil: decisionByPath(onBody: byteCount, of: head)
       }
     guard case .refuse(let response) = decision else { return decision }
     return .refuse(http.spread(response))
+  }
+
+  private func decisionByPath(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
+    let target = RequestTarget(head.path)
+    let decision: BodyDecision? =
+      switch target {
+      case .app(let kind, _): apps.decision(on: kind, of: head)
+      case .pusher(let kind, let names): pusher.decision(on: kind, names: names, of: head)
+      case .resource, nil: nil
+      }
+    return decision ?? http.decision(onBody: byteCount, of: head, at: target?.match)
   }
 
   /// Whether a request is an operator's; rejects any other request.

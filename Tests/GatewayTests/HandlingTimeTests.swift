@@ -278,7 +278,7 @@ extension Hostility {
             let bytes = input.bytes
             rig.begin()
             // The program around the gateway reads the bodies of its own requests in the same way.
-            if Resource.find(path)?.resource.page != nil {
+            if RequestTarget(path)?.match?.resource.page != nil {
               rig.work { _ = JSONBody.string("email", in: bytes) }
             } else {
               rig.request(route.method, path, headers: headers, bytes)

@@ -133,9 +133,19 @@ struct RouteTests {
   func finding() {
     for route in Route.all {
       let path = route.path.description.replacing(/\{\w+\}/, with: "x")
-      let match = Resource.find(path)
+      let match = RequestTarget(path)?.match
       #expect(match?.resource.routes.contains { Self.name($0) == Self.name(route) } ?? false)
       #expect(match?.resource.route(route.method)?.path == route.path)
+    }
+    for app in AppRequest.allCases {
+      let path = app.rawValue.replacing(/\{\w+\}/, with: "x")
+      guard case .app(app, _)? = RequestTarget(path) else { Issue.record("\(path)"); continue }
+    }
+    for request in PusherRequest.allCases {
+      let path = request.rawValue.replacing(/\{\w+\}/, with: "x")
+      guard case .pusher(request, _)? = RequestTarget(path) else {
+        Issue.record("\(path)"); continue
+      }
     }
     for path in [
       "", "/", "/api", "/api/", "/api/note", "/api/notesx", "/apis/notes", "/health/", "/Health",
@@ -143,7 +153,7 @@ struct RouteTests {
       "/api/users/%zz/disconnect", "/api/users/x/other", "/api/connections/1",
       "/api/connections/1/2/disconnect", "/api/publish/", "/api/stats/now",
     ] {
-      #expect(Resource.find(path) == nil, "\(path)")
+      #expect(RequestTarget(path)?.match == nil, "\(path)")
     }
   }
 

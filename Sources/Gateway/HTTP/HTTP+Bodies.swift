@@ -9,16 +9,18 @@ extension HTTP {
   /// Decides whether to read a body that is too long to be read unconditionally.
   ///
   /// - Parameter byteCount: The body's length; `nil` for a chunked body.
-  func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
-    do throws(Response) { return try allowance(ofBody: byteCount, head) } catch {
+  func decision(
+    onBody byteCount: Int?, of head: RequestHead, at match: Resource.Match?
+  ) -> BodyDecision {
+    do throws(Response) { return try allowance(ofBody: byteCount, head, at: match) } catch {
       return .refuse(error)
     }
   }
 
   private func allowance(
-    ofBody byteCount: Int?, _ head: RequestHead
+    ofBody byteCount: Int?, _ head: RequestHead, at match: Resource.Match?
   ) throws(Response) -> BodyDecision {
-    guard let match = Resource.find(head.path) else {
+    guard let match else {
       throw .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are")
     }
     let resource = match.resource

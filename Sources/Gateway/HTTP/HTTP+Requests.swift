@@ -1,16 +1,18 @@
 import ParleyGatewayPorts
 import SocketMessages
 
-/// HTTP requests, from the table of routes to the handler.
+/// HTTP requests, from the resource to the handler.
 ///
-///     Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ identity ─▶ note or room ─▶
+///     Resource.Match ─▶ body's type ─▶ Idempotency-Key ─▶ identity ─▶ note or room ─▶
 ///     rights ─▶ If-Match ─▶ method ─▶ Route.answer
 extension HTTP {
   /// Responds to an HTTP request, at once or after the store's reply.
   ///
+  /// - Parameter match: The resource of the path; `nil` if the path is unknown.
   /// - Returns: Whether the gateway handles the path.
-  func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    let match = Resource.find(head.path)
+  func request(
+    _ request: RequestID, head: RequestHead, at match: Resource.Match?, body: [UInt8]
+  ) -> Bool {
     do throws(Response) {
       if !body.isEmpty, head.path.utf8.starts(with: "/api/".utf8) {
         let expected = match?.resource.bodyType(of: head.method) ?? .json

@@ -79,37 +79,24 @@ package struct Resource: Sendable {
 
   // MARK: Finding
 
-  /// Returns the resource at a path; `nil` if the path is not the API's.
-  ///
-  /// - Complexity: O(*n*) in the path's length, for each path of the table in the worst case.
-  package static func find(_ path: String) -> Match? {
-    if let resource = plain[path] { return Match(resource: resource, names: []) }
-    guard path.utf8.starts(with: "/api/".utf8) else { return nil }
-    let parts = PathPattern.split(path)
-    for resource in named {
-      guard let names = resource.path.names(in: parts) else { continue }
-      let match = Match(resource: resource, names: names.map { PercentEncoding.decoded($0) })
-      // A connection or a user never has an empty name: the path does not exist.
-      if resource.kind == .operators, match.name.isEmpty { return nil }
-      return match
-    }
-    return nil
+  /// Returns the match of a path with these names, still percent-encoded; `nil` if the path does
+  /// not exist.
+  func match(_ names: [Substring]) -> Match? {
+    let match = Match(resource: self, names: names.map { PercentEncoding.decoded($0) })
+    // A connection or a user never has an empty name.
+    return kind == .operators && !path.isPlain && match.name.isEmpty ? nil : match
   }
 
-  /// Resources without a name in their path.
-  private static let plain = Dictionary(
-    uniqueKeysWithValues: all.filter(\.path.isPlain).map { ($0.path.description, $0) })
-
-  /// Resources with names in their paths. The last two match unknown paths below a note or a room,
-  /// so that rights are checked before 404 is sent.
-  private static let named =
-    all.filter { !$0.path.isPlain } + [
+  /// All resources. The last two match unknown paths below a note or a room, so that rights are
+  /// checked before 404 is sent.
+  static let all: [Resource] =
+    ofRoutes + [
       Resource(PathPattern("/api/notes/{id}/{rest}"), .note),
       Resource(PathPattern("/api/rooms/{room}/{other}"), .room),
     ]
 
   /// The table's routes, grouped by path.
-  private static let all: [Resource] = {
+  private static let ofRoutes: [Resource] = {
     var paths: [PathPattern] = []
     for route in Route.all where !paths.contains(route.path) { paths.append(route.path) }
     return paths.map { path in

@@ -517,14 +517,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     // Treat HEAD as GET; the transport leaves the body out.
     if head.method == "HEAD", opening == nil { head.method = "GET" }
-    let resource = Resource.find(head.path)?.resource
+    let target = RequestTarget(head.path)
+    let resource = target?.match?.resource
     if let resource, let response = status(head, at: resource) {
       transport.respond(to: request, with: response)
     } else if let refusal = gateway.refusal(ofRequest: head) {
       transport.respond(to: request, with: refusal)
     } else if let resource, answer(request, head, body, at: resource) {
       perform()
-    } else if gateway.request(request, head: head, body: body) {
+    } else if gateway.request(request, head: head, at: target, body: body) {
       perform()
     } else if files != nil, let find = attached.links.page(at: head) {
       find { [self] in answer(request, head, $0) }

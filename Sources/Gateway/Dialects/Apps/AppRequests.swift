@@ -8,17 +8,6 @@ package enum AppRequest: String, Sendable, CaseIterable {
   case pusher = "/private/pusher"
   /// A client of a group chat reads or sends messages.
   case groupMessages = "/v3/groups/{group}/messages"
-
-  private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
-
-  /// Returns a path's request and its names, still percent-encoded; `nil` for any other path.
-  static func find(_ path: String) -> (request: AppRequest, names: [Substring])? {
-    let parts = PathPattern.split(path)
-    for (request, pattern) in patterns {
-      if let names = pattern.names(in: parts) { return (request, names) }
-    }
-    return nil
-  }
 }
 
 /// HTTP requests in other apps' protocols: publications of Twake backends, and messages of group
@@ -35,25 +24,22 @@ final class AppRequests: Part {
   }
 
   /// Answers a request, now or later.
-  ///
-  /// - Returns: whether the path belongs to one of these protocols.
-  func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    guard let found = AppRequest.find(head.path) else { return false }
+  func receive(
+    _ kind: AppRequest, names: [Substring], _ request: RequestID, head: RequestHead, body: [UInt8]
+  ) {
     answering(request) { () throws(Response) in
-      switch found.request {
+      switch kind {
       case .pusher: try push(request, head, body)
       case .groupMessages:
-        try receiveGroupChat(request, head, body, aboutGroup: found.names.first ?? "")
+        try receiveGroupChat(request, head, body, aboutGroup: names.first ?? "")
       }
     }
-    return true
   }
 
-  /// Decides on a long body of such a request, which requires a token; `nil` for any other path.
-  func decision(of head: RequestHead) -> BodyDecision? {
-    guard let found = AppRequest.find(head.path) else { return nil }
+  /// Decides on a long body of such a request, which requires a token.
+  func decision(on kind: AppRequest, of head: RequestHead) -> BodyDecision {
     let head =
-      switch found.request {
+      switch kind {
       case .pusher: Self.pusherHead(head)
       case .groupMessages: Self.groupHead(head)
       }

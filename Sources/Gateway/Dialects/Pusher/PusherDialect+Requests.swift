@@ -12,23 +12,12 @@ package enum PusherRequest: String, Sendable, CaseIterable {
   case users = "/apps/{id}/channels/{channel}/users"
   case terminate = "/apps/{id}/users/{user}/terminate_connections"
 
-  private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
-
   /// The only method of the request.
   package var method: String {
     switch self {
     case .events, .batchEvents, .terminate: "POST"
     case .channels, .channel, .users: "GET"
     }
-  }
-
-  /// Returns a path's request and its names, still percent-encoded; `nil` for any other path.
-  static func find(_ path: String) -> (request: PusherRequest, names: [Substring])? {
-    let parts = PathPattern.split(path)
-    for (request, pattern) in patterns {
-      if let names = pattern.names(in: parts) { return (request, names) }
-    }
-    return nil
   }
 }
 
@@ -52,27 +41,32 @@ extension PusherDialect {
 
   /// Answers a request, now or later.
   ///
-  /// - Returns: whether the path belongs to Pusher's HTTP API.
-  func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return false }
+  /// - Returns: False if no app is configured.
+  func receive(
+    _ kind: PusherRequest, names: [Substring], _ request: RequestID, head: RequestHead,
+    body: [UInt8]
+  ) -> Bool {
+    guard !apps.isEmpty else { return false }
     answering(request) { () throws(Response) in
-      let (app, query) = try signed(head, found)
+      let (app, query) = try signed(head, kind, names)
       let identity = Self.identity(of: app)
       count(request, towards: identity, from: head.limitedAddress)
       if let excess = access.excess(ofRequestBy: identity) { throw access.response(to: excess) }
       do throws(PusherQuery.Problem) { try query.check(body, of: app) } catch {
         throw Self.refusal(401, error.message)
       }
-      try answer(request, found.request, found.names.dropFirst().map { $0 }, body, query, app)
+      try answer(request, kind, names.dropFirst().map { $0 }, body, query, app)
     }
     return true
   }
 
   /// Decides on a long body of a signed request; `nil` for any other path.
-  func decision(of head: RequestHead) -> BodyDecision? {
-    guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return nil }
+  func decision(
+    on kind: PusherRequest, names: [Substring], of head: RequestHead
+  ) -> BodyDecision? {
+    guard !apps.isEmpty else { return nil }
     do throws(Response) {
-      let (app, _) = try signed(head, found)
+      let (app, _) = try signed(head, kind, names)
       return .take(
         upTo: PusherEvent.bodyBytesMax,
         for: Holder(Stranger(Self.identity(of: app), from: head.limitedAddress)))
@@ -88,12 +82,12 @@ extension PusherDialect {
 
   /// Returns the app that has signed a request, and the request's query.
   private func signed(
-    _ head: RequestHead, _ found: (request: PusherRequest, names: [Substring])
+    _ head: RequestHead, _ kind: PusherRequest, _ names: [Substring]
   ) throws(Response) -> (PusherApp, PusherQuery) {
-    guard head.method == found.request.method else {
-      throw .methodNotAllowed(found.request.method)
+    guard head.method == kind.method else {
+      throw .methodNotAllowed(kind.method)
     }
-    guard let id = found.names.first,
+    guard let id = names.first,
       let app = apps.values.first(where: { $0.id.utf8.elementsEqual(id.utf8) })
     else { throw Self.refusal(404, "no app of this server has this id") }
     guard let query = PusherQuery(head.query) else {
