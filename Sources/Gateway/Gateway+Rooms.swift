@@ -22,7 +22,7 @@ extension Gateway: RoomsOwner, PeopleStore {
 
   /// Has the store perform a request about people; see ``PeopleStore``.
   public func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
-    rooms.perform(request, then: proceed)
+    rooms.storage.perform(request, then: proceed)
   }
 
   // MARK: Rooms

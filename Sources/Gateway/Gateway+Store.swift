@@ -42,7 +42,7 @@ extension Gateway {
       folders.finish(request, work, reply.outcome(of: \.folders))
     case .files(let work): files.finish(work, reply.outcome(of: \.files))
     case .comments(let work): comments.finish(work, reply.outcome(of: \.comments))
-    case .people(let number): rooms.finish(number, PeopleReply(reply.outcome(of: \.people)))
+    case .people(let number): rooms.storage.finish(number, PeopleReply(reply.outcome(of: \.people)))
     }
   }
 

@@ -285,7 +285,7 @@ public final class Gateway: Part, SwitchboardOwner {
       close(connection, .unauthorised, "unauthorised")
       return
     }
-    rooms.goOnline(connection)
+    rooms.presence.goOnline(connection)
     if let pool, identity.may(.read, .room(pool)) { rooms.join(room: pool, connection) }
   }
 
@@ -298,7 +298,7 @@ public final class Gateway: Part, SwitchboardOwner {
     guard connection.isOpen else { return }
     guard rights.hold(connection) else { return }
     let now = dependencies.clock.uptime
-    rooms.heard(connection, now: now)
+    rooms.presence.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, rights.closeIfFlooding(connection, excess, now: now) { return }
     connection.dialect.received(message, kind: kind, excess: excess, on: connection)
@@ -393,7 +393,7 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.lookForNews(now: now)
     documents.people.tickNodes(now: now)
     rooms.lookForNews(now: now)
-    rooms.tickPeople(now: now)
+    rooms.presence.tickPeople(now: now)
     documents.people.tellCounts()
     access.ticked()
     http.notes.ticked()
@@ -405,7 +405,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Handles a hint, whose sender is unverified. Hints may be late, wrong or repeated.
   public func heard(_ topic: String, _ bytes: [UInt8]) {
     documents.heard(topic, bytes)
-    rooms.heard(topic, bytes)
+    rooms.presence.heard(topic, bytes)
   }
 
   /// Records whether other nodes' hints arrive. After an interruption, missed changes are read.

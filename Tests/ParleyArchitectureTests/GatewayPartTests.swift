@@ -53,14 +53,15 @@ struct GatewayPartTests {
     "Rates": [],
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
-    "Rooms": ["Live", "Nodes", "Settings", "Store", "Switchboard", "Values"],
+    "Rooms": ["Live", "Nodes", "Rooms/People", "Store", "Switchboard", "Values"],
+    "Rooms/People": ["Live", "Settings", "Store", "Switchboard", "Values"],
     "Search": ["Access", "Bodies", "Requests", "Store", "Switchboard"],
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],
     "Store": ["Requests"],
     "Switchboard": ["Documents/State", "Live", "Nodes", "Rates", "Settings", "Store", "Values"],
     "Values": [],
-    "Webhooks": ["Bodies", "Rooms"],
+    "Webhooks": ["Bodies", "Rooms/People"],
   ]
 
   private static let table = FolderTable(root: root, allowed: allowed)
@@ -82,7 +83,7 @@ struct GatewayPartTests {
     "Files": (type: "Files", name: "files", stateCount: 6),
     "HTTP": (type: "HTTP", name: "http", stateCount: 1),
     "Rights": (type: "Rights", name: "rights", stateCount: 2),
-    "Rooms": (type: "Rooms", name: "rooms", stateCount: 4),
+    "Rooms": (type: "Rooms", name: "rooms", stateCount: 3),
     "Search": (type: "Search", name: "search", stateCount: 1),
   ]
 

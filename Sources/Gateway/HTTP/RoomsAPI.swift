@@ -25,7 +25,7 @@ final class RoomsAPI: Part {
 
   /// Refuses a name that is too long for a room.
   func check(name: RoomName) throws(Response) {
-    if let problem = rooms.problem(ofRoom: name) { throw .problem(413, .tooLarge, problem) }
+    if let problem = rooms.checks.problem(ofRoom: name) { throw .problem(413, .tooLarge, problem) }
   }
 
   func readRoomPresence(_ call: Call) throws(Response) {
@@ -34,7 +34,7 @@ final class RoomsAPI: Part {
     }
     let reader = call.identity.person
     let visible = presence.present(in: call.name).filter { somebody in
-      !(reader.map { rooms.separates($0, from: somebody.personID) } ?? false)
+      !(reader.map { rooms.people.separates($0, from: somebody.personID) } ?? false)
     }
     respond(call.request, .json(200, RoomJSON.present(visible, in: call.name)))
   }

@@ -137,7 +137,7 @@ final class Rights: Part {
     for room in connection.rooms {
       let verbs = connection.verbs(on: .room(room))
       if verbs.contains(.read) {
-        if !verbs.contains(.presence) { rooms.hide(connection, in: room) }
+        if !verbs.contains(.presence) { rooms.presence.hide(connection, in: room) }
         continue
       }
       connection.dialect.lostReading(ofRoom: room, connection)
@@ -220,7 +220,7 @@ extension Rights: NativeDialectOwner {
   }
 
   func shareProfile(of connection: Connection) {
-    rooms.shareRoomProfile(of: connection)
+    rooms.presence.shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
     where subscription.verbs.contains(.presence) { documents.people.showProfile(of: subscription) }
   }

@@ -16,7 +16,7 @@ extension Rooms {
     let isNew = rooms[name] == nil
     if isNew, !Self.isOfNote(name) { people.rooms?.occupied(name) }
     rooms[name, default: Room()].admit(connection.id)
-    if isNew { follow(name) }
+    if isNew { presence.follow(name) }
   }
 
   /// Makes a connection a member of a room, which receives publications from now on.
@@ -51,14 +51,15 @@ extension Rooms {
   func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
     connection.rooms.remove(name)
     connection.attempts[name] = nil
-    leavePresence(name, connection, isBroken: isBroken)
-    if !isBroken, let change = people.typing?.end(name, on: connection.id) { tell(change) }
+    presence.leavePresence(name, connection, isBroken: isBroken)
+    if !isBroken, let change = people.typing?.end(name, on: connection.id) {
+      presence.tell(change)
+    }
     rooms[name]?.remove(connection.id)
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
-    descriptions[name] = nil
     if !Self.isOfNote(name) { people.rooms?.vacated(name) }
-    unfollow(name)
+    presence.unfollow(name)
   }
 
   /// Notifies a room's subscribers that a resource has changed. The room does not store the update.
@@ -66,7 +67,7 @@ extension Rooms {
   /// - Parameter sender: The publisher's name for itself; its app can ignore the update.
   func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
-    tellNodes(.update(update), in: name)
+    presence.tellNodes(.update(update), in: name)
     deliver(update, in: name)
   }
 
@@ -78,7 +79,7 @@ extension Rooms {
 
   /// Sends an event to a room's members, except to readers separated from the author by a block.
   func tell(_ news: RoomNews, by author: PersonID?) {
-    let isForAll = isForAll(by: author)
+    let isForAll = people.isForAll(by: author)
     for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
       guard let frame = group.dialect.frame(of: news) else { continue }
       let sender = group.dialect.sender(of: news)
@@ -87,14 +88,15 @@ extension Rooms {
         to: isForAll && sender == nil
           ? group.members.slots
           : group.members.filter {
-            $0 != sender && (isForAll || connections[$0].map { isFor($0, by: author) } ?? false)
+            $0 != sender
+              && (isForAll || connections[$0].map { people.isFor($0, by: author) } ?? false)
           })
     }
   }
 
   /// Sends a member's event to all members, on this node and others. The room does not store it.
   func publish(_ event: TransientEvent, in name: RoomName) throws(Unfit) {
-    guard tellNodes(.event(event), in: name) else {
+    guard presence.tellNodes(.event(event), in: name) else {
       throw Unfit(
         .tooLarge,
         "with several servers an event and its data may have \(NodeMessage.bytesMax) bytes")
@@ -107,6 +109,20 @@ extension Rooms {
     tell(RoomNews(room: name, content: .event(event)), by: nil)
   }
 
+  /// Handles another node's message about a room.
+  func heard(_ content: NodeMessage.Content, in room: RoomName) {
+    switch content {
+    case .published(let offset): hear(of: offset, in: room)
+    case .update(let update): deliver(update, in: room)
+    case .event(let event): deliver(event, in: room)
+    case .receipt(let offset, let receipt, let author):
+      tell(receipt, of: PublicationPlace(room: room, offset: offset), to: author)
+    case .flag(let flag, let isFlagged):
+      tellModerators(Self.news(of: flag, in: room, isFlagged: isFlagged), in: room)
+    case .typing, .blocks, .beat, .change, .people, .ask: break  // They concern people.
+    }
+  }
+
   func publishNoteList() {
     publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
   }
@@ -114,43 +130,5 @@ extension Rooms {
   /// Notifies subscribers of the note list that tags have changed.
   func publishTags() {
     publish(resource: Self.tagsResource, in: Identity.noteListRoom, sender: nil)
-  }
-
-  // MARK: Checks
-
-  /// Throws if the room's name is invalid, or the connection lacks a right in the room.
-  func check(
-    _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
-  ) throws(Unfit) {
-    try checkName(of: room)
-    try checkRight(verbs, doing, in: room, connection)
-  }
-
-  /// Throws if the room's name is invalid.
-  func checkName(of room: RoomName) throws(Unfit) {
-    if let problem = problem(ofRoom: room) { throw Unfit(.tooLarge, problem) }
-  }
-
-  /// Returns the problem with a room's name; `nil` if the name is valid.
-  func problem(ofRoom name: RoomName) -> String? {
-    let bytesMax = settings.limits.roomBytesMax
-    guard name.isEmpty || name.utf8.count > bytesMax else { return nil }
-    return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.utf8.count)"
-  }
-
-  /// Throws if the connection's token does not grant a right in the room.
-  func checkRight(
-    _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
-  ) throws(Unfit) {
-    guard connection.verbs(on: .room(room)).isSuperset(of: verbs) else {
-      throw Unfit(.notAllowed, "the token does not grant \(doing) this room")
-    }
-  }
-
-  func sendUnavailable(_ error: StoreError, ref: String, to connection: Connection) {
-    dependencies.log.write(.error, "room request failed", [("error", error.logName)])
-    sendError(
-      error.isRetryable ? .unavailable : .damaged, "the store cannot do this now; try again later",
-      ref: ref, to: connection)
   }
 }

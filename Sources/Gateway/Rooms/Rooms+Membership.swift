@@ -6,15 +6,15 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.Follow, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let membership = try offered(people.membership)
-    try checkName(of: message.room)
+    let membership = try checks.offered(people.membership)
+    try checks.checkName(of: message.room)
     // A person who has lost the right can still unsubscribe from notifications.
-    if message.isFollowing { try checkRight(.read, "reading", in: message.room, connection) }
-    try giveSign(connection)
+    if message.isFollowing { try checks.checkRight(.read, "reading", in: message.room, connection) }
+    try checks.giveSign(connection)
     membership.set(
-      connection.person, in: message.room, isMember: message.isFollowing, store: self
+      connection.person, in: message.room, isMember: message.isFollowing, store: storage
     ) { [unowned self] error in
-      if let error { return sendUnavailable(error, ref: ref, to: connection) }
+      if let error { return checks.sendUnavailable(error, ref: ref, to: connection) }
       send(
         .following(.init(room: message.room, isFollowing: message.isFollowing)), ref: ref,
         to: connection)
@@ -41,10 +41,10 @@ extension Rooms {
     then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {
     guard let membership = people.membership else { return proceed(.success([])) }
-    membership.members(of: room, store: self) { [unowned self] outcome in
+    membership.members(of: room, store: storage) { [unowned self] outcome in
       proceed(
         outcome.map { members in
-          members.filter { online[$0] == nil && isFor($0, publication) }.map {
+          members.filter { !presence.isOnline($0) && isFor($0, publication) }.map {
             PushNotification(person: $0, room: room, epoch: epoch, publication: publication)
           }
         })

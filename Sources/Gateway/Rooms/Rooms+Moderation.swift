@@ -6,9 +6,9 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.Flag, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let moderation = try offered(people.moderation)
-    try check(.read, "reading", in: message.room, connection)
-    try giveSign(connection)
+    let moderation = try checks.offered(people.moderation)
+    try checks.check(.read, "reading", in: message.room, connection)
+    try checks.giveSign(connection)
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
       throw Unfit(.tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes")
@@ -16,19 +16,19 @@ extension Rooms {
     let flag = PublicationFlag(
       offset: message.offset, personID: connection.person,
       reason: reason.isEmpty ? nil : reason, time: dependencies.clock.now)
-    moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: self) {
+    moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: storage) {
       [unowned self] reply in
       switch reply {
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
-      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .failed(let error): checks.sendUnavailable(error, ref: ref, to: connection)
       case .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
-        sendUnavailable(
+        checks.sendUnavailable(
           .unexpectedReply(reply.name, insteadOf: Void.self), ref: ref, to: connection)
       case .done:
         let news = Self.news(of: flag, in: message.room, isFlagged: message.isFlagged)
         send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
-        tellNodes(.flag(flag, isFlagged: message.isFlagged), in: message.room)
+        presence.tellNodes(.flag(flag, isFlagged: message.isFlagged), in: message.room)
       }
     }
   }
@@ -58,14 +58,14 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.Flags, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let moderation = try offered(people.moderation)
-    try check(.manage, "managing", in: message.room, connection)
-    moderation.list(message.room, limit: settings.limits.pageMax, store: self) {
+    let moderation = try checks.offered(people.moderation)
+    try checks.check(.manage, "managing", in: message.room, connection)
+    moderation.list(message.room, limit: settings.limits.pageMax, store: storage) {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
       case .success(let flags):
         send(.flags(.init(room: message.room, flags: flags)), ref: ref, to: connection)
-      case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .failure(let error): checks.sendUnavailable(error, ref: ref, to: connection)
       }
     }
   }

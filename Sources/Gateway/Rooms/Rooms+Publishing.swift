@@ -10,7 +10,7 @@ extension Rooms {
   func handle(
     _ publish: ClientMessage.Publish, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try check(.publish, "publishing in", in: publish.room, connection)
+    try checks.check(.publish, "publishing in", in: publish.room, connection)
     self.publish(
       PublishRequest(
         room: publish.room, data: publish.data, key: publish.key, senderID: publish.senderID,
@@ -114,8 +114,8 @@ extension Rooms {
       countRefusalByBacklog()
       return (.busy, StoreBacklog.words)
     }
-    if let problem = problem(ofRoom: request.room) { return (.tooLarge, problem) }
-    if let problem = problem(ofData: request.data.utf8.count) { return (.tooLarge, problem) }
+    if let problem = checks.problem(ofRoom: request.room) { return (.tooLarge, problem) }
+    if let problem = checks.problem(ofData: request.data.utf8.count) { return (.tooLarge, problem) }
     for text in [request.key, request.senderID].compactMap(\.self)
     where text.utf8.count > limits.keyBytesMax {
       return (
@@ -127,15 +127,6 @@ extension Rooms {
     return nil
   }
 
-  /// Returns why data of this size is refused; `nil` if it is accepted.
-  ///
-  /// Dialects check this before they parse data. Publishing always checks again.
-  func problem(ofData byteCount: Int) -> String? {
-    let bytesMax = settings.limits.publicationBytesMax
-    guard byteCount > bytesMax else { return nil }
-    return "data may have \(bytesMax) bytes; this has \(byteCount)"
-  }
-
   /// Sends a committed publication to all subscribers of its room.
   func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
@@ -144,23 +135,12 @@ extension Rooms {
       by: publication.personID)
   }
 
-  /// Whether every reader may see an author's actions. If so, readers are not checked singly.
-  func isForAll(by author: PersonID?) -> Bool {
-    guard let author, let blocking = people.blocking else { return true }
-    return !blocking.conceals(author)
-  }
-
-  /// Whether this reader may see what an author causes.
-  func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
-    author.map { !separates(connection.person, from: $0) } ?? true
-  }
-
   // MARK: History
 
   func handle(
     _ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try check(.read, "reading", in: history.room, connection)
+    try checks.check(.read, "reading", in: history.room, connection)
     guard
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
@@ -185,7 +165,7 @@ extension Rooms {
           .init(
             room: room, position: page.head, publications: page.publications, hasGap: page.hasGap,
             hasMore: page.hasMore)), ref: ref, to: connection)
-    case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
+    case .failure(let error): checks.sendUnavailable(error, ref: ref, to: connection)
     }
   }
 

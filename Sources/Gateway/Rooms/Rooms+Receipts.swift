@@ -7,12 +7,12 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.Receipt, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let receipts = try offered(people.receipts)
-    try check(.read, "reading", in: message.room, connection)
-    try giveSign(connection)
+    let receipts = try checks.offered(people.receipts)
+    try checks.check(.read, "reading", in: message.room, connection)
+    try checks.giveSign(connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
     let receipt = Receipt(personID: connection.person, stage: message.state)
-    receipts.note(receipt, of: place, store: self) { [unowned self] reply in
+    receipts.note(receipt, of: place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipt(let receipt, let author, let isChanged):
         send(Self.message(of: receipt, of: place), ref: ref, to: connection)
@@ -20,12 +20,12 @@ extension Rooms {
           return
         }
         tell(receipt, of: place, to: author)
-        tellNodes(
+        presence.tellNodes(
           .receipt(offset: place.offset, receipt, author: author), in: place.room)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
-      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .failed(let error): checks.sendUnavailable(error, ref: ref, to: connection)
       case .done, .receipts, .flags, .members, .blocks, .lastOnline:
-        sendUnavailable(
+        checks.sendUnavailable(
           .unexpectedReply(reply.name, insteadOf: Receipt.self), ref: ref, to: connection)
       }
     }
@@ -40,8 +40,8 @@ extension Rooms {
   /// Notifies a publication's author on this node that a person has received or read it.
   func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
     let message = Self.message(of: receipt, of: place)
-    for reader in connections(of: author, who: .read, in: place.room)
-    where !separates(reader.person, from: receipt.personID) {
+    for reader in presence.connections(of: author, who: .read, in: place.room)
+    where !people.separates(reader.person, from: receipt.personID) {
       send(message, ref: pushID(), to: reader)
     }
   }
@@ -49,10 +49,10 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.Receipts, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let receipts = try offered(people.receipts)
-    try check(.read, "reading", in: message.room, connection)
+    let receipts = try checks.offered(people.receipts)
+    try checks.check(.read, "reading", in: message.room, connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
-    receipts.list(place, store: self) { [unowned self] reply in
+    receipts.list(place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipts(let all, let author):
         guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
@@ -60,14 +60,14 @@ extension Rooms {
             .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
           return
         }
-        let visible = all.filter { !separates(connection.person, from: $0.personID) }
+        let visible = all.filter { !people.separates(connection.person, from: $0.personID) }
         send(
           .receipts(.init(room: place.room, offset: place.offset, receipts: visible)), ref: ref,
           to: connection)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
-      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .failed(let error): checks.sendUnavailable(error, ref: ref, to: connection)
       case .done, .receipt, .flags, .members, .blocks, .lastOnline:
-        sendUnavailable(
+        checks.sendUnavailable(
           .unexpectedReply(reply.name, insteadOf: [Receipt].self), ref: ref, to: connection)
       }
     }
@@ -85,16 +85,16 @@ extension Rooms {
     _ message: ClientMessage.LastOnline, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let room = message.room
-    let lastOnline = try offered(people.lastOnline)
-    try check(.presence, "presence in", in: room, connection)
-    try giveSign(connection)
+    let lastOnline = try checks.offered(people.lastOnline)
+    try checks.check(.presence, "presence in", in: room, connection)
+    try checks.giveSign(connection)
     guard message.people.count <= settings.limits.pageMax else {
       throw Unfit(.tooMany, "\(settings.limits.pageMax) people may be asked for at a time")
     }
     membersOf(room) { [unowned self] outcome in
       guard case .success(let members) = outcome else {
         if case .failure(let error) = outcome {
-          sendUnavailable(error, ref: ref, to: connection)
+          checks.sendUnavailable(error, ref: ref, to: connection)
         }
         return
       }
@@ -105,9 +105,9 @@ extension Rooms {
         return
       }
       let known = message.people.filter {
-        members.contains($0) && !separates(connection.person, from: $0)
+        members.contains($0) && !people.separates(connection.person, from: $0)
       }
-      lastOnline.times(of: known, store: self) { [unowned self] outcome in
+      lastOnline.times(of: known, store: storage) { [unowned self] outcome in
         switch outcome {
         case .success(let times):
           send(
@@ -116,9 +116,9 @@ extension Rooms {
                 room: room,
                 people: zip(known, times).map { person, time in
                   ServerMessage.LastOnline.Item(
-                    personID: person, isOnline: online[person] != nil, time: time)
+                    personID: person, isOnline: presence.isOnline(person), time: time)
                 })), ref: ref, to: connection)
-        case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
+        case .failure(let error): checks.sendUnavailable(error, ref: ref, to: connection)
         }
       }
     }
@@ -133,7 +133,7 @@ extension Rooms {
       if let connection = connections[id] { members.insert(connection.person) }
     }
     guard let membership = people.membership else { return proceed(.success(members)) }
-    membership.members(of: room, store: self) { outcome in
+    membership.members(of: room, store: storage) { outcome in
       proceed(
         outcome.map { followers in
           for person in followers { members.insert(person) }

@@ -106,7 +106,7 @@ extension Rooms {
 
   /// Handles a committed publication of this node: delivers it, or reads earlier ones first.
   func arrived(_ publication: Publication, epoch: String, in name: RoomName) {
-    tellNodes(.published(offset: publication.offset), in: name)
+    presence.tellNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
     // Replies arrive in ascending order, so a lower number was assigned twice.

@@ -17,13 +17,13 @@ extension Rooms {
     _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let name = subscribe.room
-    try checkName(of: name)
+    try checks.checkName(of: name)
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
       throw Unfit(.tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first")
     }
-    try checkRight(.read, "reading", in: name, connection)
-    if subscribe.isPresent { try checkPresence(in: name, connection) }
+    try checks.checkRight(.read, "reading", in: name, connection)
+    if subscribe.isPresent { try presence.checkPresence(in: name, connection) }
     let attempt = beginSubscribing(to: name, connection, waits: subscribe.position != nil)
     recover(
       RoomSubscribing(
@@ -88,14 +88,14 @@ extension Rooms {
     case .success(let recovery):
       rooms[name]?.add(connection)
       if subscribe.isPresent {
-        enterPresence(name, connection)
+        presence.enterPresence(name, connection)
       } else {
-        leavePresence(name, connection, isBroken: false)
+        presence.leavePresence(name, connection, isBroken: false)
       }
       subscribed(subscribe, recovery, ref: ref, connection)
     case .failure(let error):
       leave(room: name, connection)
-      sendUnavailable(error, ref: ref, to: connection)
+      checks.sendUnavailable(error, ref: ref, to: connection)
     }
   }
 
@@ -103,14 +103,15 @@ extension Rooms {
     _ subscribe: ClientMessage.Subscribe, _ recovery: RoomRecovery, ref: String,
     _ connection: Connection
   ) {
-    let missed = (recovery.missed ?? []).filter { isFor(connection, by: $0.personID) }
+    let missed = (recovery.missed ?? []).filter { people.isFor(connection, by: $0.personID) }
     send(
       .subscribed(
         .init(
           room: subscribe.room, position: recovery.head,
           isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
           publications: missed,
-          present: subscribe.isPresent ? present(in: subscribe.room, to: connection) : nil)),
+          present: subscribe.isPresent ? presence.present(in: subscribe.room, to: connection) : nil)
+      ),
       ref: ref, to: connection)
   }
 }

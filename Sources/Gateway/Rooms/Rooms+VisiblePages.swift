@@ -73,7 +73,7 @@ extension Rooms {
       reader = person
     }
     guard let reader, let author = publication.personID else { return true }
-    return !separates(reader, from: author)
+    return !people.separates(reader, from: author)
   }
 
   private func answer(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {

@@ -6,7 +6,7 @@ import SocketMessages
 ///
 /// Only files in this folder change its state. Subscribers that speak `parley.v1` or Whaler are
 /// notified by their dialects; sessions and other callers through ``RoomsOwner``.
-final class Rooms: Part {
+final class Rooms: Part, RoomPresenceOwner {
   let board: Switchboard
   /// The handlers of the features for people in rooms.
   let people: PeopleHandlers
@@ -14,51 +14,39 @@ final class Rooms: Part {
   unowned var owner: (any RoomsOwner)?
 
   /// The occupied rooms.
-  var rooms: ExactDictionary<Room> = [:]
-  /// The handlers that wait for the store's replies.
-  var callbacks = Callbacks<PeopleReply>()
+  let rooms = RoomTable()
+  let checks: RoomChecks
+  /// The store for handlers.
+  let storage: PeopleStorage
+  /// Connected people, and people in rooms.
+  let presence: RoomPresence
   /// Publications that wait for the store.
   var publishing: Int = 0
-  /// The connections of each connected person.
-  var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// Uptime in milliseconds at which connected people were last stored.
-  var stampedOnlineAt: Int64 = 0
-  /// Apps' descriptions of people, by room and person, for clients of their protocols.
-  var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
   /// The rotation in which rooms' heads are read.
   var lookedAt = NameRotation<ExactName>()
-  /// Exchanges people with other nodes; `nil` without other nodes.
-  var exchange: PeopleExchange?
-  /// The connection ids that represent other nodes.
-  var nodePlaces: ExactDictionary<ConnectionID> = [:]
-  /// The connection ids that represent people who type at other nodes, by room and person.
-  var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
-  /// Uptime in milliseconds at which blocks were last read.
-  var blocksReadAt: Int64 = 0
-  /// The number of each person's blocks that are not stored yet.
-  var blocksUnderWay: ExactDictionary<Int> = [:]
   /// The number of the next attempt to subscribe, and of the next read.
   var nextAttempt: UInt64 = 1
 
   init(_ board: Switchboard, people: PeopleHandlers) {
     self.board = board
     self.people = people
-    if board.settings.sharesStore {
-      exchange = PeopleExchange(node: board.dependencies.names.next())
-    }
+    checks = RoomChecks(board)
+    storage = PeopleStorage(board)
+    presence = RoomPresence(board, people, rooms, checks, storage)
+    presence.owner = self
   }
 
   /// Lets handlers read their data from the store, and follows the nodes' topic.
   func start() {
-    people.blocking?.start(store: self)
-    meetNodes()
+    people.blocking?.start(store: storage)
+    presence.meetNodes()
   }
 
   /// The number of occupied rooms.
   var count: Int { rooms.count }
 
   /// The names of the occupied rooms, unordered.
-  var names: [RoomName] { rooms.map(\.0) }
+  var names: [RoomName] { rooms.names }
 
   /// Whether a room has a member that receives publications.
   func isOccupied(_ room: RoomName) -> Bool { rooms[room]?.hasMembers ?? false }
@@ -74,8 +62,8 @@ final class Rooms: Part {
   /// - Parameter mayComeBack: Whether the person stays present in rooms for a grace period.
   func leaveAll(_ connection: Connection, mayComeBack: Bool) {
     for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
-    for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
-    goOffline(connection)
+    for change in people.typing?.disconnected(connection.id) ?? [] { presence.tell(change) }
+    presence.goOffline(connection)
   }
 }
 

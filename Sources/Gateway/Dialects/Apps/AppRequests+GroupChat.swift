@@ -110,7 +110,7 @@ extension AppRequests {
       throw Self.refusal(400, "expected a message with source_guid, and text or attachments")
     }
     let byteCount = (message.text?.utf8.count ?? 0) + guid.utf8.count
-    if let problem = rooms.problem(ofData: byteCount) { throw Self.refusal(413, problem) }
+    if let problem = rooms.checks.problem(ofData: byteCount) { throw Self.refusal(413, problem) }
     let now = dependencies.clock.now
     let name = OneLine.made(of: identity.name ?? identity.user)
     let text = message.text

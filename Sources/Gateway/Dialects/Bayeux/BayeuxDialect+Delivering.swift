@@ -12,18 +12,19 @@ extension BayeuxDialect {
     guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
     let now = dependencies.clock.now
-    let isForAll = rooms.isForAll(by: author)
+    let people = rooms.people
+    let isForAll = people.isForAll(by: author)
     // A client subscribed both by name and by pattern receives the event once.
     var reached: Set<ConnectionID> = []
     for member in rooms.members(of: room) {
       guard let link = byPlace[member] else { continue }
       if !withPatterns.isEmpty { reached.insert(member) }
-      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || people.isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }
     for (place, link) in withPatterns where !reached.contains(place) {
-      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || people.isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }

@@ -26,7 +26,7 @@ extension BayeuxDialect {
       return refuse(.forbidden(channel.text))
     }
     admit(identity, link, by: way)
-    guard rooms.problem(ofData: data.utf8.count) == nil else {
+    guard rooms.checks.problem(ofData: data.utf8.count) == nil else {
       return refuse(.unavailable(channel.text))
     }
     let fields = data.values(of: "type", "started")

@@ -77,11 +77,11 @@ extension BayeuxDialect {
   /// Assigns the session to a user, who is then online; the user's limits count the connection.
   private func take(_ identity: Identity, _ link: BayeuxLink) {
     let isSamePerson = identity.isSamePerson(as: link.connection.identity)
-    if !isSamePerson { rooms.goOffline(link.connection) }
+    if !isSamePerson { rooms.presence.goOffline(link.connection) }
     link.connection.identity = identity
     guard !isSamePerson else { return }
     access.count(link.connection, towards: identity)
-    rooms.goOnline(link.connection)
+    rooms.presence.goOnline(link.connection)
   }
 
   func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {

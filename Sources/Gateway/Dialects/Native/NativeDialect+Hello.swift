@@ -42,7 +42,7 @@ extension NativeDialect {
     connection.color = hello.color
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
-    rooms.goOnline(connection)
+    rooms.presence.goOnline(connection)
     send(
       .welcome(
         ServerMessage.Welcome(

@@ -153,7 +153,7 @@ extension PusherDialect {
     _ events: [PusherEvent], isBatch: Bool, _ request: RequestID, _ app: PusherApp
   ) throws(Response) {
     for event in events {
-      if let problem = rooms.problem(ofData: event.data.utf8.count) {
+      if let problem = rooms.checks.problem(ofData: event.data.utf8.count) {
         throw Self.refusal(413, problem)
       }
     }
@@ -251,7 +251,7 @@ extension PusherDialect {
   /// Closes a user's connections on all nodes.
   private func terminate(_ channel: PusherChannel, _ app: PusherApp) {
     let event = TransientEvent(name: Self.terminating, data: .null, sender: "")
-    rooms.tellNodes(.event(event), in: app.room(of: channel))
+    rooms.presence.tellNodes(.event(event), in: app.room(of: channel))
     endConnections(of: channel, app)
   }
 }

@@ -187,8 +187,8 @@ final class PusherDialect: ConnectionDialect {
     let connection = link.connection
     let room = link.app.room(of: channel)
     do throws(PusherSubscriptionError) {
-      if let problem = rooms.problem(ofRoom: room) { throw .limit(problem) }
-      if let member, !rooms.hasPlace(for: member.userID, in: room) {
+      if let problem = rooms.checks.problem(ofRoom: room) { throw .limit(problem) }
+      if let member, !rooms.presence.hasPlace(for: member.userID, in: room) {
         throw .limit("a channel may have \(settings.limits.presentMax) members")
       }
     } catch {
@@ -198,10 +198,10 @@ final class PusherDialect: ConnectionDialect {
     rooms.join(room: room, connection)
     var members: [PusherMember]?
     if let member {
-      rooms.enterPresence(
+      rooms.presence.enterPresence(
         room, connection, as: PersonProfile(personID: member.userID, name: name(of: member)),
         member.info)
-      members = rooms.present(in: room, to: connection).map { self.member($0, in: room) }
+      members = rooms.presence.present(in: room, to: connection).map { self.member($0, in: room) }
     }
     send(Self.frame(PusherFrame.subscribed(to: channel.name, members: members)), to: connection)
     guard channel.isCache else { return }
@@ -221,7 +221,9 @@ final class PusherDialect: ConnectionDialect {
   private func member(_ profile: PersonProfile, in room: RoomName) -> PusherMember {
     PusherMember(
       userID: profile.personID,
-      info: rooms.description(of: profile.personID, in: room) ?? ["name": JSONValue(profile.name)])
+      info: rooms.presence.description(of: profile.personID, in: room) ?? [
+        "name": JSONValue(profile.name)
+      ])
   }
 
   /// Sends the last event of a cache channel after it was read, or reports that it has none.

@@ -99,7 +99,7 @@ extension SocketIODialect {
     guard let recovery = link.recovery else { return nil }
     let place = max(recovery.arrived, recoveryLog.place(offset) ?? 0)
     return recoveryLog.entries(after: place)?.filter {
-      link.isMeant(by: $0) && rooms.isFor(link.connection, by: $0.content.author)
+      link.isMeant(by: $0) && rooms.people.isFor(link.connection, by: $0.content.author)
     }
   }
 

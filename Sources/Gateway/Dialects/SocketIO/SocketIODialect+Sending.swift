@@ -76,12 +76,12 @@ extension SocketIODialect {
   /// subscriber needs it.
   func deliver(_ content: SocketContent, in room: RoomName) {
     guard !byPlace.isEmpty else { return }
-    let isForAll = rooms.isForAll(by: content.author)
+    let isForAll = rooms.people.isForAll(by: content.author)
     var forms = PacketForms(content, in: room)
     var offset: String?
     for member in rooms.members(of: room) {
       guard let link = byPlace[member],
-        isForAll || rooms.isFor(link.connection, by: content.author)
+        isForAll || rooms.people.isFor(link.connection, by: content.author)
       else { continue }
       if link.recovery != nil, offset == nil {
         offset = recoveryLog.append(content, for: .room(room), now: dependencies.clock.uptime)

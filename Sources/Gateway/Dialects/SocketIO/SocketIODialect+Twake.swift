@@ -143,7 +143,7 @@ extension SocketIODialect {
     let room = fields.name
     let connection = link.connection
     let token = fields.token
-    guard rooms.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
+    guard rooms.checks.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
       reply("realtime:join:error", room, "User is not authorized to join room", to: link)
       return
     }
@@ -217,8 +217,8 @@ extension SocketIODialect {
       "recovered": JSONValue(work.position != nil && recovery.missed != nil),
     ]
     send(SocketPacket(event: "realtime:join:success", [success]), to: link)
-    for publication in recovery.missed ?? [] where rooms.isFor(connection, by: publication.personID)
-    {
+    for publication in recovery.missed ?? []
+    where rooms.people.isFor(connection, by: publication.personID) {
       let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
       send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
     }
@@ -249,13 +249,13 @@ extension SocketIODialect {
 
   private func emit(_ fields: TwakeFields, _ link: SocketIOLink) {
     let room = fields.name
-    guard rooms.problem(ofRoom: room) == nil, let data = fields.data,
+    guard rooms.checks.problem(ofRoom: room) == nil, let data = fields.data,
       may(.publish, in: room, token: fields.token, link)
     else {
       reply("realtime:event:error", room, "User is not authorized to emit in this room", to: link)
       return
     }
-    if let problem = rooms.problem(ofData: data.utf8.count) {
+    if let problem = rooms.checks.problem(ofData: data.utf8.count) {
       return reply("realtime:event:error", room, problem, to: link)
     }
     let person = link.connection.person
@@ -324,7 +324,7 @@ extension SocketIODialect {
 
   func cameOnline(_ link: SocketIOLink) {
     online[link.connection.person, default: []].insert(link.connection.id)
-    rooms.goOnline(link.connection)
+    rooms.presence.goOnline(link.connection)
   }
 
   private func showOnline(in room: RoomName, _ link: SocketIOLink) {
@@ -351,7 +351,7 @@ extension SocketIODialect {
 
   func wentOffline(_ link: SocketIOLink) {
     let person = link.connection.person
-    rooms.goOffline(link.connection)
+    rooms.presence.goOffline(link.connection)
     online[person]?.remove(link.connection.id)
     if online[person]?.isEmpty ?? false { online[person] = nil }
     let rooms = link.presenceRooms

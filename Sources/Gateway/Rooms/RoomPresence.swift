@@ -3,8 +3,51 @@ import ParleyJSON
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// Presence: connected people, people in rooms, and typing.
-extension Rooms {
+/// Presence: connected people, people in rooms, and typing, at this node and others.
+final class RoomPresence: Part {
+  let board: Switchboard
+  /// The handlers of the features for people in rooms.
+  let people: PeopleHandlers
+  let rooms: RoomTable
+  let checks: RoomChecks
+  let storage: PeopleStorage
+  /// Receives other nodes' messages about rooms.
+  unowned var owner: (any RoomPresenceOwner)?
+
+  /// The connections of each connected person.
+  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  /// Uptime in milliseconds at which connected people were last stored.
+  private var stampedOnlineAt: Int64 = 0
+  /// Apps' descriptions of people, by room and person, for clients of their protocols.
+  var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
+  /// Exchanges people with other nodes; `nil` without other nodes.
+  var exchange: PeopleExchange?
+  /// The connection ids that represent other nodes.
+  var nodePlaces: ExactDictionary<ConnectionID> = [:]
+  /// The connection ids that represent people who type at other nodes, by room and person.
+  var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
+  /// Uptime in milliseconds at which blocks were last read.
+  var blocksReadAt: Int64 = 0
+  /// The number of each person's blocks that are not stored yet.
+  var blocksUnderWay: ExactDictionary<Int> = [:]
+
+  init(
+    _ board: Switchboard, _ people: PeopleHandlers, _ rooms: RoomTable, _ checks: RoomChecks,
+    _ storage: PeopleStorage
+  ) {
+    self.board = board
+    self.people = people
+    self.rooms = rooms
+    self.checks = checks
+    self.storage = storage
+    if board.settings.sharesStore {
+      exchange = PeopleExchange(node: board.dependencies.names.next())
+    }
+  }
+
+  /// Whether a person is connected, at this node or another.
+  func isOnline(_ person: PersonID) -> Bool { online[person] != nil }
+
   // MARK: Connected
 
   func goOnline(_ connection: Connection) {
@@ -23,7 +66,7 @@ extension Rooms {
     online[person] = nil
     // Without a user the person is the client, whose time no one requests later.
     guard connection.user != nil else { return }
-    people.lastOnline?.ended(person, at: dependencies.clock.now, store: self)
+    people.lastOnline?.ended(person, at: dependencies.clock.now, store: storage)
   }
 
   /// Returns a person's native connections with these rights in a room.
@@ -31,12 +74,6 @@ extension Rooms {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
       $0.dialect.traits.hearsOfPeople && $0.verbs(on: .room(room)).isSuperset(of: verbs)
     }
-  }
-
-  /// Whether a block hides an author's actions from a person. Applies to all kinds of messages.
-  func separates(_ person: PersonID, from author: PersonID) -> Bool {
-    guard let blocking = people.blocking, blocking.concerns(person) else { return false }
-    return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
   }
 
   /// Notifies a room's subscribers with these rights of a person's action, except that person.
@@ -48,7 +85,7 @@ extension Rooms {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
         !connection.person.utf8.elementsEqual(person.utf8),
         connection.verbs(on: .room(room)).isSuperset(of: verbs),
-        !separates(connection.person, from: person)
+        !people.separates(connection.person, from: person)
       else { continue }
       let frame = shared ?? frame(message, ref: pushID())
       shared = frame
@@ -60,9 +97,9 @@ extension Rooms {
 
   /// Throws if the connection must not become present in a room.
   func checkPresence(in room: RoomName, _ connection: Connection) throws(Unfit) {
-    let presence = try offered(people.presence)
-    try checkRight(.presence, "presence in", in: room, connection)
-    try giveSign(connection)
+    let presence = try checks.offered(people.presence)
+    try checks.checkRight(.presence, "presence in", in: room, connection)
+    try checks.giveSign(connection)
     let (isPresent, count) = presence.standing(of: connection.person, in: room)
     let presentMax = settings.limits.presentMax
     guard isPresent || count < presentMax else {
@@ -130,7 +167,7 @@ extension Rooms {
     let own = profile(of: reader, in: room)
     let others = (people.presence?.announced(in: room) ?? []).filter {
       !$0.personID.utf8.elementsEqual(own.personID.utf8)
-        && !separates(reader.person, from: $0.personID)
+        && !people.separates(reader.person, from: $0.personID)
     }
     return (others + [own])
       .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
@@ -189,7 +226,7 @@ extension Rooms {
       seen.append(person)
     }
     guard !seen.isEmpty else { return }
-    lastOnline.seen(seen, at: dependencies.clock.now, store: self)
+    lastOnline.seen(seen, at: dependencies.clock.now, store: storage)
   }
 
   private func tell(_ change: PresenceChange) {
@@ -218,7 +255,7 @@ extension Rooms {
       && (change.joined.contains { isOwn($0.personID) } || change.left.contains(where: isOwn))
     guard isBlocking || hidesItself else { return nil }
     let isHidden = { (person: PersonID) in
-      hidesItself && isOwn(person) || isBlocking && self.separates(reader, from: person)
+      hidesItself && isOwn(person) || isBlocking && self.people.separates(reader, from: person)
     }
     return PresenceChange(
       room: change.room, joined: change.joined.filter { !isHidden($0.personID) },
@@ -241,9 +278,9 @@ extension Rooms {
   // MARK: Typing
 
   func handle(_ typing: ClientMessage.Typing, _ connection: Connection) throws(Unfit) {
-    let handler = try offered(people.typing)
-    try check(.presence, "presence in", in: typing.room, connection)
-    try giveSign(connection)
+    let handler = try checks.offered(people.typing)
+    try checks.check(.presence, "presence in", in: typing.room, connection)
+    try checks.giveSign(connection)
     guard connection.rooms.contains(typing.room) else {
       throw Unfit(.notJoined, "subscribe to the room before typing in it")
     }
@@ -265,27 +302,5 @@ extension Rooms {
     tell(
       .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),
       in: change.room, to: .presence, about: change.person)
-  }
-
-  // MARK: Features and rate limits
-
-  /// Returns the handler of a message's feature; throws if the feature is not offered.
-  func offered<Handler>(_ handler: Handler?) throws(Unfit) -> Handler {
-    guard let handler else {
-      throw Unfit(
-        .notOffered, "this server does not offer it; look at the capabilities in welcome")
-    }
-    return handler
-  }
-
-  /// Counts a message towards `signsPerSecondMax`; throws if the limit is exceeded.
-  func giveSign(_ connection: Connection) throws(Unfit) {
-    let wait = connection.signs.draw(1, at: allowances.signs, now: dependencies.clock.uptime)
-    guard wait > 0 else { return }
-    metrics.limited["signsPerSecondMax", default: 0] += 1
-    throw Unfit(
-      .tooFast,
-      "at most \(settings.limits.signsPerSecondMax) signs of life a second are allowed; "
-        + "send it again after \(wait) ms", retryAfter: Int(wait))
   }
 }

@@ -2,16 +2,16 @@ import ParleyGatewayPorts
 import ParleyJSON
 import SocketMessages
 
-/// Blocking people. ``separates(_:from:)`` filters everything that is sent.
-extension Rooms {
+/// Blocking people. ``PeopleHandlers/separates(_:from:)`` filters everything that is sent.
+extension RoomPresence {
   /// Maximum people that one person can block, as in `Documentation/Limits.md`.
   private static let blocksMax = 1_000
 
   func handle(
     _ message: ClientMessage.Block, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let blocking = try offered(people.blocking)
-    try giveSign(connection)
+    let blocking = try checks.offered(people.blocking)
+    try checks.giveSign(connection)
     let person = connection.person
     let other = message.personID
     guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
@@ -36,39 +36,30 @@ extension Rooms {
         .tooMany, "the block list is full (\(Self.blocksMax)); unblock someone first")
     }
     if message.isBlocked { blocksUnderWay[person] = underWay + 1 }
-    let before = visibleTo(person, other)
+    let before = people.visibleTo(person, other)
     blocking.set(
-      PersonBlock(person: person, blocked: other), isBlocked: message.isBlocked, store: self
+      PersonBlock(person: person, blocked: other), isBlocked: message.isBlocked, store: storage
     ) { [unowned self] error in
       if message.isBlocked, let count = blocksUnderWay[person] {
         blocksUnderWay[person] = count > 1 ? count - 1 : nil
       }
-      if let error { return sendUnavailable(error, ref: ref, to: connection) }
+      if let error { return checks.sendUnavailable(error, ref: ref, to: connection) }
       sendBlocks(blocking, ref: ref, connection)
       tellNodesOfBlocks()
-      let after = visibleTo(person, other)
+      let after = people.visibleTo(person, other)
       if before.first != after.first { shift(person, sees: other, isVisible: after.first) }
       if before.second != after.second { shift(other, sees: person, isVisible: after.second) }
     }
   }
 
   func handleBlocks(ref: String, _ connection: Connection) throws(Unfit) {
-    sendBlocks(try offered(people.blocking), ref: ref, connection)
+    sendBlocks(try checks.offered(people.blocking), ref: ref, connection)
   }
 
   private func sendBlocks(
     _ blocking: any BlockingHandler, ref: String, _ connection: Connection
   ) {
     send(.blocks(.init(people: blocking.blocked(by: connection.person))), ref: ref, to: connection)
-  }
-
-  func visibleTo(
-    _ person: PersonID, _ other: PersonID
-  ) -> (first: Bool, second: Bool) {
-    guard let blocking = people.blocking else { return (true, true) }
-    return (
-      !blocking.separates(person, from: other), !blocking.separates(other, from: person)
-    )
   }
 
   /// Shows a person to a reader, or hides them, in all rooms in which the reader is present.

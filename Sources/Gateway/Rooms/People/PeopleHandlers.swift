@@ -82,7 +82,14 @@ extension RoomObserver {
   public func changed(_ presence: PresenceChange) {}
 }
 
-extension Rooms: PeopleStore {
+/// The store for handlers, with the handlers' callbacks.
+final class PeopleStorage: Part, PeopleStore {
+  let board: Switchboard
+  /// The handlers that wait for the store's replies.
+  private var callbacks = Callbacks<PeopleReply>()
+
+  init(_ board: Switchboard) { self.board = board }
+
   /// Passes the store's reply to the handler that waits for it.
   func finish(_ number: Callbacks<PeopleReply>.Number, _ reply: PeopleReply) {
     callbacks.take(number)(reply)
@@ -91,5 +98,33 @@ extension Rooms: PeopleStore {
   /// Sends a handler's request to the store; see ``PeopleStore``.
   func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
     store(.people(request), under: .token, then: .people(callbacks.add(proceed)))
+  }
+}
+
+/// What blocks hide.
+extension PeopleHandlers {
+  /// Whether a block hides an author's actions from a person. Applies to all kinds of messages.
+  func separates(_ person: PersonID, from author: PersonID) -> Bool {
+    guard let blocking, blocking.concerns(person) else { return false }
+    return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
+  }
+
+  /// Whether every reader may see an author's actions. If so, readers are not checked singly.
+  func isForAll(by author: PersonID?) -> Bool {
+    guard let author, let blocking else { return true }
+    return !blocking.conceals(author)
+  }
+
+  /// Whether this reader may see what an author causes.
+  func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
+    author.map { !separates(connection.person, from: $0) } ?? true
+  }
+
+  /// Whether each of two people may see the other.
+  func visibleTo(_ person: PersonID, _ other: PersonID) -> (first: Bool, second: Bool) {
+    guard let blocking else { return (true, true) }
+    return (
+      !blocking.separates(person, from: other), !blocking.separates(other, from: person)
+    )
   }
 }

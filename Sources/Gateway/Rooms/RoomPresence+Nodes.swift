@@ -7,7 +7,7 @@ import SocketMessages
 ///
 /// Messages from a broker may be forged. They only cause reads of the store, or affect what is
 /// shown at the moment: presence, typing, receipts, reports and events that rooms do not store.
-extension Rooms {
+extension RoomPresence {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"
   /// The prefix of rooms' topics.
@@ -63,8 +63,9 @@ extension Rooms {
     takeFromExchange()
   }
 
-  /// Leaves the topic of a vacant room, and discards who types there at other nodes.
+  /// Discards the people of a vacant room, and leaves its topic.
   func unfollow(_ room: RoomName) {
+    descriptions[room] = nil
     guard exchange != nil else { return }
     act(.leave(topic: topic(of: room)))
     exchange?.leave(topic(of: room))
@@ -112,24 +113,18 @@ extension Rooms {
 
   private func hear(_ message: NodeMessage, in room: RoomName, _ topic: String) {
     switch message.content {
-    case .published(let offset): hear(of: offset, in: room)
-    case .update(let update): deliver(update, in: room)
-    case .event(let event): deliver(event, in: room)
     case .typing(let person, let isTyping): typing(person, in: room, isTyping, message)
-    case .receipt(let offset, let receipt, let author):
-      tell(receipt, of: PublicationPlace(room: room, offset: offset), to: author)
-    case .flag(let flag, let isFlagged):
-      tellModerators(Self.news(of: flag, in: room, isFlagged: isFlagged), in: room)
     case .blocks: break
     case .beat, .change, .people, .ask: hear(topic, message)
+    case .published, .update, .event, .receipt, .flag: owner?.heard(message.content, in: room)
     }
   }
 
   private func readBlocks(now: Int64) {
     blocksReadAt = now
-    people.blocking?.changedElsewhere(store: self) { [unowned self] blocks in
+    people.blocking?.changedElsewhere(store: storage) { [unowned self] blocks in
       for block in blocks {
-        let isVisible = visibleTo(block.person, block.blocked)
+        let isVisible = people.visibleTo(block.person, block.blocked)
         shift(block.person, sees: block.blocked, isVisible: isVisible.first)
         shift(block.blocked, sees: block.person, isVisible: isVisible.second)
       }
@@ -233,4 +228,10 @@ extension Rooms {
     show(change)
     tellNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)
   }
+}
+
+/// The receiver of other nodes' messages about rooms.
+protocol RoomPresenceOwner: AnyObject {
+  /// Handles a message about a publication, an update, an event, a receipt or a report.
+  func heard(_ content: NodeMessage.Content, in room: RoomName)
 }
