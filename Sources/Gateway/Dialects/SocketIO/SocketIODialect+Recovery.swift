@@ -36,7 +36,7 @@ extension SocketIODialect {
         log(.notice, "token refused", "\(error)")
         let words = error.words
         perform(
-          link.session.refuse("/", message: words, data: Self.refusalData(words)), for: link)
+          link.session.refuse("/", message: words, data: TwakeForm.refusalData(words)), for: link)
         return
       }
     } else if access.isDemo {

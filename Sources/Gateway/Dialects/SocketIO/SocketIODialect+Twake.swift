@@ -16,7 +16,7 @@ extension SocketIODialect {
     case .join: joinTwake(TwakeFields(arguments.first), link)
     case .leave: leaveTwake(room: TwakeFields(arguments.first), link)
     case .event: emit(TwakeFields(arguments.first), link)
-    case .getOnline: answerOnline(Self.users(in: arguments), id: id, link)
+    case .getOnline: answerOnline(TwakeForm.users(in: arguments), id: id, link)
     case .setOnline:
       // A user with a connection is online, regardless of what clients report.
       answerOnline([link.connection.person], id: id, link)
@@ -97,18 +97,10 @@ extension SocketIODialect {
 
   /// Sends `unauthorized` to the client, and ends the session.
   func refuse(_ reason: String, _ link: SocketIOLink) {
-    let error: JSONValue = ["message": JSONValue(reason), "data": Self.refusalData(reason)]
+    let error: JSONValue = ["message": JSONValue(reason), "data": TwakeForm.refusalData(reason)]
     send(SocketPacket(event: "unauthorized", [error]), to: link)
     send(SocketPacket(.disconnect), to: link)
     perform(link.session.end(.dismissed), for: link)
-  }
-
-  /// Returns the machine-readable data of `unauthorized` and of a refused `CONNECT`.
-  static func refusalData(_ reason: String) -> JSONValue {
-    [
-      "message": JSONValue(reason), "code": JSONValue("invalid_token"),
-      "type": JSONValue("UnauthorizedError"),
-    ]
   }
 
   /// Whether the client has rights to a room: its own, or by the room's token.
@@ -172,7 +164,7 @@ extension SocketIODialect {
 
   /// Shows the user as online in the presence room of a room.
   func showOnline(forRoom room: RoomName, _ link: SocketIOLink) {
-    if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
+    if let presenceRoom = TwakeForm.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
   }
 
   /// Joins a room for a client that requests positions: events contain their position, and the
@@ -259,7 +251,7 @@ extension SocketIODialect {
       return reply("realtime:event:error", room, problem, to: link)
     }
     let person = link.connection.person
-    let stamped = Self.stamped(data, person)
+    let stamped = TwakeForm.stamped(data, person)
     guard stamped.value(of: "type")?.string != "writing" else {
       // Typing is relevant only now, so it is not stored.
       relay(event: stamped, in: room)
@@ -274,18 +266,6 @@ extension SocketIODialect {
   func answer(_ place: ConnectionID, _ result: PublishResult, in room: RoomName) {
     guard case .refused(_, let message) = result, let link = byPlace[place] else { return }
     reply("realtime:event:error", room, message, to: link)
-  }
-
-  /// Returns the data with each user id replaced by the sender's: no client may publish as others.
-  private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
-    guard let parts = data.values(of: "user_id", "event") else { return data }
-    let own = JSONFields.Field("user_id", JSONValue(person))
-    var fields: [JSONFields.Field] = []
-    if parts[0] != nil { fields.append(own) }
-    if let event = parts[1], event.value(of: "user_id") != nil {
-      fields.append(.init("event", event.replacing([own])))
-    }
-    return data.replacing(fields)
   }
 
   /// Sends an event to a room's current subscribers, without storing it.
@@ -310,17 +290,6 @@ extension SocketIODialect {
   }
 
   // MARK: Presence
-
-  /// Returns the room that shows who of a company is online, for any room of the company.
-  private static func presenceRoom(for room: RoomName) -> RoomName? {
-    for prefix in ["/users/online/", "/companies/", "/company/"] {
-      guard room.utf8.starts(with: prefix.utf8) else { continue }
-      let company = room.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
-      guard !company.isEmpty else { return nil }
-      return "/users/online/" + String(decoding: company, as: UTF8.self)
-    }
-    return nil
-  }
 
   func cameOnline(_ link: SocketIOLink) {
     online[link.connection.person, default: []].insert(link.connection.id)
@@ -391,19 +360,9 @@ extension SocketIODialect {
     deliver(.packet(SocketPacket(event: "realtime:resource", [resource]), author: nil), in: room)
   }
 
-  /// Returns the user ids in `{"data": [...]}`, in a list, or in the arguments.
-  private static func users(in arguments: [JSONValue]) -> [String] {
-    let data = arguments.first?.value(of: "data")
-    let users = (data ?? arguments.first)?.firstElements(usersMax) ?? data.map { [$0] } ?? arguments
-    return users.compactMap { $0.utf8.count <= TwakeFields.nameBytesMax ? $0.string : nil }
-  }
-
-  /// Maximum users in a reply; further users are left out.
-  private static let usersMax = 1_000
-
   private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {
     guard let id, connectionIdentity(link.connection) != nil else { return }
-    let pairs = users.prefix(Self.usersMax).map { user in
+    let pairs = users.prefix(TwakeForm.usersMax).map { user in
       JSONValue([
         JSONValue(user),
         JSONValue(online[user] != nil || leaving[user] != nil),
