@@ -1,7 +1,7 @@
 /// The target of a request: what its path names.
 ///
 /// One table has the paths of the HTTP API and of other apps' protocols. The server searches it
-/// once per request.
+/// once per request, and once for the decision on a long body.
 package enum RequestTarget: Sendable {
   /// A path of the HTTP API.
   case resource(Resource.Match)
