@@ -198,7 +198,7 @@ let package = Package(
       dependencies: [
         "ParleyServer", "ParleyCryptoOpenSSL", "ParleyGatewayPorts", "ParleyStoreSQLite",
         "ParleyStoreRecords",
-        "ParleyClient", "ParleyLocks",
+        "ParleyClient", "ParleyLocks", "ParleyJSON",
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// The name of a channel, or a pattern of names. It consists of segments after slashes.
 ///
 /// A segment contains letters, digits and `-_!~()$@`. A pattern ends with `*` for one segment, or
@@ -45,7 +47,7 @@ public struct BayeuxChannel: Sendable, Hashable {
 
   /// Whether a name is equal to this one, or matches this pattern.
   public func matches(_ name: BayeuxChannel) -> Bool {
-    guard isPattern else { return text.utf8.elementsEqual(name.text.utf8) }
+    guard isPattern else { return text.isExactly(name.text) }
     let isDeep = text.utf8.dropLast().last == UInt8(ascii: "*")
     let stem = text.utf8.dropLast(isDeep ? 2 : 1)
     guard name.text.utf8.count > stem.count, name.text.utf8.starts(with: stem) else { return false }
@@ -62,7 +64,7 @@ extension BayeuxChannel {
   /// Creates the channel of a room; `nil` if the name would be too long.
   public init?(room: String) {
     if let channel = BayeuxChannel(room), !channel.isPattern,
-      channel.room.utf8.elementsEqual(room.utf8)
+      channel.room.isExactly(room)
     {
       self = channel
       return

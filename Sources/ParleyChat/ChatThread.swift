@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A thread of messages: a room of the server. Its name has 1 to 200 bytes.
 ///
 /// Two threads are equal if the bytes of their names are equal.
@@ -55,7 +57,7 @@ public struct ChatPerson: Sendable, Hashable, Identifiable {
 
 extension String {
   /// Whether both have the same bytes: `==` also equates canonically equivalent texts.
-  func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  func isSame(as other: String) -> Bool { isExactly(other) }
 }
 
 extension Hasher {

@@ -1,5 +1,6 @@
 import OTCore
 import ParleyClientCore
+import ParleyJSON
 import SocketMessages
 
 /// Connects a ``ClientMachine`` to its environment: performs the machine's actions, and returns
@@ -323,7 +324,7 @@ final class ClientDriver {
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {
-    one.utf8.elementsEqual(other.utf8)
+    one.isExactly(other)
   }
 
   private func runLane() {

@@ -96,7 +96,7 @@ public struct DomainRouter: Sendable {
       }
     }
     if push.type == .line || push.type == .directMessage, let guid = line.sourceGUID,
-      sent.contains(where: { $0.utf8.elementsEqual(guid.utf8) })
+      sent.contains(where: { $0.isExactly(guid) })
     {
       return .echo(id: line.id, sourceGUID: guid)
     }

@@ -176,7 +176,7 @@ extension Twake.Channel {
 extension Twake.Badge {
   /// Whether the badge belongs to the object of this type and id.
   public func matches(type: Twake.BadgeType, id: String) -> Bool {
-    self.type == type && self.id.utf8.elementsEqual(id.utf8)
+    self.type == type && self.id.isExactly(id)
   }
 
   /// A hash of the badge's identity: the sum of the hashes of type and id.

@@ -13,3 +13,9 @@ extension String {
     return areEqual.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
   }
 }
+
+extension Substring {
+  /// Whether another text has the same bytes. To `==`, é and e with an accent are equal.
+  @inlinable
+  package func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

@@ -30,7 +30,7 @@ public struct JSONFields: Sendable, Hashable {
   ///
   /// - Complexity: O(*n*) fields.
   public subscript(name: String) -> JSONValue? {
-    all.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    all.last { $0.name.isExactly(name) }?.value
   }
 
   /// Adds a field.
@@ -38,7 +38,7 @@ public struct JSONFields: Sendable, Hashable {
 
   /// Removes all fields of a name.
   package mutating func remove(_ name: String) {
-    all.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
+    all.removeAll { $0.name.isExactly(name) }
   }
 
   /// The object as JSON.

@@ -100,7 +100,7 @@ extension OutboxMachine {
   /// Whether one request can contain the base version of both changes.
   private static func areOfOneVersion(_ earlier: Mutation, _ later: Mutation) -> Bool {
     guard let first = earlier.draft.base, let second = later.draft.base else { return true }
-    return ExactName(first) == ExactName(second)
+    return first.isExactly(second)
   }
 
   private mutating func drop(_ entry: Mutation, into key: String?, _ turn: inout Turn) {

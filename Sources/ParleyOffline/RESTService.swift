@@ -15,7 +15,7 @@ public struct Credentials: Sendable, Hashable {
     self.token = token
   }
 
-  fileprivate func are(of user: String) -> Bool { ExactName(self.user) == ExactName(user) }
+  fileprivate func are(of user: String) -> Bool { self.user.isExactly(user) }
 }
 
 /// Returns the credentials of the signed-in user; `nil` if no user is signed in. It is called

@@ -150,7 +150,7 @@ public struct PusherSession: Sendable {
     of channel: PusherChannel, auth: String, channelData: String?
   ) throws(PusherSubscriptionError) -> PusherMember? {
     if case .user(let id) = channel.kind {
-      guard let userID, userID.utf8.elementsEqual(id.utf8) else { throw .otherUser }
+      guard let userID, userID.isExactly(id) else { throw .otherUser }
     }
     guard channel.isSigned else { return nil }
     let text = PusherApp.subscriptionText(
@@ -174,7 +174,7 @@ public struct PusherSession: Sendable {
       PusherChannel(ofUser: id) != nil
     else { return end(with: .unauthorised) }
     // A connection belongs to one user, so a second sign-in must be of the same user.
-    guard userID.map({ $0.utf8.elementsEqual(id.utf8) }) ?? true else {
+    guard userID.map({ $0.isExactly(id) }) ?? true else {
       return end(with: .unauthorised)
     }
     userID = id

@@ -134,7 +134,7 @@ public struct SocketPacket: Sendable, Hashable {
 
   /// Whether both packets have the same encoding.
   public static func == (one: SocketPacket, other: SocketPacket) -> Bool {
-    one.kind == other.kind && one.namespace.utf8.elementsEqual(other.namespace.utf8)
+    one.kind == other.kind && one.namespace.isExactly(other.namespace)
       && one.id == other.id && one.data == other.data
   }
 
@@ -165,7 +165,7 @@ public struct SocketPacket: Sendable, Hashable {
   /// The packet as text, in a packet of Engine.IO.
   public var engineText: [UInt8] {
     var bytes = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]
-    if !namespace.utf8.elementsEqual("/".utf8) {
+    if !namespace.isExactly("/") {
       bytes.append(contentsOf: namespace.utf8)
       bytes.append(UInt8(ascii: ","))
     }

@@ -149,7 +149,7 @@ public struct SocketSession: Sendable {
 
   /// Whether the client has entered a namespace.
   public func isIn(_ namespace: String) -> Bool {
-    namespaces.contains { $0.utf8.elementsEqual(namespace.utf8) }
+    namespaces.contains { $0.isExactly(namespace) }
   }
 
   // MARK: Beginning
@@ -365,7 +365,7 @@ public struct SocketSession: Sendable {
     case .connect: return enter(namespace, credentials: packet.data)
     case .disconnect:
       guard isIn(namespace) else { return [] }
-      namespaces.removeAll { $0.utf8.elementsEqual(namespace.utf8) }
+      namespaces.removeAll { $0.isExactly(namespace) }
       return [.left(namespace: namespace)]
     case .event:
       guard isIn(namespace), let name = packet.eventName else { return end(.badPacket) }
@@ -381,7 +381,7 @@ public struct SocketSession: Sendable {
 
   private mutating func enter(_ namespace: String, credentials: JSONValue?) -> [Action] {
     guard !isIn(namespace) else { return [] }
-    let isServed = settings.namespaces.contains { $0.utf8.elementsEqual(namespace.utf8) }
+    let isServed = settings.namespaces.contains { $0.isExactly(namespace) }
     guard isServed else { return refuse(namespace, message: "Invalid namespace") }
     namespaces.append(namespace)
     let entered = Action.entered(namespace: namespace, credentials: credentials)
@@ -411,7 +411,7 @@ public struct SocketSession: Sendable {
   public mutating func refuse(
     _ namespace: String, message: String, data: JSONValue? = nil
   ) -> [Action] {
-    namespaces.removeAll { $0.utf8.elementsEqual(namespace.utf8) }
+    namespaces.removeAll { $0.isExactly(namespace) }
     let words = JSONValue(message)
     guard generation == .four else {
       return send(SocketPacket(.failure, in: namespace, data: words).engineText)

@@ -22,7 +22,7 @@ package struct EncodedParticipants: Sendable {
   package func isEmpty(leavingOut client: String?) -> Bool {
     switch places.count {
     case 0: true
-    case 1: client.map { places[0].client.utf8.elementsEqual($0.utf8) } ?? false
+    case 1: client.map { places[0].client.isExactly($0) } ?? false
     default: false
     }
   }
@@ -33,7 +33,7 @@ package struct EncodedParticipants: Sendable {
   package func append(to buffer: inout [UInt8], leavingOut client: String? = nil) {
     JSONWriter.array(
       places.lazy.filter { place in
-        client.map { !place.client.utf8.elementsEqual($0.utf8) } ?? true
+        client.map { !place.client.isExactly($0) } ?? true
       }, &buffer
     ) { $1.append(contentsOf: bytes[$0.range]) }
   }

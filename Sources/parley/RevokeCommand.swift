@@ -1,5 +1,6 @@
 import ParleyGatewayPorts
 import Glibc
+import ParleyJSON
 import ParleyServer
 
 /// The command `parley revoke`, which revokes tokens.
@@ -42,7 +43,7 @@ enum RevokeCommand {
     return users.flatMap { user in
       // An unreadable file of users must not prevent a revocation.
       let account = (try? editing.id(of: user)) ?? nil
-      return account.map { $0.utf8.elementsEqual(user.utf8) ? [user] : [user, $0] } ?? [user]
+      return account.map { $0.isExactly(user) ? [user] : [user, $0] } ?? [user]
     }
   }
 }

@@ -61,6 +61,15 @@ struct HabitTests {
       reason: "nothing is forced"),
     Ban(
       targets: [
+        "ParleySocketIO", "ParleyBayeux", "ParleyPusher", "SocketMessages", "ParleyDialectModels",
+        "ParleyGatewayPorts", "Gateway", "ParleyStoreRecords", "ParleyStoreSQLite",
+        "ParleyPostgreSQLAdapter", "ParleyCryptoOpenSSL", "ParleyServer", "parley", "ParleyClient",
+        "ParleyChat", "ParleyOffline", "ParleySimulationKit", "ParleyPortConformance",
+      ],
+      words: ["utf8.elementsEqual(", "unicodeScalars.elementsEqual("],
+      reason: "a name compares its bytes by its type, a ByteName, and other texts by isExactly"),
+    Ban(
+      targets: [
         "ParleyServer", "ParleyClient", "ParleyOffline", "ParleyStoreSQLite", "ot-bench", "parley",
       ],
       words: ["(of: entry.pointee."],

@@ -103,7 +103,7 @@ struct LayeringTests {
       "ParleyServer", "ParleyCryptoOpenSSL", "ParleyGatewayPorts", "ParleyStoreSQLite",
       "ParleyStoreRecords", "ParleyImporting",
       "Glibc",
-      "ParleyClient", "ParleyLocks",
+      "ParleyClient", "ParleyLocks", "ParleyJSON",
       "Dispatch", "Synchronization",
     ],
     "ot-bench": ["OTCore", "ParleyOTWorkloads", "Glibc", "FoundationEssentials", "ParleyHashing"],

@@ -165,6 +165,6 @@ public struct IDToken: Sendable, Hashable {
 
   /// Compares byte by byte: `String`'s `==` treats canonically equivalent texts as equal.
   private static func isSame(_ text: String?, _ other: String) -> Bool {
-    text.map { $0.utf8.elementsEqual(other.utf8) } ?? false
+    text.map { $0.isExactly(other) } ?? false
   }
 }

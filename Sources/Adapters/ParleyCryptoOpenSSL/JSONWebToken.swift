@@ -99,7 +99,7 @@ package struct JWTClaims: Sendable, Hashable {
 
   /// Returns a claim of ``noted``, compared byte by byte; `nil` if the token does not contain it.
   package func noted(_ name: String) -> NotedClaim? {
-    noted.last { $0.name.utf8.elementsEqual(name.utf8) }
+    noted.last { $0.name.isExactly(name) }
   }
 
   /// The maximum grants in a token; a token with more is rejected.
@@ -137,7 +137,7 @@ package struct JWTClaims: Sendable, Hashable {
     var notes: [NotedClaim] = []
     try readObject(json) { key, reader throws(JSONError) in
       let name = key.string
-      guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+      guard names.contains(where: { $0.isExactly(name) }) else {
         try reader.skipValue()
         return
       }

@@ -1,4 +1,5 @@
 public import ParleyGatewayPorts
+import ParleyJSON
 
 /// The rules for the tokens of one issuer, in addition to their signature.
 public struct JWTPolicy: Sendable, Hashable {
@@ -99,12 +100,12 @@ public struct JWTPolicy: Sendable, Hashable {
     guard let deadline = claims.issuedAt, deadline >= earliest,
       (claims.notBefore ?? .min) <= now + clockSkewMilliseconds
     else { return false }
-    return claims.name?.utf8.elementsEqual(room.utf8) ?? false
-      && (userPrefix + own).utf8.elementsEqual(user.utf8)
+    return claims.name?.isExactly(room) ?? false
+      && (userPrefix + own).isExactly(user)
   }
 
   private func user(_ claims: JWTClaims) throws(AuthenticationError) -> String {
-    let isSubject = userClaim.utf8.elementsEqual("sub".utf8)
+    let isSubject = userClaim.isExactly("sub")
     let user = isSubject ? claims.subject : claims.noted(userClaim)?.text
     guard let user, !user.isEmpty else { throw .claims }
     return user
@@ -115,7 +116,7 @@ public struct JWTPolicy: Sendable, Hashable {
     // A refresh token is valid for weeks, and is intended only for the issuer.
     guard claims.noted(Self.kindClaim)?.text != Self.refreshKind else { throw .claims }
     for claim in requiredClaims {
-      guard claims.noted(claim.name)?.text?.utf8.elementsEqual(claim.value.utf8) ?? false else {
+      guard claims.noted(claim.name)?.text?.isExactly(claim.value) ?? false else {
         throw .claims
       }
     }
@@ -139,7 +140,7 @@ public struct JWTPolicy: Sendable, Hashable {
 
   /// Compares byte by byte: `String`'s `==` treats canonically equivalent texts as equal.
   private func isOne(_ text: String, of known: [String]) -> Bool {
-    known.contains { $0.utf8.elementsEqual(text.utf8) }
+    known.contains { $0.isExactly(text) }
   }
 
   /// The claim by which some issuers distinguish kinds of tokens.
@@ -176,7 +177,7 @@ public struct RoomTokenRule: Sendable, Hashable {
   func accepts(_ claims: JWTClaims, _ required: [JWTPolicy.RequiredClaim]) -> Bool {
     guard claims.expiresAt == nil else { return false }
     if let named = claims.audiences {
-      return named.contains { name in audiences.contains { $0.utf8.elementsEqual(name.utf8) } }
+      return named.contains { name in audiences.contains { $0.isExactly(name) } }
     }
     return acceptsBare && claims.grants == nil && claims.noted(JWTPolicy.kindClaim) == nil
       && !required.contains { claims.noted($0.name) != nil }

@@ -1,6 +1,7 @@
 import CParleyOpenSSL
 import ParleyGatewayPorts
 import ParleyHashing
+import ParleyJSON
 
 /// A stored password, hashed by scrypt (RFC 7914) with a random salt.
 ///
@@ -54,7 +55,7 @@ public struct PasswordHash: Sendable, Hashable {
     guard password.utf8.count <= Self.passwordBytesMax else { return false }
     let composed = password.composed
     let isComposed = isHash(of: composed)
-    if composed.utf8.elementsEqual(password.utf8) { return isComposed }
+    if composed.isExactly(password) { return isComposed }
     let isTyped = isHash(of: password)
     return isComposed || isTyped
   }

@@ -1,5 +1,6 @@
 public import ParleyGatewayPorts
 import OTCore
+import ParleyJSON
 
 /// An importer of notes from text files, or from the output of `NoteExport`.
 ///
@@ -60,7 +61,7 @@ public struct NoteImport {
       for case .append(_, _, let entries, _) in requests {
         for entry in entries where (try? document.apply(entry.operation)) == nil { return false }
       }
-      return ExactName(document.text) == ExactName(text)
+      return document.text.isExactly(text)
     }
   }
 

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// The person of an identity, and its expiry.
 extension Identity {
@@ -15,7 +16,7 @@ extension Identity {
 
   func isSamePerson(as other: Identity?) -> Bool {
     guard let other else { return false }
-    return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
+    return isGuest == other.isGuest && user.isExactly(other.user)
   }
 
   /// Returns the rights to a note, whose folder and creation time are known.

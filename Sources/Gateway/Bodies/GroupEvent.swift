@@ -11,7 +11,7 @@ struct GroupEvent {
     switch reply {
     case .group(let group, let former?, let name):
       var events: [GroupEvent] = []
-      if !group.facts.name.utf8.elementsEqual(former.name.utf8) {
+      if !group.facts.name.isExactly(former.name) {
         events.append(
           GroupEvent(
             type: "group.name_change",
@@ -36,7 +36,7 @@ struct GroupEvent {
             ])
         ]
       }
-      guard !former.utf8.elementsEqual(member.nickname.utf8) else { return [] }
+      guard !former.isExactly(member.nickname) else { return [] }
       return [
         GroupEvent(
           type: "membership.nickname_changed",

@@ -92,7 +92,7 @@ extension JSONFields {
     let field = Field(name, value)
     var isThere = false
     let fields = all.map { old in
-      guard old.name.utf8.elementsEqual(name.utf8) else { return old }
+      guard old.name.isExactly(name) else { return old }
       isThere = true
       return field
     }

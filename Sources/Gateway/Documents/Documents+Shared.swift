@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Reading what other nodes append to a document's log.
@@ -93,8 +94,8 @@ extension Documents {
       take(head.folder, in: room)
       head.folder = known.folder
       if head == known { continue }
-      if head.revision > known.revision, head.epoch.utf8.elementsEqual(known.epoch.utf8),
-        head.title.utf8.elementsEqual(known.title.utf8)
+      if head.revision > known.revision, head.epoch.isExactly(known.epoch),
+        head.title.isExactly(known.title)
       {
         logs.heads.lacks(id, upTo: head.revision)
         // The revision may be the commit under way at this node; then nothing is read.
@@ -224,7 +225,7 @@ extension Documents {
     room.live?.raise(sessionFloor: stretch.sessionFloor)
     // First the folder: a reader that loses the right to read is not sent the entries.
     take(stretch.folder, in: room)
-    if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
+    if let title = room.live?.title, !stretch.title.isExactly(title) {
       renamed(room.id, to: stretch.title)
     }
     if !stretch.entries.isEmpty {

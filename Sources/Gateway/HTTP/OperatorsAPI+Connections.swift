@@ -127,6 +127,6 @@ extension Connection {
   /// Whether the connection is a user's. False for the open demo's shared empty name.
   func isOf(user: String) -> Bool {
     guard let identity, !identity.user.isEmpty else { return false }
-    return identity.user.utf8.elementsEqual(user.utf8)
+    return identity.user.isExactly(user)
   }
 }

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Links that give each client that has one access to a note.
@@ -92,7 +93,7 @@ final class Links: Part {
     let (request, note, right, id) = (call.request, call.note, try call.right, call.item ?? "")
     let work = StoreRequest.links(.list(note: note, now: dependencies.clock.now))
     perform(work, request, under: right, \.list) { [self] links, _ in
-      let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
+      let link = links.first { $0.id.isExactly(id) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
       // Revokes first: a retry after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in

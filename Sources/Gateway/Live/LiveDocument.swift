@@ -1,5 +1,6 @@
 package import ParleyGatewayPorts
 package import OTCore
+import ParleyJSON
 
 /// A document's log in memory: the durable part, which all followers may see, and after it the
 /// tentative part, which waits for its commit.
@@ -344,7 +345,7 @@ package struct LiveDocument {
   /// Moves a client's tentative changes to a session that the client has begun here.
   package mutating func raise(session: Int, of client: String) {
     for index in tentative.indices
-    where tentative[index].submission.client.utf8.elementsEqual(client.utf8) {
+    where tentative[index].submission.client.isExactly(client) {
       tentative[index].submission.session = session
     }
   }

@@ -17,7 +17,7 @@ struct NodePerson: Equatable {
   /// Compares bytes, so that names that only look alike differ.
   static func == (one: Self, other: Self) -> Bool {
     func same(_ one: String?, _ other: String?) -> Bool {
-      (one == nil) == (other == nil) && (one ?? "").utf8.elementsEqual((other ?? "").utf8)
+      (one == nil) == (other == nil) && (one ?? "").isExactly(other ?? "")
     }
     return same(one.id, other.id) && same(one.profile.name, other.profile.name)
       && same(one.profile.color, other.profile.color) && same(one.person, other.person)

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Showing a note's followers the people at other nodes.
@@ -14,7 +15,7 @@ extension PeopleElsewhere {
     isHere: (String) -> Bool
   ) {
     for client in change.left + change.broken {
-      let wasShown = shown(client)?.node.utf8.elementsEqual(node.utf8) ?? false
+      let wasShown = shown(client)?.node.isExactly(node) ?? false
       leave(client, at: node)
       guard wasShown, !isHere(client) else { continue }
       presence.leave(client)

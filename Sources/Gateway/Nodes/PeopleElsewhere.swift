@@ -1,5 +1,6 @@
 import ParleyGatewayPorts
 import OTCore
+import ParleyJSON
 
 /// The people at other nodes in a note, with their carets at this node's newest revision.
 ///
@@ -63,12 +64,12 @@ struct PeopleElsewhere {
 
   /// Removes a node's client.
   mutating func leave(_ client: String, at node: String) {
-    clients[client]?.removeAll { $0.node.utf8.elementsEqual(node.utf8) }
+    clients[client]?.removeAll { $0.node.isExactly(node) }
     if clients[client]?.isEmpty ?? false { clients[client] = nil }
   }
 
   private func seat(_ client: String, at node: String) -> Seat? {
-    clients[client]?.first { $0.node.utf8.elementsEqual(node.utf8) }
+    clients[client]?.first { $0.node.isExactly(node) }
   }
 
   // MARK: Carets
@@ -81,7 +82,7 @@ struct PeopleElsewhere {
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {
-    guard let place = change.place, place.epoch.utf8.elementsEqual(live.epoch.utf8) else {
+    guard let place = change.place, place.epoch.isExactly(live.epoch) else {
       return []
     }
     let late = live.durableRevision - place.revision

@@ -1,15 +1,16 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Receiving the people of other nodes. Messages are not trusted, and arrive in any order.
 extension PeopleExchange {
   /// Handles a message of another node under a followed topic.
   mutating func hear(_ topic: String, _ message: NodeMessage, now: Int64) {
-    guard !message.node.utf8.elementsEqual(node.utf8) else { return }
+    guard !message.node.isExactly(node) else { return }
     switch message.content {
     case .beat, .change, .people: break
     case .ask(let asked):
-      if asked?.utf8.elementsEqual(node.utf8) ?? true { answer(topic, now: now) }
+      if asked?.isExactly(node) ?? true { answer(topic, now: now) }
       return
     case .published, .update, .event, .typing, .receipt, .flag, .blocks:
       droppedCount += 1
@@ -174,7 +175,7 @@ extension PeopleExchange {
       }
     }
     silent.sort {
-      $0.topic.utf8.elementsEqual($1.topic.utf8)
+      $0.topic.isExactly($1.topic)
         ? $0.node.utf8.lexicographicallyPrecedes($1.node.utf8)
         : $0.topic.utf8.lexicographicallyPrecedes($1.topic.utf8)
     }

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// A node's position in the history of a room in which other nodes publish, too. The members at
 /// this node have been sent all publications up to it.
@@ -21,7 +22,7 @@ struct RoomCursor {
   }
 
   /// Whether the position is in the history of an epoch.
-  func isIn(_ epoch: String) -> Bool { position.epoch.utf8.elementsEqual(epoch.utf8) }
+  func isIn(_ epoch: String) -> Bool { position.epoch.isExactly(epoch) }
 
   /// Queues a waiting subscriber.
   mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }

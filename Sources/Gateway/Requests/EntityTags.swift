@@ -1,4 +1,5 @@
 package import ParleyGatewayPorts
+import ParleyJSON
 
 /// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the client's versions.
 ///
@@ -34,7 +35,7 @@ package struct EntityTags: Sendable, Equatable {
   package func matches(_ tag: String) -> Bool {
     if isAny { return true }
     let strong = tag.utf8.starts(with: "W/".utf8) ? String(tag.dropFirst(2)) : tag
-    return tags.contains { $0.utf8.elementsEqual(strong.utf8) }
+    return tags.contains { $0.isExactly(strong) }
   }
 }
 

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A path of the HTTP API with placeholders, such as `/api/notes/{id}/text`.
 ///
 /// A placeholder matches one segment of a path. `{room}`, `{user}` and `{rest}` match one or more:
@@ -47,7 +49,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     for (index, part) in parts.enumerated() {
       guard let next = rest.popFirst() else { return nil }
       switch part {
-      case .text(let text): guard next.utf8.elementsEqual(text.utf8) else { return nil }
+      case .text(let text): guard next.isExactly(text) else { return nil }
       case .name: names.append(next)
       case .names:
         // All segments but those that the rest of the pattern needs.

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Enforces the rights and rate limits of open connections, while tokens expire, are renewed, added
@@ -193,7 +194,7 @@ final class Rights: Part {
   /// Updates a connection's name and shows it to others, if it has changed.
   private func takeName(of identity: Identity, _ connection: Connection) {
     let name = access.name(of: identity, claimed: connection.name)
-    guard !name.utf8.elementsEqual(connection.name.utf8) else { return }
+    guard !name.isExactly(connection.name) else { return }
     connection.name = name
     shareProfile(of: connection)
   }

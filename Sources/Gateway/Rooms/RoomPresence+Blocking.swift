@@ -17,7 +17,7 @@ extension RoomPresence {
     guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
       throw Unfit(.tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
     }
-    guard !other.utf8.elementsEqual(person.utf8) else {
+    guard !other.isExactly(person) else {
       throw Unfit(.notAllowed, "people cannot block themselves")
     }
     // A guest could not remove a block later, and blocks of any number of guests would accumulate.
@@ -71,7 +71,7 @@ extension RoomPresence {
       }
       for (room, _) in connection.present {
         let profile = presence.announced(in: room).first {
-          $0.personID.utf8.elementsEqual(other.utf8)
+          $0.personID.isExactly(other)
         }
         guard let profile else { continue }
         if !isVisible {

@@ -89,14 +89,14 @@ extension RoomPresence {
   /// Handles a message from the broker, of another node or forged.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     let room = Self.room(of: topic)
-    guard let exchange, room != nil || topic.utf8.elementsEqual(Self.nodesTopic.utf8) else {
+    guard let exchange, room != nil || topic.isExactly(Self.nodesTopic) else {
       return
     }
     guard let message = NodeMessage(bytes) else {
       metrics.nodeMessagesDropped += 1
       return
     }
-    guard !message.node.utf8.elementsEqual(exchange.node.utf8) else { return }
+    guard !message.node.isExactly(exchange.node) else { return }
     if let room {
       if rooms[room] != nil { hear(message, in: room, topic) }
     } else if case .blocks = message.content {

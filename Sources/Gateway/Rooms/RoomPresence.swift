@@ -83,7 +83,7 @@ final class RoomPresence: Part {
     var shared: Frame?
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
-        !connection.person.utf8.elementsEqual(person.utf8),
+        !connection.person.isExactly(person),
         connection.verbs(on: .room(room)).isSuperset(of: verbs),
         !people.separates(connection.person, from: person)
       else { continue }
@@ -166,7 +166,7 @@ final class RoomPresence: Part {
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader, in: room)
     let others = (people.presence?.announced(in: room) ?? []).filter {
-      !$0.personID.utf8.elementsEqual(own.personID.utf8)
+      !$0.personID.isExactly(own.personID)
         && !people.separates(reader.person, from: $0.personID)
     }
     return (others + [own])
@@ -249,7 +249,7 @@ final class RoomPresence: Part {
   ) -> PresenceChange? {
     let reader = connection.person
     let isBlocking = people.blocking?.concerns(reader) ?? false
-    let isOwn = { (person: PersonID) in person.utf8.elementsEqual(own.utf8) }
+    let isOwn = { (person: PersonID) in person.isExactly(own) }
     let hidesItself =
       !connection.dialect.traits.hearsOfItself
       && (change.joined.contains { isOwn($0.personID) } || change.left.contains(where: isOwn))

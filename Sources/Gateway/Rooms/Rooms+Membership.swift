@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Membership of rooms, and notifications about publications for members who are offline.
@@ -55,7 +56,7 @@ extension Rooms {
   /// from the author by a block.
   private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
     guard let author = publication.personID else { return true }
-    return !author.utf8.elementsEqual(person.utf8)
+    return !author.isExactly(person)
       && !(people.blocking?.separates(person, from: author) ?? false)
   }
 }

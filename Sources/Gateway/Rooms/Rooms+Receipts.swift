@@ -16,7 +16,7 @@ extension Rooms {
       switch reply {
       case .receipt(let receipt, let author, let isChanged):
         send(Self.message(of: receipt, of: place), ref: ref, to: connection)
-        guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
+        guard isChanged, let author, !author.isExactly(receipt.personID) else {
           return
         }
         tell(receipt, of: place, to: author)
@@ -55,7 +55,7 @@ extension Rooms {
     receipts.list(place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipts(let all, let author):
-        guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
+        guard let author, author.isExactly(connection.person) else {
           sendError(
             .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
           return

@@ -49,7 +49,7 @@ extension Rooms {
   /// Handles the store's reply with the publications after a subscriber's position.
   func recovered(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     if case .success(let recovery) = outcome, let position = work.position,
-      position.epoch.utf8.elementsEqual(recovery.head.epoch.utf8),
+      position.epoch.isExactly(recovery.head.epoch),
       position.offset > recovery.head.offset
     {
       dependencies.log.write(.warning, "a subscriber knows more than the store", [])

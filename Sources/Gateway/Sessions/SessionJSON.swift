@@ -17,7 +17,7 @@ enum SessionJSON {
           object.field("begunAt", Int(session.begunAt), &body)
           object.field("usedAt", Int(session.renewedAt), &body)
           object.field("expiresAt", Int(session.expiresAt), &body)
-          let isOwn = own.map { session.id.utf8.elementsEqual($0.utf8) } ?? false
+          let isOwn = own.map { session.id.isExactly($0) } ?? false
           object.field("current", isOwn, &body)
         }
       }

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Sessions of signed-in users. The issuer of tokens begins and renews them; their owners list and
@@ -131,7 +132,7 @@ final class Sessions: Part {
   /// Returns the ended sessions, except those that were revoked in their current state.
   private static func among(_ ended: [Session], butFor taken: [Session]) -> [Session] {
     ended.filter { session in
-      !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
+      !taken.contains { $0.turn == session.turn && $0.id.isExactly(session.id) }
     }
   }
 

@@ -1,5 +1,6 @@
 import ParleyGatewayPorts
 import OTCore
+import ParleyJSON
 
 /// A store under test, with convenience functions for requests.
 final class StoreRig: ReplyReader {
@@ -241,7 +242,7 @@ func expect(_ found: StoredDocument, _ expected: StoredDocument) throws {
 
 /// Throws if the texts differ byte by byte; `==` treats canonically equivalent texts as equal.
 func expect(text found: String, _ expected: String, _ what: String) throws {
-  guard found.utf8.elementsEqual(expected.utf8) else {
+  guard found.isExactly(expected) else {
     throw ConformanceFailure(
       "\(what): expected \(Array(expected.utf8)), found \(Array(found.utf8))")
   }

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Requests with keys, in memory: stored answers, and notes with ids that their creators chose.
 struct MemoryOnce {
@@ -61,8 +62,8 @@ struct MemoryOnce {
 
   func isOrigin(_ draft: NoteDraft) -> Bool {
     guard let first = origins[draft.id]?.draft else { return false }
-    return first.owner.utf8.elementsEqual(draft.owner.utf8)
-      && first.title.utf8.elementsEqual(draft.title.utf8)
+    return first.owner.isExactly(draft.owner)
+      && first.title.isExactly(draft.title)
   }
 
   /// Whether the id of a deleted note cannot be used yet.

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// An outbox in memory. This is a value, so restoring a copy rolls a commit back.
 struct MemoryOutbox: Sendable {
@@ -47,13 +48,13 @@ struct MemoryOutbox: Sendable {
   mutating func add(_ draft: OutboxDraft, _ rules: OutboxRules?) {
     if draft.releasesHeld {
       release(rules) {
-        $0.draft.target == draft.target && $0.draft.subject.utf8.elementsEqual(draft.subject.utf8)
+        $0.draft.target == draft.target && $0.draft.subject.isExactly(draft.subject)
       }
     }
     guard draft.holdMilliseconds > 0 else { return enqueue(draft, rules) }
     let place = held.firstIndex {
       $0.draft.target == draft.target && $0.draft.type == draft.type
-        && $0.draft.subject.utf8.elementsEqual(draft.subject.utf8)
+        && $0.draft.subject.isExactly(draft.subject)
     }
     if let place {
       held[place].draft = draft

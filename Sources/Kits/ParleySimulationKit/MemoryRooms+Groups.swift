@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Groups, reactions and read marks, in memory.
 extension MemoryRooms {
@@ -75,7 +76,7 @@ extension MemoryRooms {
 
   private func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
     guard let one, let other else { return false }
-    return one.utf8.elementsEqual(other.utf8)
+    return one.isExactly(other)
   }
 
   private func own(_ actor: ChangeActor, _ found: Group) -> GroupMember? {

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Sessions and links, in memory.
 struct MemorySessions {
@@ -30,7 +31,7 @@ struct MemorySessions {
   }
 
   private func list(_ user: String) -> [Session] {
-    sessions.filter { $0.user.utf8.elementsEqual(user.utf8) }.sorted {
+    sessions.filter { $0.user.isExactly(user) }.sorted {
       $0.renewedAt == $1.renewedAt ? $0.id < $1.id : $0.renewedAt > $1.renewedAt
     }
   }

@@ -1,4 +1,5 @@
 public import OTCore
+import ParleyJSON
 
 /// The comments of one note, and access to its log. A store implements the access to its rows; the
 /// extension implements the rules.
@@ -105,7 +106,7 @@ extension CommentLedger {
   private func quote(
     _ anchor: CommentAnchor, epoch asked: String?
   ) throws(StoreError) -> CommentReply {
-    if let asked, !asked.utf8.elementsEqual(epoch.utf8) { return .otherEpoch }
+    if let asked, !asked.isExactly(epoch) { return .otherEpoch }
     guard anchor.revision <= head else { return .futureRevision(head: head) }
     guard anchor.revision >= base else { throw .compacted(oldestRevision: base) }
     let text = try text(at: anchor.revision)
@@ -127,7 +128,7 @@ extension CommentLedger {
         return .unknownComment
       }
     } else if let origin = comment.origin, let anchor = comment.anchor {
-      guard origin.epoch.utf8.elementsEqual(epoch.utf8) else { return .otherEpoch }
+      guard origin.epoch.isExactly(epoch) else { return .otherEpoch }
       guard anchor.revision <= head else { return .futureRevision(head: head) }
       guard anchor.isGone || anchor.revision >= base else {
         throw .compacted(oldestRevision: base)
@@ -144,7 +145,7 @@ extension CommentLedger {
   ) throws(StoreError) -> CommentReply {
     guard var comment = try comment(id), !comment.isWithdrawn else { return .unknownComment }
     guard comment.isOf(actor.person) else { return .notOwn }
-    if comment.text.utf8.elementsEqual(text.utf8) { return .unchanged(comment) }
+    if comment.text.isExactly(text) { return .unchanged(comment) }
     comment.text = text
     comment.editedAt = time
     try keep(comment)

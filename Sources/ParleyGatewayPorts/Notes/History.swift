@@ -1,4 +1,5 @@
 import OTCore
+import ParleyJSON
 
 /// A revision with a name that a person gave. A revision has at most one name.
 public struct NamedVersion: Sendable, Equatable {
@@ -140,8 +141,8 @@ public struct HistoryGroup: Sendable, Equatable {
   ///   - pause: The maximum pause within a group, in milliseconds.
   /// - Returns: Whether the entry was added.
   public mutating func take(_ entry: LogEntry, pause: Timestamp) -> Bool {
-    guard ExactName(entry.client) == ExactName(client),
-      ExactName(entry.author) == ExactName(author), entry.time - lastTime <= pause,
+    guard entry.client.isExactly(client),
+      entry.author.isExactly(author), entry.time - lastTime <= pause,
       lastRevision - firstRevision + 1 < Self.entriesMax
     else { return false }
     lastRevision = entry.revision

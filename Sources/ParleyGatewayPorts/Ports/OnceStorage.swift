@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// An idempotent request, performed once however often it is sent: its owner, key and content.
 public struct KeyedRequest: Sendable {
   /// The owner of the key. The same key of another owner identifies another request.
@@ -23,12 +25,12 @@ public struct KeyedRequest: Sendable {
 
   /// Whether both requests have the same owner and key.
   public func hasName(of other: Self) -> Bool {
-    owner.utf8.elementsEqual(other.owner.utf8) && key.utf8.elementsEqual(other.key.utf8)
+    owner.isExactly(other.owner) && key.isExactly(other.key)
   }
 
   /// Whether both requests have the same content.
   public func asksForSame(as other: Self) -> Bool {
-    variant.utf8.elementsEqual(other.variant.utf8) && body == other.body
+    variant.isExactly(other.variant) && body == other.body
   }
 }
 

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A set of rights to a document, a folder or a room.
 public struct Verbs: OptionSet, Hashable, Sendable {
   /// The rights as bits.
@@ -85,12 +87,13 @@ public struct NamePattern: Hashable, Sendable {
   /// Whether a path is the folder that the stem names (the stem ends with a slash), or lies below
   /// that folder. Does not allocate, because lists check each note against each right.
   func isAbove(_ path: String) -> Bool {
-    path.utf8.starts(with: stem) || path.utf8.elementsEqual(stem.dropLast())
+    path.utf8.starts(with: stem)
+      || path.utf8.count == stem.count - 1 && stem.starts(with: path.utf8)
   }
 
   /// Whether a name matches, byte by byte.
   public func matches(_ name: String) -> Bool {
-    isPattern ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
+    (isPattern || name.utf8.count == stem.count) && name.utf8.starts(with: stem)
   }
 }
 
@@ -229,7 +232,7 @@ public struct Identity: Hashable, Sendable {
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
       }
       anothers = prefix(ofAnothers: name)
-      if name.utf8.elementsEqual(Self.noteListRoom.utf8), hasNoteList { granted.insert(.read) }
+      if name.isExactly(Self.noteListRoom), hasNoteList { granted.insert(.read) }
     }
     for grant in grants {
       switch (subject, grant.kind) {

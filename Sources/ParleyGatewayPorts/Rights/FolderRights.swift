@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// The condition on a note's folder and creation time under which a caller has the rights for a
 /// request. A store can evaluate it without knowing tokens.
 public struct FolderRights: Hashable, Sendable {
@@ -133,14 +135,14 @@ extension NamePattern {
   ///
   /// - Returns: `nil` for any other text, and for a path that ``FolderPath`` would write otherwise.
   public init?(folders text: String) {
-    if text.utf8.elementsEqual("*".utf8) {
+    if text.isExactly("*") {
       self.init(text)
       return
     }
     let isSubtree = text.utf8.suffix(2).elementsEqual("/*".utf8)
     let path = isSubtree ? String(decoding: text.utf8.dropLast(2), as: UTF8.self) : text
     guard !path.isEmpty, let folder = try? FolderPath(path),
-      folder.text.utf8.elementsEqual(path.utf8)
+      folder.text.isExactly(path)
     else { return nil }
     self.init(text)
   }

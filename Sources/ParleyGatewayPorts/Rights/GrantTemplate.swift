@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A grant for the users of an issuer or a provider, in which the user's id replaces `{user}`.
 ///
 ///     folder:home/{user}/*=all   ada   ─▶  folder:home/ada/*=all
@@ -37,7 +39,7 @@ public struct GrantTemplate: Sendable, Hashable {
     guard PlainName(prefix + id.text) != nil else { return nil }
     let path =
       grant.pattern.isPattern ? String(decoding: name.utf8.dropLast(), as: UTF8.self) : name
-    guard let folder = try? FolderPath(path), folder.text.utf8.elementsEqual(path.utf8) else {
+    guard let folder = try? FolderPath(path), folder.text.isExactly(path) else {
       return nil
     }
     grant.pattern = NamePattern(name, isPattern: grant.pattern.isPattern)

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A name from a token, provider, file or request that is safe in patterns, paths and lines.
 ///
 ///     ada, ada@example.org, auth0|5f3a, 山田   names
@@ -14,7 +16,7 @@ public struct PlainName: Hashable, Sendable {
   ///   space, control characters, bidirectional controls or invisible characters.
   /// - Complexity: O(*n*) scalars.
   public init?(_ text: String) {
-    let isDots = text.utf8.elementsEqual(".".utf8) || text.utf8.elementsEqual("..".utf8)
+    let isDots = text.isExactly(".") || text.isExactly("..")
     guard !text.isEmpty, !isDots,
       !text.unicodeScalars.contains(where: { Self.hasMeaning($0) || $0.isBlank || $0.isInvisible })
     else { return nil }

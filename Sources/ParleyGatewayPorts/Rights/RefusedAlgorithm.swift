@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A registered signature algorithm that this server does not accept. Errors and logs may name it,
 /// but not the text of an unregistered algorithm.
 public enum RefusedAlgorithm: String, Sendable, Hashable, CaseIterable {
@@ -19,6 +21,6 @@ public enum RefusedAlgorithm: String, Sendable, Hashable, CaseIterable {
 
   /// Creates the algorithm that a token names.
   public init(named name: String) {
-    self = Self.allCases.first { $0.rawValue.utf8.elementsEqual(name.utf8) } ?? .unregistered
+    self = Self.allCases.first { $0.rawValue.isExactly(name) } ?? .unregistered
   }
 }

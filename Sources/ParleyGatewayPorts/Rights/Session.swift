@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// The signed-in session of a user in a browser or a program.
 ///
 /// Its refresh token contains the session's id and turn. Only the token of the current turn is
@@ -159,8 +161,8 @@ public enum SessionChoice: Sendable, Hashable {
   /// Whether the choice includes the session with an id.
   public func includes(_ id: String) -> Bool {
     switch self {
-    case .one(let one): id.utf8.elementsEqual(one.utf8)
-    case .others(let own): !id.utf8.elementsEqual(own.utf8)
+    case .one(let one): id.isExactly(one)
+    case .others(let own): !id.isExactly(own)
     case .all: true
     }
   }

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyModel
 
 /// The passage of a text that is shown for a search result.
@@ -157,8 +158,8 @@ extension SearchQuery {
 extension SearchQuery.Term {
   /// Whether a word of a text matches the term's word at an index.
   func matches(_ word: SearchWords.Word, at place: Int) -> Bool {
-    let wanted = words[place].utf8
-    if isPrefix, place == words.count - 1 { return word.folded.utf8.starts(with: wanted) }
-    return word.folded.utf8.elementsEqual(wanted)
+    let wanted = words[place]
+    if isPrefix, place == words.count - 1 { return word.folded.utf8.starts(with: wanted.utf8) }
+    return word.folded.isExactly(wanted)
   }
 }

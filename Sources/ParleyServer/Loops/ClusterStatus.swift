@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// The gateways that use one database, known from their reports. Each gateway reports every two
 /// seconds, and sooner when it has heard a new gateway.
 ///
@@ -43,7 +45,7 @@ package struct ClusterStatus: Sendable {
   ///
   /// - Parameter own: The id of this run of the process, whose own reports are ignored.
   package mutating func hear(_ bytes: [UInt8], own: String, now: Int64) {
-    guard let report = NodeReport(bytes), !report.run.utf8.elementsEqual(own.utf8) else { return }
+    guard let report = NodeReport(bytes), !report.run.isExactly(own) else { return }
     if others[report.run] == nil {
       guard others.count < Self.nodesMax else { return }
       hasNewcomer = true

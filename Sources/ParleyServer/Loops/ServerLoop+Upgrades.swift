@@ -1,5 +1,6 @@
 import Gateway
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// WebSocket handshakes, including handshakes whose `Upgrade` header is missing.
@@ -43,7 +44,7 @@ extension ServerLoop {
   private func isOfAllowedApp(_ head: RequestHead) -> Bool {
     guard case .pusher(let key, _)? = Opening(head) else { return false }
     return configuration.pusherProfiles.contains {
-      $0.key.utf8.elementsEqual(key.utf8) && $0.originPolicy.allows(head)
+      $0.key.isExactly(key) && $0.originPolicy.allows(head)
     }
   }
 

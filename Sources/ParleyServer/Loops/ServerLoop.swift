@@ -2,6 +2,7 @@ import ParleyCryptoOpenSSL
 import Gateway
 import ParleyGatewayPorts
 import Glibc
+import ParleyJSON
 import ParleyLocks
 import ParleyPusher
 import SocketMessages
@@ -428,7 +429,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     for news in attached.broker?.takeNews() ?? [] {
       switch news {
       case .heard(let topic, let bytes):
-        if topic.utf8.elementsEqual(ClusterStatus.topic.utf8) {
+        if topic.isExactly(ClusterStatus.topic) {
           heardNode(bytes)
         } else {
           attached.gateway.heard(topic, bytes)
@@ -550,7 +551,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private func isPreviewed(_ head: RequestHead) -> Bool {
     let destination = head.headers["sec-fetch-dest"] ?? "document"
     return head.method == "GET" && LinkService.isPreviewed(head.path)
-      && destination.utf8.elementsEqual("document".utf8)
+      && destination.isExactly("document")
       && (configuration.isDemo || !head.path.hasPrefix("/n/"))
   }
 

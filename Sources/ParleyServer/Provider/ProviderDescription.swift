@@ -20,7 +20,7 @@ struct ProviderDescription: Sendable, Equatable {
     guard let fields = JSONFields(json) else {
       throw ProviderFailure(.misbehaves, "its description is no JSON object")
     }
-    guard let named = fields["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
+    guard let named = fields["issuer"]?.string, named.isExactly(issuer) else {
       throw ProviderFailure(.misbehaves, "its description names another issuer than oidc-issuer")
     }
     func address(_ name: String) -> String? {

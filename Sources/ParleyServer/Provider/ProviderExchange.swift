@@ -165,7 +165,7 @@ struct ProviderExchange {
     }
     // A code from another provider must not be sent to this one (RFC 9207).
     if let issuer {
-      guard issuer.utf8.elementsEqual(settings.issuer.utf8) else {
+      guard issuer.isExactly(settings.issuer) else {
         return end(.misbehaves, "the browser returned from another issuer")
       }
     } else if description.namesItself {
@@ -222,7 +222,7 @@ struct ProviderExchange {
       throw ProviderFailure(.misbehaves, "its user info is no JSON object")
     }
     // The access token must belong to the user who signs in.
-    guard let subject = more["sub"]?.string, subject.utf8.elementsEqual(token.subject.utf8) else {
+    guard let subject = more["sub"]?.string, subject.isExactly(token.subject) else {
       throw ProviderFailure(.misbehaves, "its user info is another user's")
     }
     state = .ended
@@ -237,7 +237,7 @@ struct ProviderExchange {
   private static func joined(_ signed: JSONFields, _ more: JSONFields) -> JSONFields {
     let address = ["email", "email_verified"]
     func withoutAddress(_ claims: JSONFields) -> [JSONFields.Field] {
-      claims.all.filter { field in !address.contains { $0.utf8.elementsEqual(field.name.utf8) } }
+      claims.all.filter { field in !address.contains { $0.isExactly(field.name) } }
     }
     let isAddressed = address.allSatisfy { signed[$0] != nil }
     // Of two fields with one name, the last one counts: the signed one.
@@ -299,7 +299,7 @@ struct ProviderExchange {
   private static func tokens(in answer: Answer) throws(ProviderFailure) -> Tokens {
     if case .answered(let status, let body) = answer, (400...499).contains(status) {
       let code = JSONFields(body)?["error"]?.string ?? ""
-      if code.utf8.elementsEqual("invalid_grant".utf8) {
+      if code.isExactly("invalid_grant") {
         throw ProviderFailure(.used, "the provider does not take the code")
       }
       // Log only codes of the standard, since any other text could contain sensitive data.

@@ -90,7 +90,7 @@ final class ProviderService {
       return refuse(ProviderFailure(.expired, "begun in another browser, or too long ago"))
     }
     if let error = query["error"] {
-      let isNo = error.utf8.elementsEqual("access_denied".utf8)
+      let isNo = error.isExactly("access_denied")
       return refuse(
         ProviderFailure(
           isNo ? .denied : .unreachable, "the provider sent the browser back with an error"))

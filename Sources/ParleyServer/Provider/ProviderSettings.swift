@@ -62,7 +62,7 @@ extension ProviderSettings {
 
   private func groups(of user: ProvidedUser) -> [ProviderConfiguration.Group] {
     groups.filter { group in
-      user.groups.contains { $0.utf8.elementsEqual(group.name.utf8) }
+      user.groups.contains { $0.isExactly(group.name) }
     }
   }
 
@@ -96,7 +96,7 @@ extension ProviderSettings {
     let address = verifiedAddress(in: claims)
     if !emailDomains.isEmpty {
       guard let domain = address?.split(separator: "@").last,
-        emailDomains.contains(where: { $0.utf8.elementsEqual(domain.utf8) })
+        emailDomains.contains(where: { $0.isExactly(domain) })
       else {
         throw ProviderFailure(.notAllowed, "no verified address of an oidc-email-domain")
       }
@@ -110,7 +110,7 @@ extension ProviderSettings {
     }
     // The same name in two spellings would be two users who look alike.
     if let account = users?.account(named: userPrefix + id),
-      !account.id.utf8.elementsEqual((userPrefix + id).utf8)
+      !account.id.isExactly(userPrefix + id)
     {
       throw ProviderFailure(.notAllowed, "users-file has this user by another spelling of the name")
     }
@@ -126,13 +126,13 @@ extension ProviderSettings {
     return user
   }
 
-  private func isSubject(_ claim: String) -> Bool { claim.utf8.elementsEqual("sub".utf8) }
-  private func isEmail(_ claim: String) -> Bool { claim.utf8.elementsEqual("email".utf8) }
+  private func isSubject(_ claim: String) -> Bool { claim.isExactly("sub") }
+  private func isEmail(_ claim: String) -> Bool { claim.isExactly("email") }
 
   /// Returns the verified email address in lower case; `nil` if missing.
   private func verifiedAddress(in claims: JSONFields) -> String? {
     let flag = claims["email_verified"]
-    guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),
+    guard flag?.boolean ?? (flag?.string.map { $0.isExactly("true") } ?? false),
       let text = claims["email"]?.string, text.split(separator: "@").count == 2
     else { return nil }
     return Self.lowercased(text)

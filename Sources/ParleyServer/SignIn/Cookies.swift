@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Cookies that only this server receives and no script can read.
 struct Cookies: Sendable {
@@ -15,7 +16,7 @@ struct Cookies: Sendable {
     for pair in header.split(separator: ";") {
       let pair = pair.drop { $0 == " " }
       guard let equals = pair.firstIndex(of: "=") else { continue }
-      if pair[..<equals].utf8.elementsEqual(wanted.utf8) {
+      if pair[..<equals].isExactly(wanted) {
         return String(pair[pair.index(after: equals)...])
       }
     }

@@ -1,4 +1,5 @@
 package import ParleyGatewayPorts
+import ParleyJSON
 
 /// A line of a file of users that grants rights to a group of them.
 ///
@@ -15,7 +16,7 @@ package struct GroupLine: Sendable, Equatable {
   package let grants: [Grant]
 
   /// Whether the group has this name, compared byte by byte.
-  func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
+  func isNamed(_ other: String) -> Bool { name.isExactly(other) }
 
   private static let mark = "@"
   private static let word = "group:"
@@ -83,7 +84,7 @@ package struct GroupLine: Sendable, Equatable {
       let words = whole.prefix { $0 != "#" }
       guard isGroup(words) else { continue }
       let line = try GroupLine(words, place: "\(path):\(index + 1)")
-      guard !found.contains(where: { $0.name.utf8.elementsEqual(line.name.utf8) }) else {
+      guard !found.contains(where: { $0.name.isExactly(line.name) }) else {
         throw FileError("\(path):\(index + 1): this group is in the file twice")
       }
       found.append(line)

@@ -1,5 +1,6 @@
 package import ParleyCryptoOpenSSL
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Parses the setting that describes an issuer of tokens: a name, followed by words.
 ///
@@ -135,7 +136,7 @@ package enum IssuerProfile {
   /// Throws if room tokens share an audience with other tokens: their kind would be ambiguous.
   package static func check(_ policy: JWTPolicy) throws(Problem) {
     for audience in policy.roomTokens.audiences
-    where policy.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {
+    where policy.audiences.contains(where: { $0.isExactly(audience) }) {
       throw Problem("a room-token-audience that is not an audience of other tokens as well")
     }
   }

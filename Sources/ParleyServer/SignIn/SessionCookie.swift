@@ -1,4 +1,5 @@
 package import ParleyGatewayPorts
+import ParleyJSON
 
 /// The page's refresh token in a cookie: no script can read it, and all windows share it.
 ///
@@ -23,7 +24,7 @@ package struct SessionCookie: Sendable {
   /// not send `Sec-Fetch-Site`, so the request's origin is compared; programs send neither header.
   package func isOwnPage(_ head: RequestHead) -> Bool {
     guard let site = head.headers["sec-fetch-site"] else { return ownOrigins.allows(head) }
-    return site.utf8.elementsEqual("same-origin".utf8)
+    return site.isExactly("same-origin")
   }
 
   /// Whether the request's browser has a session cookie.

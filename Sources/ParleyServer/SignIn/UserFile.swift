@@ -1,5 +1,6 @@
 import ParleyCryptoOpenSSL
 public import ParleyGatewayPorts
+import ParleyJSON
 import ParleyLocks
 
 /// The users in a file, which is reloaded when it changes.
@@ -73,7 +74,7 @@ public final class UserFile: UserSource {
   /// Returns the user with exactly this id; `nil` if the file contains no such user.
   public func user(_ id: String) -> User? {
     let found = account(named: id)
-    return found.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
+    return found.flatMap { $0.id.isExactly(id) ? $0 : nil }
   }
 
   /// Returns the user with a name in any spelling, see ``ParleyGatewayPorts/AccountName``.
@@ -85,7 +86,7 @@ public final class UserFile: UserSource {
   /// Returns the current rights of a group; empty if the file contains no such group.
   func grants(ofGroup name: String) -> [Grant] {
     state.withLock { state in
-      state.entries.groups.first { $0.name.utf8.elementsEqual(name.utf8) }?.grants ?? []
+      state.entries.groups.first { $0.name.isExactly(name) }?.grants ?? []
     }
   }
 

@@ -1,5 +1,6 @@
 package import ParleyCryptoOpenSSL
 package import ParleyGatewayPorts
+import ParleyJSON
 
 /// A line of a file of users.
 package struct UserLine: Sendable, Equatable {
@@ -44,7 +45,7 @@ package struct UserLine: Sendable, Equatable {
   package var text: String {
     var words = [user.id, password.text]
     if let since = user.since { words.append("since:\(since)") }
-    if !user.name.utf8.elementsEqual(user.id.utf8) {
+    if !user.name.isExactly(user.id) {
       words.append("name:" + LineText.escaped(user.name, "%#"))
     }
     return (words + rights).joined(separator: " ")

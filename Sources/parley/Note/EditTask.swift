@@ -1,4 +1,5 @@
 import ParleyClient
+import ParleyJSON
 import Synchronization
 
 /// The command `parley note edit`, which synchronises a file and a note.
@@ -207,6 +208,6 @@ actor EditTask: NoteTask {
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {
-    one.utf8.elementsEqual(other.utf8)
+    one.isExactly(other)
   }
 }

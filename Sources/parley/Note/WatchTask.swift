@@ -1,4 +1,5 @@
 import ParleyClient
+import ParleyJSON
 import Synchronization
 
 /// The command `parley note watch`, which runs a command when the text has stopped changing.
@@ -55,7 +56,7 @@ struct WatchTask: NoteTask {
           return error == .cancelled ? nil : CommandFailure("\(error)")
         }
         // Skip the run if the text is the same as in the last one.
-        if last?.utf8.elementsEqual(text.utf8) != true {
+        if last?.isExactly(text) != true {
           let status = await ShellCommand.run(command, input: text, note: session.noteID)
           if status != 0 {
             Terminal.error("parley note: the command ended with \(status)\n")

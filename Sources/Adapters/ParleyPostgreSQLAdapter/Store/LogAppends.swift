@@ -1,5 +1,6 @@
 import ParleyGatewayPorts
 import OTCore
+import ParleyJSON
 import ParleyStoreRecords
 
 /// The head of a log, as last seen by this store.
@@ -39,7 +40,7 @@ struct LogAppend {
   /// resent, so they have none.
   func floor(of client: String, in row: DocumentRow) -> Int {
     let isNumbered = entries.contains {
-      $0.sequence > 0 && ExactName($0.client) == ExactName(client)
+      $0.sequence > 0 && $0.client.isExactly(client)
     }
     return isNumbered ? row.sessionFloor : 0
   }

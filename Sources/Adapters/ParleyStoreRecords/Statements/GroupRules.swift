@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Groups, reactions to publications, and read marks.
 struct GroupRules<Store: RoomTable> {
@@ -149,7 +150,7 @@ struct GroupRules<Store: RoomTable> {
 
   private static func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
     guard let one, let other else { return false }
-    return ExactName(one) == ExactName(other)
+    return one.isExactly(other)
   }
 
   // MARK: Members
@@ -166,7 +167,7 @@ struct GroupRules<Store: RoomTable> {
     if var member = try member(person, of: room) {
       guard own != nil || actor.manages else { return .notAllowed }
       let former = member.nickname
-      guard let nickname, ExactName(nickname) != ExactName(former) else {
+      guard let nickname, !nickname.isExactly(former) else {
         return .member(member, former: former, by: by)
       }
       guard isOwn || actor.manages || Self.isSame(actor.person, group.creator) else {
@@ -263,7 +264,7 @@ struct GroupRules<Store: RoomTable> {
       place.offset, person
     ) { $0.text(0) }
     if let former {
-      guard ExactName(former) != ExactName(reaction) else { return .like(isChanged: false) }
+      guard !former.isExactly(reaction) else { return .like(isChanged: false) }
       try store.change(
         #"UPDATE likes SET reaction = $4 WHERE room = $1 AND "offset" = $2 AND person = $3"#,
         room, place.offset, person, reaction)

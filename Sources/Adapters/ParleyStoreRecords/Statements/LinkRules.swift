@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// The maximum expired links that one request deletes.
 private let expiredMax = 100
@@ -16,7 +17,7 @@ struct LinkRules<Store: NoteTable> {
       store.context.noteTime(link.createdAt)
       try removeExpiredLinks(now: link.createdAt)
       let kept = try links(of: link.note)
-      if kept.contains(where: { ExactName($0.id) == ExactName(link.id) }) { return .made }
+      if kept.contains(where: { $0.id.isExactly(link.id) }) { return .made }
       // Some expired links may remain.
       let counting = kept.count { $0.expiresAt > link.createdAt }
       guard counting < countMax else { return .tooMany }
@@ -44,7 +45,7 @@ struct LinkRules<Store: NoteTable> {
     case .end(let note, let id):
       _ = try store.existingRow(note)
       let ended = try links(of: note).filter { link in
-        id.map { ExactName(link.id) == ExactName($0) } ?? true
+        id.map { link.id.isExactly($0) } ?? true
       }
       for link in ended { try store.change("DELETE FROM note_links WHERE id = $1", link.id) }
       return .ended(ended)

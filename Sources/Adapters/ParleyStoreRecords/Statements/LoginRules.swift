@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// The maximum expired sessions that one request deletes.
 private let expiredMax = 100
@@ -14,7 +15,7 @@ struct LoginRules<Store: SQLConnection> {
       try removeExpiredSessions(now: session.begunAt)
       try add(session)
       let kept = try sessions(of: session.user)
-      let others = kept.filter { ExactName($0.id) != ExactName(session.id) }
+      let others = kept.filter { !$0.id.isExactly(session.id) }
       let ended = others.dropFirst(max(countMax - 1, 0))
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
@@ -25,7 +26,7 @@ struct LoginRules<Store: SQLConnection> {
       ) {
         Self.session($0)
       }
-      guard var session = found, ExactName(session.user) == ExactName(user) else {
+      guard var session = found, session.user.isExactly(user) else {
         return .unknown
       }
       let renewal = session.renew(turn: turn, now: now, rule)

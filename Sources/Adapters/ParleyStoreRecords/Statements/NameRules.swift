@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// The maximum expired reservations that one request deletes.
 private let restedMax = 100
@@ -120,7 +121,7 @@ struct NameRules<Store: NoteTable> {
     ) { (name: $0.text(0), document: $0.integer(1)) }
     var last: Int?
     for (name, document) in names {
-      if (try? ReadableName(name)).map({ ExactName($0.text) == ExactName(name) }) != true {
+      if (try? ReadableName(name)).map({ $0.text.isExactly(name) }) != true {
         findings.add(nil, "a note is published under what is no name; \(damageAdvice)")
       }
       if document == last {

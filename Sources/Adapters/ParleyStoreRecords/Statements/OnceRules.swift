@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Requests that are performed once: stored answers by key, and notes by their creators' ids.
 struct OnceRules<Store: AnswerTable> {
@@ -95,8 +96,8 @@ struct OnceRules<Store: AnswerTable> {
       )
     }
     if let row {
-      guard let origin, ExactName(origin.owner) == ExactName(draft.owner),
-        ExactName(origin.title) == ExactName(draft.title)
+      guard let origin, origin.owner.isExactly(draft.owner),
+        origin.title.isExactly(draft.title)
       else { return .taken }
       return .found(row.summary)
     }

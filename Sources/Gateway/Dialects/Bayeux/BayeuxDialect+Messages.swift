@@ -23,7 +23,7 @@ extension BayeuxDialect {
     guard let clientID = message.clientID else {
       return refuse(message, .missing("clientId"), advice: Self.newHandshake, by: way)
     }
-    guard let link = bySession[clientID], link.address.utf8.elementsEqual(address.utf8) else {
+    guard let link = bySession[clientID], link.address.isExactly(address) else {
       return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
     }
     // The session's token may have been accepted on another WebSocket.

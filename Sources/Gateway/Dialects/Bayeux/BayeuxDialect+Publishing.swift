@@ -9,7 +9,7 @@ extension BayeuxDialect {
   func publish(_ message: BayeuxMessage, from address: String, by way: Way) {
     let link = message.clientID.flatMap { bySession[$0] }
     if let clientID = message.clientID {
-      guard let link, link.address.utf8.elementsEqual(address.utf8) else {
+      guard let link, link.address.isExactly(address) else {
         return self.refuse(
           message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
       }

@@ -13,7 +13,7 @@ extension BayeuxDialect {
   }
 
   static func isOwn(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
-    !identity.user.isEmpty && channel.text.utf8.elementsEqual("/user/\(identity.user)".utf8)
+    !identity.user.isEmpty && channel.text.isExactly("/user/\(identity.user)")
   }
 
   func subscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {

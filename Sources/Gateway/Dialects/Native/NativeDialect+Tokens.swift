@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Tokens that `parley.v1` clients send after their hello: renewed and additional ones.
@@ -19,7 +20,7 @@ extension NativeDialect {
     // A token with the same id and user replaces the earlier one.
     connection.passes.removeAll {
       identity.tokenID != nil && $0.tokenID == identity.tokenID
-        && ExactName($0.user) == ExactName(identity.user)
+        && $0.user.isExactly(identity.user)
     }
     let passesMax = settings.limits.grantsMax
     guard connection.passes.count < passesMax else {

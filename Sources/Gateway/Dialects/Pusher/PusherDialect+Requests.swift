@@ -88,7 +88,7 @@ extension PusherDialect {
       throw .methodNotAllowed(kind.method)
     }
     guard let id = names.first,
-      let app = apps.values.first(where: { $0.id.utf8.elementsEqual(id.utf8) })
+      let app = apps.values.first(where: { $0.id.isExactly(id) })
     else { throw Self.refusal(404, "no app of this server has this id") }
     guard let query = PusherQuery(head.query) else {
       throw Self.refusal(401, PusherQuery.Problem.malformed.message)

@@ -110,7 +110,7 @@ final class PusherDialect: ConnectionDialect {
     for connection in connectionsInOrder({ self.links[$0.id] != nil && $0.isOpen }) {
       guard let link = links[connection.id], link.app.key == app.key,
         let own = link.session.userID.flatMap({ PusherChannel(ofUser: $0) }),
-        own.name.utf8.elementsEqual(channel.name.utf8)
+        own.name.isExactly(channel.name)
       else { continue }
       perform(link.session.end(with: .unauthorised), for: link)
     }

@@ -45,7 +45,7 @@ extension SocketIODialect {
   /// Returns the session in a request's query, if it belongs to the client's address.
   func link(_ query: QueryFields, address: String) -> SocketIOLink? {
     guard let sid = query["sid"], let link = bySession[sid],
-      link.address.utf8.elementsEqual(address.utf8),
+      link.address.isExactly(address),
       link.session.generation == Self.generation(query)
     else { return nil }
     return link

@@ -91,7 +91,7 @@ extension SocketIODialect {
   }
 
   private func isOwner(_ identity: Identity, of old: SocketIOLink) -> Bool {
-    old.connection.identity?.user.utf8.elementsEqual(identity.user.utf8) ?? false
+    old.connection.identity?.user.isExactly(identity.user) ?? false
   }
 
   /// Returns the events that a client has missed; `nil` if some were discarded.

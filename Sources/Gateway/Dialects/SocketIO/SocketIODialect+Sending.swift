@@ -33,10 +33,10 @@ extension SocketIODialect {
         // In the older generation, clients enter the default namespace without a request.
         if link.session.generation == .four { enterTwake(link, credentials) }
       case .left(let namespace):
-        guard namespace.utf8.elementsEqual("/".utf8) else { break }
+        guard namespace.isExactly("/") else { break }
         if !maySeeAgain(link, after: actions) { leaveTwake(link) }
       case .event(let namespace, let name, let arguments, let id):
-        guard namespace.utf8.elementsEqual("/".utf8), link.session.isIn(namespace) else { break }
+        guard namespace.isExactly("/"), link.session.isIn(namespace) else { break }
         if let excess {
           refuseTwake(name, arguments, excess, link)
         } else {

@@ -78,7 +78,7 @@ extension SocketIODialect {
       return recover(link, claim, as: identity)
     }
     let connection = link.connection
-    if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
+    if let old = connection.identity, !old.user.isExactly(identity.user) {
       // The user has changed: discard the previous user's state.
       leaveTwake(link)
     }
@@ -110,7 +110,7 @@ extension SocketIODialect {
     guard let identity = connectionIdentity(link.connection) else { return false }
     if identity.may(verbs, .room(room)) { return true }
     if settings.dialects.allowsLegacyRoomTokens {
-      if token?.utf8.elementsEqual("twake".utf8) ?? false { return true }
+      if token?.isExactly("twake") ?? false { return true }
       if room.utf8.starts(with: "previous::".utf8) { return true }
     }
     return token.map { access.admits($0, to: room, user: identity.user) } ?? false

@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import ParleySocketIO
 import ParleyWebSocketFrames
 
@@ -67,7 +68,7 @@ final class SocketIOLink {
   /// Whether an entry of the log is for this client.
   func isMeant(by entry: RecoveryLog.Entry) -> Bool {
     switch entry.audience {
-    case .client(let id): recovery?.id.utf8.elementsEqual(id.utf8) ?? false
+    case .client(let id): recovery?.id.isExactly(id) ?? false
     case .room(let room):
       connection.rooms.contains(room) && entry.place > recovery?.joined[room] ?? .max
     }
