@@ -9,7 +9,7 @@ import ParleyStoreSQLite
 /// The store's threads over a file: in a temporary folder that is deleted with it, or a permanent
 /// file.
 final class StoreUnderTest {
-  static let epoch = "bench"
+  static let epoch: Epoch = "bench"
 
   let thread: StoreThread
   /// The temporary folder; `nil` for a permanent file.

@@ -6,7 +6,7 @@ public import ParleyGatewayPorts
 ///     each other gateway      requestPart ─▶ respond
 extension Gateway {
   /// The names of the rooms that have subscribers on this gateway.
-  public var openRoomNames: [String] { rooms.names }
+  public var openRoomNames: [RoomName] { rooms.names }
 
   /// Answers this gateway's part of an operator's request that another gateway has admitted.
   ///

@@ -7,14 +7,14 @@ extension Gateway: RoomsOwner, PeopleStore {
   /// Notifies a room's subscribers that a resource has changed. The room does not store it.
   ///
   /// - Parameter sender: The caller's sender id, by which its own app can ignore the event.
-  public func publish(resource: String, in name: String, sender: String?) {
+  public func publish(resource: String, in name: RoomName, sender: String?) {
     rooms.publish(resource: resource, in: name, sender: sender)
   }
 
   /// Finds the room's followers that have no connection, and the notifications for them. The owner
   /// must then take the actions.
   public func notifications(
-    of publication: Publication, epoch: String, in room: RoomName,
+    of publication: Publication, epoch: Epoch, in room: RoomName,
     then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {
     rooms.notifications(of: publication, epoch: epoch, in: room, then: proceed)

@@ -75,7 +75,7 @@ extension Gateway: SessionDialectOwner {
   }
 
   /// Sends a publication to the room's subscribers with Socket.IO or Bayeux.
-  func deliverToSessions(_ publication: Publication, epoch: String, in name: RoomName) {
+  func deliverToSessions(_ publication: Publication, epoch: Epoch, in name: RoomName) {
     if !socketIO.isEmpty || !bayeux.isEmpty {
       let data = RoomView.placed(publication)
       socketIO.deliver(.publication(publication, data: data, epoch: epoch), in: name)

@@ -286,7 +286,9 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     }
     rooms.presence.goOnline(connection)
-    if let pool, identity.may(.read, .room(pool)) { rooms.join(room: pool, connection) }
+    if let pool = pool.map({ RoomName($0) }), identity.may(.read, .room(pool)) {
+      rooms.join(room: pool, connection)
+    }
   }
 
   /// Handles a complete message.

@@ -59,9 +59,9 @@ struct GatewayThreads: ThreadHandler {
     if let known { try parley.check(known) }
     let reply = try await parley.ask(.history(request), \.history)
     let head = ParleyClient.RoomPosition(reply.position)
-    if let known, !known.position.epoch.isSame(as: head.epoch) { throw .otherHistory }
+    if let known, Epoch(known.position.epoch) != reply.position.epoch { throw .otherHistory }
     let messages = reply.publications.map {
-      ChatMessage(ParleyClient.Publication($0, epoch: head.epoch), in: range.thread)
+      ChatMessage(ParleyClient.Publication($0, epoch: reply.position.epoch), in: range.thread)
     }
     store.put(messages)
     return HistoryPage(messages: messages, hasMore: reply.hasMore, hasGap: reply.hasGap, head: head)

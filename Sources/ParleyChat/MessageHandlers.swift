@@ -137,7 +137,7 @@ struct GatewayReceipts: ReceiptHandler {
     let reply = try await parley.ask(.receipts(request), \.receipts)
     var stages: [ChatPerson.ID: ChatMessage.Stage] = [:]
     for receipt in reply.receipts {
-      stages[ChatPerson.ID(receipt.personID)] = ChatMessage.Stage(receipt.stage)
+      stages[ChatPerson.ID(receipt.personID.text)] = ChatMessage.Stage(receipt.stage)
     }
     return stages
   }
@@ -188,8 +188,8 @@ struct GatewayModeration: ModerationHandler {
     let reply = try await parley.ask(.flags(.init(room: thread.name)), \.flags)
     return reply.flags.map { flag in
       MessageReport(
-        message: .init(thread, page.position.epoch, flag.offset),
-        person: ChatPerson.ID(flag.personID), reason: flag.reason, isOpen: true)
+        message: .init(thread, page.position.epoch.text, flag.offset),
+        person: ChatPerson.ID(flag.personID.text), reason: flag.reason, isOpen: true)
     }
   }
 

@@ -22,10 +22,10 @@ public struct RoomPosition: Sendable, Hashable, Codable {
   }
 
   package init(_ point: ParleyModel.RoomPosition) {
-    self.init(epoch: point.epoch, offset: point.offset)
+    self.init(epoch: point.epoch.text, offset: point.offset)
   }
 
-  var point: ParleyModel.RoomPosition { .init(epoch: epoch, offset: offset) }
+  var point: ParleyModel.RoomPosition { .init(epoch: Epoch(epoch), offset: offset) }
 }
 
 /// A publication in a room.
@@ -51,10 +51,10 @@ public struct Publication: Sendable, Hashable {
     self.json = json
   }
 
-  package init(_ publication: ParleyModel.Publication, epoch: String) {
-    position = RoomPosition(epoch: epoch, offset: publication.offset)
+  package init(_ publication: ParleyModel.Publication, epoch: Epoch) {
+    position = RoomPosition(epoch: epoch.text, offset: publication.offset)
     time = publication.time
-    personID = publication.personID
+    personID = publication.personID?.text
     senderID = publication.senderID
     json = publication.data.utf8
   }

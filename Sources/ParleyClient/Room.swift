@@ -144,12 +144,12 @@ import SocketMessages
     guard let machine = parley?.machine else { return }
     let listed = machine.people(inRoom: name)
     let typing = machine.typists(inRoom: name)
-    let renewed = people.renewed(by: listed, id: { $0.personID }, name: { $0.name })
+    let renewed = people.renewed(by: listed, id: { $0.personID.text }, name: { $0.name })
     if !renewed.elementsEqual(people, by: ===) { people = renewed }
     for (person, other) in zip(people, listed) {
       person.set(
         name: other.name, color: other.color, selections: [],
-        isWriting: typing.contains(other.personID))
+        isWriting: typing.contains(other.personID.text))
     }
     if typists != typing { typists = typing }
   }

@@ -220,7 +220,7 @@ public struct ClientMachine: Sendable {
     case .published(let reply):
       withRoom(reply.room) { $0.published(reply, answering: number, &turn) }
     case .publication(let push): withRoom(push.room) { $0.publication(push, &turn) }
-    case .roomPresence(let change): withRoom(change.room) { $0.presence(change, &turn) }
+    case .roomPresence(let change): withRoom(change.room.text) { $0.presence(change, &turn) }
     case .typing(let push): withRoom(push.room) { $0.typing(push, &turn) }
     case .receipt(let receipt):
       withRoom(receipt.room) { $0.receipt(receipt, answering: number, &turn) }

@@ -21,7 +21,7 @@ public enum RoomEvent: Sendable {
 /// An instruction to the owner of a client, about a room.
 public enum RoomAction: Sendable, Equatable {
   /// Something was published. An app that stores its position stores this offset with the epoch.
-  case publication(Publication, epoch: String)
+  case publication(Publication, epoch: Epoch)
   /// The publications between the two positions are not available: fetch the room's subject again.
   case gap(after: RoomPosition, through: RoomPosition)
   /// The room's position, after a subscription.

@@ -217,8 +217,7 @@ struct RoomMachine: Sendable {
     let head = reply.position
     guard head.offset >= 0 else { return mend(&turn) }
     if let known = position {
-      if reply.isRecovered == true, head.epoch.isSame(as: known.epoch), head.offset >= known.offset
-      {
+      if reply.isRecovered == true, head.epoch == known.epoch, head.offset >= known.offset {
         // Deliver the missed publications only if all of them are valid.
         var last = known.offset
         for publication in reply.publications {
@@ -228,7 +227,7 @@ struct RoomMachine: Sendable {
           last = publication.offset
         }
         for publication in reply.publications { see(publication, head.epoch, &turn) }
-      } else if !known.epoch.isSame(as: head.epoch) || head.offset != known.offset {
+      } else if known.epoch != head.epoch || head.offset != known.offset {
         tell(.gap(after: known, through: head), &turn)
       }
     }
@@ -270,7 +269,7 @@ struct RoomMachine: Sendable {
 
   mutating func publication(_ push: ServerMessage.RoomPublication, _ turn: inout Turn) {
     guard phase == .live, let known = position else { return }
-    guard push.epoch.isSame(as: known.epoch) else { return mend(&turn) }
+    guard push.epoch == known.epoch else { return mend(&turn) }
     // Offsets ascend; a missing one was not for this client.
     guard push.publication.offset > known.offset else { return }
     mendCount = 0
@@ -278,7 +277,7 @@ struct RoomMachine: Sendable {
   }
 
   private mutating func see(
-    _ publication: Publication, _ epoch: String, _ turn: inout Turn
+    _ publication: Publication, _ epoch: Epoch, _ turn: inout Turn
   ) {
     position = RoomPosition(epoch: epoch, offset: publication.offset)
     tell(.publication(publication, epoch: epoch), &turn)
@@ -406,7 +405,7 @@ struct RoomMachine: Sendable {
     guard phase == .live else { return }
     for person in change.joined + change.updated { enter(person) }
     for id in change.left {
-      let (at, isThere) = slot(of: id)
+      let (at, isThere) = slot(of: id.text)
       if isThere { people.remove(at: at) }
     }
     tell(.people, &turn)
@@ -420,12 +419,12 @@ struct RoomMachine: Sendable {
   }
 
   private mutating func enter(_ person: PersonProfile) {
-    let (at, isThere) = slot(of: person.personID)
+    let (at, isThere) = slot(of: person.personID.text)
     if isThere { people[at] = person } else { people.insert(person, at: at) }
   }
 
   private func slot(of personID: String) -> (index: Int, isThere: Bool) {
-    people.slot(of: personID) { $0.personID }
+    people.slot(of: personID) { $0.personID.text }
   }
 
   // MARK: Errors

@@ -58,8 +58,32 @@ package struct ExactName: ByteName {
   package init(_ text: String) { self.text = text }
 }
 
+/// The id of a document's or a room's history. Another epoch means another history.
+public struct Epoch: ByteName {
+  /// The text of the id.
+  public var text: String
+
+  /// Creates an id without checking the text.
+  @inlinable
+  public init(_ text: String) { self.text = text }
+}
+
 /// The name of a room: an opaque string.
-public typealias RoomName = String
+public struct RoomName: ByteName {
+  /// The name as received.
+  public var text: String
+
+  /// Creates a name without checking the text.
+  @inlinable
+  public init(_ text: String) { self.text = text }
+}
 
 /// The id of a person: a token's user, or the client's id if tokens are not used.
-public typealias PersonID = String
+public struct PersonID: ByteName {
+  /// The text of the id.
+  public var text: String
+
+  /// Creates an id without checking the text.
+  @inlinable
+  public init(_ text: String) { self.text = text }
+}

@@ -8,7 +8,7 @@ extension ReceiptStage: MessageWord {}
 extension RoomPosition: MessageObject {
   static var blank: Self { Self(epoch: "", offset: 0) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
-    try fields.required("epoch", &epoch)
+    try fields.required("epoch", &epoch.text)
     try fields.required("offset", &offset)
   }
 }

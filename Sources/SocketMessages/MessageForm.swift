@@ -1,5 +1,6 @@
 import ParleyJSON
 import OTCore
+import ParleyModel
 
 /// Types that can be the value of a message's field.
 protocol MessageForm {
@@ -70,6 +71,13 @@ extension String: MessageForm {
     try fields.reader.string()
   }
   func write(_ fields: inout MessageFields) { JSONWriter.string(self, &fields.buffer) }
+}
+
+extension PersonID: MessageForm {
+  static func read(_ fields: inout MessageFields) throws(JSONError) -> PersonID? {
+    PersonID(try fields.reader.string())
+  }
+  func write(_ fields: inout MessageFields) { text.write(&fields) }
 }
 
 extension Int: MessageForm {

@@ -1,5 +1,6 @@
 import ParleyJSON
 import OTCore
+import ParleyModel
 
 // The names and shapes of messages as data, for tests, for other languages' types and for fuzzers.
 
@@ -74,6 +75,7 @@ package indirect enum MessageShape: Sendable, Hashable {
   }
 
   extension String { static var shape: MessageShape { .text } }
+  extension PersonID { static var shape: MessageShape { .text } }
   extension Int { static var shape: MessageShape { .integer } }
   extension Int64 { static var shape: MessageShape { .milliseconds } }
   extension Bool { static var shape: MessageShape { .flag } }

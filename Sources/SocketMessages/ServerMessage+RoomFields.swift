@@ -45,7 +45,7 @@ extension ServerMessage.RoomPublication: MessageObject {
   static var blank: Self { Self(room: "", epoch: "", publication: .blank) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("room", &room)
-    try fields.required("epoch", &epoch)
+    try fields.required("epoch", &epoch.text)
     try publication.visit(&fields)
   }
 }
@@ -66,7 +66,7 @@ extension ServerMessage.RoomHistory: MessageObject {
 extension PersonProfile: MessageObject {
   static var blank: Self { Self(personID: "", name: "") }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
-    try fields.required("personId", &personID)
+    try fields.required("personId", &personID.text)
     try fields.required("name", &name)
     try fields.optional("color", &color)
   }
@@ -75,7 +75,7 @@ extension PersonProfile: MessageObject {
 extension PresenceChange: MessageObject {
   static var blank: Self { Self(room: "") }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
-    try fields.required("room", &room)
+    try fields.required("room", &room.text)
     try fields.required("joined", &joined)
     try fields.required("updated", &updated)
     try fields.required("left", &left)
@@ -113,7 +113,7 @@ extension ServerMessage.Receipts: MessageObject {
 extension Receipt: MessageObject {
   static var blank: Self { Self(personID: "", stage: .delivered) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
-    try fields.required("personId", &personID)
+    try fields.required("personId", &personID.text)
     try fields.required("state", &stage)
   }
 }
@@ -167,7 +167,7 @@ extension PublicationFlag: MessageObject {
   static var blank: Self { Self(offset: 0, personID: "", reason: nil, time: 0) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("offset", &offset)
-    try fields.required("personId", &personID)
+    try fields.required("personId", &personID.text)
     try fields.optional("reason", &reason)
     try fields.required("time", &time)
   }

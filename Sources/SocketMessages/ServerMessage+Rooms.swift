@@ -60,12 +60,12 @@ extension ServerMessage {
     /// The room.
     public var room: String
     /// The id of the history that the offset counts in.
-    public var epoch: String
+    public var epoch: Epoch
     /// The publication.
     public var publication: Publication
 
     /// Creates a push.
-    public init(room: String, epoch: String, publication: Publication) {
+    public init(room: String, epoch: Epoch, publication: Publication) {
       self.room = room
       self.epoch = epoch
       self.publication = publication

@@ -196,18 +196,18 @@ struct AuthorisationTests {
     }
     for pattern in ["*", "/*", "/u*", "/m*", String(anothers.prefix { $0 != "a" })] {
       guard !pattern.hasSuffix("/") else { continue }
-      let verbs = identity(pattern).verbs(on: .room(anothers))
+      let verbs = identity(pattern).verbs(on: .room(RoomName(anothers)))
       #expect(verbs.isSubset(of: .publish), "\(pattern)")
     }
-    #expect(identity("*").verbs(on: .room(own)) == .all)
-    #expect(identity("*").verbs(on: .room(own + "/x")) == .publish)
+    #expect(identity("*").verbs(on: .room(RoomName(own))) == .all)
+    #expect(identity("*").verbs(on: .room(RoomName(own + "/x"))) == .publish)
     #expect(identity("*").verbs(on: .room("/users/ada")) == .all)
     let kind = String(anothers.dropLast("ada".count))
     for pattern in [anothers, kind + "*", kind + "a*"] {
-      #expect(identity(pattern).verbs(on: .room(anothers)) == .all, "\(pattern)")
+      #expect(identity(pattern).verbs(on: .room(RoomName(anothers))) == .all, "\(pattern)")
     }
-    #expect(identity("*", user: "key:backend").verbs(on: .room(anothers)) == .all)
-    #expect(Identity.demo.verbs(on: .room(anothers)) == .all)
+    #expect(identity("*", user: "key:backend").verbs(on: .room(RoomName(anothers))) == .all)
+    #expect(Identity.demo.verbs(on: .room(RoomName(anothers))) == .all)
   }
 
   @Test("selections and presence need presence")

@@ -11,7 +11,7 @@ struct CommentRangeTests {
     let operations: [TextOperation]
     let all: [ParleyGatewayPorts.Comment]
 
-    var epoch: String { "e" }
+    var epoch: Epoch { "e" }
     var base: Int { 0 }
     var head: Int { operations.count }
     var folder: FolderPath { .none }

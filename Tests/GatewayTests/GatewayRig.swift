@@ -246,7 +246,7 @@ final class GatewayRig {
   }
 
   /// Publishes a resource update in a room.
-  func publish(_ resource: String, in room: String) {
+  func publish(_ resource: String, in room: RoomName) {
     gateway.publish(resource: resource, in: room, sender: nil)
     perform()
   }

@@ -273,8 +273,8 @@ extension GatewayWork {
           $0.gather(1, subscribes: true)
           $0.people($1) {
             .receipt(
-              PublicationPlace(room: QuietRig.room, offset: 1),
-              Receipt(personID: QuietRig.person($0 + 1), stage: .read))
+              PublicationPlace(room: RoomName(QuietRig.room), offset: 1),
+              Receipt(personID: PersonID(QuietRig.person($0 + 1)), stage: .read))
           }
         } step: { rig, _ in
           rig.ask(0, .receipts(.init(room: room, offset: 1)))
@@ -284,8 +284,10 @@ extension GatewayWork {
       return [
         GatewayWork("lastOnline of people", 500) {
           $0.gather(1, subscribes: true)
-          $0.people($1) { .member(QuietRig.room, QuietRig.person($0), isMember: true) }
-          $0.people($1) { .online([QuietRig.person($0)], 1) }
+          $0.people($1) {
+            .member(RoomName(QuietRig.room), PersonID(QuietRig.person($0)), isMember: true)
+          }
+          $0.people($1) { .online([PersonID(QuietRig.person($0))], 1) }
         } step: { rig, size in
           rig.ask(0, .lastOnline(.init(room: room, people: (0..<size).map(QuietRig.person))))
         }
@@ -334,7 +336,9 @@ extension GatewayWork {
       return [
         GatewayWork("follow among followers", 500) {
           $0.gather(1, subscribes: true)
-          $0.people($1) { .member(QuietRig.room, QuietRig.person($0 + 1), isMember: true) }
+          $0.people($1) {
+            .member(RoomName(QuietRig.room), PersonID(QuietRig.person($0 + 1)), isMember: true)
+          }
         } step: { rig, _ in
           rig.ask(0, .follow(.init(room: room, isFollowing: rig.alternate())))
         }
@@ -356,8 +360,9 @@ extension QuietRig {
   fileprivate func flags(_ count: Int) {
     people(count) {
       .flag(
-        Self.room,
-        PublicationFlag(offset: $0 + 1, personID: Self.person($0 + 2), reason: "why", time: 1))
+        RoomName(Self.room),
+        PublicationFlag(
+          offset: $0 + 1, personID: PersonID(Self.person($0 + 2)), reason: "why", time: 1))
     }
   }
 }

@@ -68,7 +68,7 @@ struct OnceTests {
 
   /// Returns the newest offsets of the rooms of these tests.
   private func offsets(_ rig: GatewayRig) -> [Int] {
-    ["r", "s"].map { room in
+    (["r", "s"] as [RoomName]).map { room in
       let reply = rig.store.perform([
         .room(.recover(room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 0))
       ])[0]

@@ -24,7 +24,7 @@ struct PeopleTests {
   ) throws -> [String] {
     let reply = (rig ?? self.rig).ask(id, .subscribe(.init(room: "r", isPresent: isPresent)))
     guard case .subscribed(let subscribed) = reply else { throw Unexpected(message: reply) }
-    return subscribed.present?.map(\.personID) ?? []
+    return subscribed.present?.map(\.personID.text) ?? []
   }
 
   private func publish(_ id: UInt64, in rig: GatewayRig? = nil, pushes: Bool = false) throws -> Int
@@ -44,8 +44,8 @@ struct PeopleTests {
     rig.pass(milliseconds: milliseconds)
     return rig.pushes(id).flatMap { message -> [String] in
       guard case .roomPresence(let change) = message else { return [] }
-      return change.joined.map { "+" + $0.personID } + change.updated.map { "~" + $0.personID }
-        + change.left.map { "-" + $0 }
+      return change.joined.map { "+\($0.personID)" } + change.updated.map { "~\($0.personID)" }
+        + change.left.map { "-\($0)" }
     }
   }
 
@@ -217,8 +217,8 @@ struct PeopleTests {
   func occupied() throws {
     final class Observer: RoomObserver {
       var events: [String] = []
-      func occupied(_ room: RoomName) { events.append("+" + room) }
-      func vacated(_ room: RoomName) { events.append("-" + room) }
+      func occupied(_ room: RoomName) { events.append("+\(room)") }
+      func vacated(_ room: RoomName) { events.append("-\(room)") }
     }
     let observer = Observer()
     var handlers = PeopleHandlers()
@@ -436,7 +436,7 @@ struct PeopleTests {
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }
       pushes.all = []
       rig.ask(ann, .publish(.init(room: room, data: JSONValue("hi"), pushes: true)))
-      return (answer.people.filter(\.isOnline).map(\.personID), pushes.all.map(\.person))
+      return (answer.people.filter(\.isOnline).map(\.personID), pushes.all.map(\.person.text))
     }
     #expect(try look() == ([], ["bay", "sio"]))
 

@@ -151,12 +151,12 @@ final class QuietRig {
   /// Stores publications of person 0 in the room.
   func publications(_ count: Int) {
     let draft = PublicationDraft(
-      time: clock.now, personID: Self.person(0),
+      time: clock.now, personID: PersonID(Self.person(0)),
       data: JSONValue(trusted: Array(#"{"x":1}"#.utf8)))
     let memory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
     _ = store.perform(
       (0..<count).map { _ in
-        .room(.publish(Self.room, draft, memory: memory, keyAge: 1_000))
+        .room(.publish(RoomName(Self.room), draft, memory: memory, keyAge: 1_000))
       })
   }
 

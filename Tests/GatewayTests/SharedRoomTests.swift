@@ -55,8 +55,8 @@ struct SharedRoomTests {
     var joined: [String] = []
     var left: [String] = []
     for case .roomPresence(let change) in messages {
-      joined += change.joined.map(\.personID)
-      left += change.left
+      joined += change.joined.map(\.personID.text)
+      left += change.left.map(\.text)
     }
     return (joined, left)
   }

@@ -22,7 +22,7 @@ final class TokenBook: Authenticator {
     return identity
   }
 
-  func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
+  func admits(_ roomToken: String, to room: RoomName, user: String, now: Timestamp) -> Bool {
     roomToken == "room \(room) for \(user)"
   }
 }

@@ -70,6 +70,13 @@ struct HabitTests {
       reason: "a name compares its bytes by its type, a ByteName, and other texts by isExactly"),
     Ban(
       targets: [
+        "ParleyGatewayPorts", "Gateway", "ParleyStoreRecords", "ParleyStoreSQLite",
+        "ParleyPostgreSQLAdapter", "ParleyServer", "ParleyPortConformance",
+      ],
+      words: ["epoch: String", "personID: String", "room: String"],
+      reason: "a name is a ByteName behind the edge, so that no String's == compares it"),
+    Ban(
+      targets: [
         "ParleyServer", "ParleyClient", "ParleyOffline", "ParleyStoreSQLite", "ot-bench", "parley",
       ],
       words: ["(of: entry.pointee."],

@@ -8,12 +8,12 @@ import Testing
 @Suite("Messages on the device")
 struct MessageCacheTests {
   private func message(
-    _ offset: Int, _ text: String = "tea", in thread: ChatThread = "t", epoch: String = "e",
+    _ offset: Int, _ text: String = "tea", in thread: ChatThread = "t", epoch: Epoch = "e",
     by person: String = "u-ben"
   ) -> ChatMessage {
     let data = JSONValue(Array("\"\(text)\"".utf8)) ?? .null
     let publication = ParleyModel.Publication(
-      offset: offset, time: Int64(offset), personID: person, data: data)
+      offset: offset, time: Int64(offset), personID: PersonID(person), data: data)
     return ChatMessage(ParleyClient.Publication(publication, epoch: epoch), in: thread)
   }
 

@@ -12,7 +12,7 @@ final class ScriptedRooms: ClientTransport {
       "push",
     ]
     var person: String? = "u-ann"
-    var epoch = "e"
+    var epoch: Epoch = "e"
     var histories: [String: [ParleyModel.Publication]] = [:]
     var connection: ScriptedConnection?
     var sent: [(id: String, message: ClientMessage)] = []
@@ -102,7 +102,8 @@ extension ScriptedRooms.State {
     -> ParleyModel.Publication
   {
     let publication = ParleyModel.Publication(
-      offset: histories[publish.room, default: []].count + 1, time: 1, personID: person,
+      offset: histories[publish.room, default: []].count + 1, time: 1,
+      personID: person.map { PersonID($0) },
       senderID: publish.senderID, data: publish.data)
     histories[publish.room, default: []].append(publication)
     return publication
@@ -117,7 +118,9 @@ extension ScriptedRooms.State {
       reply.isRecovered = isRecovered
       if isRecovered { reply.publications = Array(history.dropFirst(position.offset)) }
     }
-    if subscribe.isPresent { reply.present = [.init(personID: person ?? "A", name: "Ann")] }
+    if subscribe.isPresent {
+      reply.present = [.init(personID: PersonID(person ?? "A"), name: "Ann")]
+    }
     return .subscribed(reply)
   }
 }

@@ -205,7 +205,7 @@ struct Rig {
   /// Moves the room's position.
   @discardableResult
   mutating func subscribed(
-    _ offset: Int, epoch: String = "p", recovered: Bool? = nil, _ publications: [Int] = [],
+    _ offset: Int, epoch: Epoch = "p", recovered: Bool? = nil, _ publications: [Int] = [],
     present: [String]? = nil
   ) -> [String] {
     receive(
@@ -213,11 +213,11 @@ struct Rig {
         .init(
           room: "r", position: RoomPosition(epoch: epoch, offset: offset), isRecovered: recovered,
           publications: publications.map { .init(offset: $0, time: 1, data: .null) },
-          present: present?.map { .init(personID: $0, name: $0) })), to: "subscribe")
+          present: present?.map { .init(personID: PersonID($0), name: $0) })), to: "subscribe")
   }
 
   @discardableResult
-  mutating func publication(_ offset: Int, epoch: String = "p") -> [String] {
+  mutating func publication(_ offset: Int, epoch: Epoch = "p") -> [String] {
     receive(
       .publication(
         .init(
@@ -347,7 +347,7 @@ struct Rig {
     case .publishUnsure(let key): "r unsure \(key)"
     case .receipt(let receipt): "r receipt \(receipt.offset)"
     case .receipts(let offset, let receipts, let code):
-      "r receipts \(offset) \(code?.rawValue ?? receipts.map(\.personID).joined(separator: ","))"
+      "r receipts \(offset) \(code?.rawValue ?? receipts.map(\.personID.text).joined(separator: ","))"
     case .flagged(let flag): "r flagged \(flag.offset)"
     }
   }

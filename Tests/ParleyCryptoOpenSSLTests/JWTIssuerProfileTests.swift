@@ -153,7 +153,7 @@ struct JWTIssuerProfileTests {
     #expect(!identity.may(.read, .document("other", in: nil)))
     // An id that could be a pattern has no rights with {user}.
     for room in ["/me/u*", "/me/ux", "/of/u*/x", "/of/ux/x"] {
-      #expect(identity.verbs(on: .room(room)) == [], "\(room)")
+      #expect(identity.verbs(on: .room(RoomName(room))) == [], "\(room)")
     }
     let ann = try outcome(signed(Self.app, #"{"sub":"ann","exp":1900000000}"#), granting).get()
     #expect(ann.verbs(on: .room("/me/ann")) == .read)
@@ -204,7 +204,8 @@ struct JWTIssuerProfileTests {
     ) -> String {
       signed(Self.app, #"{"sub":"u","name":"\#(name)","iat":\#(second + iat)\#(change)}"#)
     }
-    func admits(_ token: String, _ rule: RoomTokenRule, to room: String = "a room") throws -> Bool {
+    func admits(_ token: String, _ rule: RoomTokenRule, to room: RoomName = "a room") throws -> Bool
+    {
       let authenticator = try makeAuthenticator {
         $0.audiences = ["app"]
         $0.clockSkewMilliseconds = 5_000

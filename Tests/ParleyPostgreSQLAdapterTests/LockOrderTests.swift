@@ -36,7 +36,7 @@ struct LockOrderTests {
         return .logins(.begin(session, countMax: 9))
       case .documents:
         return .create(
-          id: "s.\(user)", epoch: "e." + user, title: "", time: 1, folder: FolderPath.none)
+          id: "s.\(user)", epoch: "e.\(user)", title: "", time: 1, folder: FolderPath.none)
       }
     }
 

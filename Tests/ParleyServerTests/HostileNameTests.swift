@@ -54,7 +54,7 @@ struct HostileNameTests {
     let identity = Identity(user: "u", grants: grants)
     return switch kind {
     case .documents: identity.may(.read, .document(DocumentID(name), in: nil))
-    case .rooms: identity.may(.read, .room(name))
+    case .rooms: identity.may(.read, .room(RoomName(name)))
     case .folders: identity.may(.read, .document("n", in: FolderPath(stored: name)))
     }
   }

@@ -185,7 +185,7 @@ struct StoreCommandsTests {
     #expect(progress.last == 1_100)
   }
 
-  private func epoch(of id: DocumentID, in commands: StoreCommands) throws -> String {
+  private func epoch(of id: DocumentID, in commands: StoreCommands) throws -> Epoch {
     guard
       case .document(let document) = try SQLiteStore(reading: commands.path).perform([
         .load(id: id, recentMax: 0)

@@ -73,7 +73,7 @@ final class BlockedStore: DocumentStore {
 
 /// The store's threads on a file, with one request at a time.
 final class StoreThreadRig {
-  static let epoch = "epoch"
+  static let epoch: Epoch = "epoch"
 
   let thread: StoreThread
   private let woken: Monitor<Int>

@@ -85,7 +85,7 @@ struct BackupTests {
     let store = try SQLiteStore(path: folder.file())
     let document = try store.load("a")
     #expect(document.text == "before")
-    #expect(document.epoch.hasPrefix("epoch-of-restore-"))
+    #expect(document.epoch.text.hasPrefix("epoch-of-restore-"))
     #expect(try store.load("b").epoch != document.epoch)
     #expect(document.marks["ann"]?.sequence == 6)
     let next = entry(7, appending("!", to: 6))
@@ -101,7 +101,7 @@ struct BackupTests {
 
   @Test("a restored store's rooms are another history, those without publications too")
   func rooms() throws {
-    let (published, quiet) = ("published", "quiet")
+    let (published, quiet): (RoomName, RoomName) = ("published", "quiet")
     func position(of room: RoomName, in store: SQLiteStore) throws -> RoomPosition {
       let request = RoomRequest.recover(
         room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 5)

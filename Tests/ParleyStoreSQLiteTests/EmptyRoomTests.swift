@@ -71,7 +71,7 @@ struct EmptyRoomTests {
   @Test("a room that holds something stays what it is")
   func kept() throws {
     let store = try SQLiteStore(path: folder.file())
-    let positions = [
+    let positions: [RoomName: RoomPosition?] = [
       "published": publish("published", store, memory: .standard),
       "keyed": publish("keyed", store, key: "k"), "joined": publish("joined", store),
       "young": publish("young", store, at: 5_000), "empty": publish("empty", store),

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import OTCore
 import Testing
 
-let epoch = "epoch-1"
+let epoch: Epoch = "epoch-1"
 
 /// Returns an operation that appends text to a text of `length` scalars.
 func appending(_ text: String, to length: Int) -> TextOperation {

@@ -515,7 +515,7 @@ struct StoreGrowthTests {
       },
       Row(.renewEpoch, prepare: { $0.makeNote() }) { stage in
         let old = stage.epochName
-        stage.epochName = stage.freshName()
+        stage.epochName = Epoch(stage.freshName())
         return .renewEpoch(id: "n", from: old, to: stage.epochName)
       },
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
@@ -613,21 +613,21 @@ struct StoreGrowthTests {
     },
     Row(.roomHeads, prepare: { $0.publish($0.size) }) { _ in .room(.heads(["r", "s"])) },
     Row(.receipt, prepare: { $0.makeReceipts() }) {
-      .people(.receipt(place, Receipt(personID: $0.freshName(), stage: .read)))
+      .people(.receipt(place, Receipt(personID: PersonID($0.freshName()), stage: .read)))
     },
     Row(.receipts, prepare: { $0.makeReceipts() }) { _ in .people(.receipts(place)) },
     Row(.flag, prepare: { $0.makeFlags() }) {
       .people(
-        .flag("r", PublicationFlag(offset: 1, personID: $0.freshName(), time: 1)))
+        .flag("r", PublicationFlag(offset: 1, personID: PersonID($0.freshName()), time: 1)))
     },
     Row(.unflag, prepare: { $0.makeFlags() }) { _ in .people(.unflag(place, "p1")) },
     Row(.flags, prepare: { $0.makeFlags() }) { _ in .people(.flags("r", limit: 50)) },
     Row(.member, prepare: { $0.makeMembers() }) {
-      .people(.member("r", $0.freshName(), isMember: true))
+      .people(.member("r", PersonID($0.freshName()), isMember: true))
     },
     Row(.members, prepare: { $0.makeMembers() }) { _ in .people(.members("r")) },
     Row(.block, prepare: { $0.makeBlocks() }) {
-      .people(.block(PersonBlock(person: "a", blocked: $0.freshName()), isBlocked: true))
+      .people(.block(PersonBlock(person: "a", blocked: PersonID($0.freshName())), isBlocked: true))
     },
     Row(.blocks, prepare: { $0.makeBlocks() }) { _ in .people(.blocks) },
     Row(.online, prepare: { $0.makeOnline() }) { _ in .people(.online(["p1"], 2)) },
@@ -646,7 +646,7 @@ struct StoreGrowthTests {
     Row(.putMember, prepare: { $0.makeGroup() }) {
       .groups(
         .putMember(
-          "r", $0.freshName(), nickname: "n", by: .ann, time: 2, membersMax: .max))
+          "r", PersonID($0.freshName()), nickname: "n", by: .ann, time: 2, membersMax: .max))
     },
     Row(.removeMember, prepare: { $0.makeGroup() }) { _ in
       .groups(.removeMember("r", "nobody", by: .ann))
@@ -655,13 +655,13 @@ struct StoreGrowthTests {
       .groups(.members("r", after: nil, limit: 50))
     },
     Row(.like, prepare: { $0.makeLikes() }) {
-      .groups(.like(place, $0.freshName(), reaction: "like", likesMax: .max))
+      .groups(.like(place, PersonID($0.freshName()), reaction: "like", likesMax: .max))
     },
     Row(.likes, prepare: { $0.makeLikes() }) { _ in .groups(.likes("r", since: 0, limit: 50)) },
     Row(.likes, "likes after those of a publication that is gone", prepare: { $0.makeGoneLikes() })
     { _ in .groups(.likes("r", since: 0, limit: 50)) },
     Row(.read, prepare: { $0.makeGroups() }) {
-      .groups(.read($0.freshName(), "ann", through: 1, marksMax: .max))
+      .groups(.read(RoomName($0.freshName()), "ann", through: 1, marksMax: .max))
     },
     Row(.badges, prepare: { $0.makeGroups() }) { _ in
       .groups(.badges(of: "ann", after: nil, limit: 50))

@@ -46,7 +46,7 @@ enum Large {
   }
 
   static func people(_ size: Int) -> [PersonProfile] {
-    texts(size).map { .init(personID: $0, name: $0) }
+    texts(size).map { .init(personID: PersonID($0), name: $0) }
   }
 
   static func publications(_ size: Int) -> [Publication] {
@@ -79,7 +79,7 @@ enum Large {
       .select(.init(documentID: text, revision: 1, selections: selections(size)))
     case .leave: .leave(.init(documentID: text))
     case .profile: .profile(.init(name: text, color: text))
-    case .subscribe: .subscribe(.init(room: text, position: .init(epoch: text, offset: 1)))
+    case .subscribe: .subscribe(.init(room: text, position: .init(epoch: Epoch(text), offset: 1)))
     case .unsubscribe: .unsubscribe(.init(room: text))
     case .publish:
       .publish(.init(room: text, data: value(size), key: text, senderID: text, pushes: true))
@@ -155,29 +155,36 @@ enum Large {
     case .subscribed:
       .subscribed(
         .init(
-          room: text, position: .init(epoch: text, offset: 1), publications: publications(size),
+          room: text, position: .init(epoch: Epoch(text), offset: 1),
+          publications: publications(size),
           present: people(size)))
     case .unsubscribed: .unsubscribed(.init(room: text))
     case .published:
-      .published(.init(room: text, position: .init(epoch: text, offset: 1), isRepeated: false))
+      .published(
+        .init(room: text, position: .init(epoch: Epoch(text), offset: 1), isRepeated: false))
     case .publication:
       .publication(
         .init(
-          room: text, epoch: text, publication: .init(offset: 1, time: 1, data: value(size))))
+          room: text, epoch: Epoch(text), publication: .init(offset: 1, time: 1, data: value(size)))
+      )
     case .roomHistory:
       .roomHistory(
         .init(
-          room: text, position: .init(epoch: text, offset: 1), publications: publications(size),
+          room: text, position: .init(epoch: Epoch(text), offset: 1),
+          publications: publications(size),
           hasGap: false, hasMore: true))
     case .roomPresence:
       .roomPresence(
-        .init(room: text, joined: people(size), updated: people(size), left: texts(size)))
+        .init(
+          room: RoomName(text), joined: people(size), updated: people(size),
+          left: texts(size).map { PersonID($0) }))
     case .typing: .typing(.init(room: text, personID: text, isTyping: true))
     case .receipt: .receipt(.init(room: text, offset: 1, personID: text, state: .read))
     case .receipts:
       .receipts(
         .init(
-          room: text, offset: 1, receipts: texts(size).map { .init(personID: $0, stage: .read) }))
+          room: text, offset: 1,
+          receipts: texts(size).map { .init(personID: PersonID($0), stage: .read) }))
     case .lastOnline:
       .lastOnline(
         .init(
@@ -190,7 +197,7 @@ enum Large {
       .flags(
         .init(
           room: text,
-          flags: texts(size).map { .init(offset: 1, personID: $0, reason: $0, time: 1) }))
+          flags: texts(size).map { .init(offset: 1, personID: PersonID($0), reason: $0, time: 1) }))
     case .following: .following(.init(room: text, isFollowing: true))
     case .resourceUpdate: .resourceUpdate(.init(resourceID: text, senderID: text))
     case .documentChanged:

@@ -11,18 +11,18 @@ extension SplitMix64 {
 
   mutating func value() -> JSONValue { JSONValue(element(Self.values).utf8) ?? .null }
 
-  mutating func roomPoint() -> RoomPosition { RoomPosition(epoch: text(), offset: whole()) }
+  mutating func roomPoint() -> RoomPosition { RoomPosition(epoch: Epoch(text()), offset: whole()) }
 
   mutating func receiptState() -> ReceiptStage { element(ReceiptStage.allCases) }
 
   mutating func publication() -> Publication {
     Publication(
-      offset: whole(), time: Int64(whole()), personID: optional { $0.text() },
+      offset: whole(), time: Int64(whole()), personID: optional { PersonID($0.text()) },
       senderID: optional { $0.text() }, data: value())
   }
 
   mutating func person() -> PersonProfile {
-    PersonProfile(personID: text(), name: text(), color: optional { $0.text() })
+    PersonProfile(personID: PersonID(text()), name: text(), color: optional { $0.text() })
   }
 
   mutating func clientRoomMessages() -> [ClientMessage] {
@@ -64,15 +64,16 @@ extension SplitMix64 {
       .published(
         ServerMessage.Published(room: text(), position: roomPoint(), isRepeated: once(in: 2))),
       .publication(
-        ServerMessage.RoomPublication(room: text(), epoch: text(), publication: publication())),
+        ServerMessage.RoomPublication(
+          room: text(), epoch: Epoch(text()), publication: publication())),
       .roomHistory(
         ServerMessage.RoomHistory(
           room: text(), position: roomPoint(), publications: list { $0.publication() },
           hasGap: once(in: 2), hasMore: once(in: 2))),
       .roomPresence(
         PresenceChange(
-          room: text(), joined: list { $0.person() }, updated: list { $0.person() },
-          left: list { $0.text() })),
+          room: RoomName(text()), joined: list { $0.person() }, updated: list { $0.person() },
+          left: list { PersonID($0.text()) })),
       .typing(ServerMessage.Typing(room: text(), personID: text(), isTyping: once(in: 2))),
       .receipt(
         ServerMessage.Receipt(
@@ -81,7 +82,7 @@ extension SplitMix64 {
         ServerMessage.Receipts(
           room: text(), offset: whole(),
           receipts: list {
-            Receipt(personID: $0.text(), stage: $0.receiptState())
+            Receipt(personID: PersonID($0.text()), stage: $0.receiptState())
           })),
       .lastOnline(
         ServerMessage.LastOnline(
@@ -101,7 +102,7 @@ extension SplitMix64 {
           room: text(),
           flags: list {
             PublicationFlag(
-              offset: $0.whole(), personID: $0.text(), reason: $0.optional { $0.text() },
+              offset: $0.whole(), personID: PersonID($0.text()), reason: $0.optional { $0.text() },
               time: Int64($0.whole()))
           })),
       .following(ServerMessage.Following(room: text(), isFollowing: once(in: 2))),

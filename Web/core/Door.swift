@@ -87,7 +87,7 @@ struct Door {
     let people = machine.people(inRoom: name)
     output.number(people.count)
     for person in people {
-      output.text(person.personID)
+      output.text(person.personID.text)
       output.text(person.name)
       output.text(person.color ?? "")
     }
@@ -195,9 +195,9 @@ private struct Client {
   /// epoch for none.
   private func subscribing(_ fields: inout Input) -> RoomEvent {
     let isPresent = fields.flag()
-    let position = RoomPosition(epoch: fields.text(), offset: fields.integer())
+    let position = RoomPosition(epoch: Epoch(fields.text()), offset: fields.integer())
     return .subscribe(
-      isPresent: isPresent, from: position.epoch.utf8.count == 0 ? nil : position)
+      isPresent: isPresent, from: position.epoch.text.utf8.count == 0 ? nil : position)
   }
 
   /// Fields: the offset of a publication, and whether it was read.
@@ -336,7 +336,7 @@ private struct Client {
     case .publication(let publication, let epoch):
       write(RoomPosition(epoch: epoch, offset: publication.offset), &output)
       output.number(publication.time)
-      output.text(publication.personID ?? "")
+      output.text(publication.personID?.text ?? "")
       output.text(publication.senderID ?? "")
       output.run(publication.data.utf8)
     case .gap(let after, let through):
@@ -355,7 +355,7 @@ private struct Client {
       output.text("unsure")
     case .receipt(let receipt):
       output.number(receipt.offset)
-      write([Receipt(personID: receipt.personID, stage: receipt.state)], &output)
+      write([Receipt(personID: PersonID(receipt.personID), stage: receipt.state)], &output)
     case .receipts(let offset, let receipts, let code):
       output.number(offset)
       write(receipts, &output)
@@ -368,13 +368,13 @@ private struct Client {
   private func write(_ receipts: [Receipt], _ output: inout Output) {
     output.number(receipts.count)
     for receipt in receipts {
-      output.text(receipt.personID)
+      output.text(receipt.personID.text)
       output.number(receipt.stage == .read ? 1 : 0)
     }
   }
 
   private func write(_ position: RoomPosition, _ output: inout Output) {
-    output.text(position.epoch)
+    output.text(position.epoch.text)
     output.number(position.offset)
   }
 

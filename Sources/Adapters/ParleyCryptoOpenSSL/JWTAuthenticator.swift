@@ -134,7 +134,7 @@ public final class JWTAuthenticator: Authenticator {
   ///
   /// Servers of the Twake family write the deadline into `iat`. A token with an actual time of
   /// issue is therefore never accepted as a room token.
-  public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
+  public func admits(_ roomToken: String, to room: RoomName, user: String, now: Timestamp) -> Bool {
     reloadIfChanged(now: now)
     guard let (claims, profile) = try? read(roomToken) else { return false }
     return profile.policy.admits(claims, to: room, user: user, now: now)

@@ -90,7 +90,7 @@ public struct JWTPolicy: Sendable, Hashable {
   }
 
   /// Whether claims whose signature was verified admit a user to a room.
-  func admits(_ claims: JWTClaims, to room: String, user: String, now: Timestamp) -> Bool {
+  func admits(_ claims: JWTClaims, to room: RoomName, user: String, now: Timestamp) -> Bool {
     guard roomTokens.isAny, roomTokens.accepts(claims, requiredClaims),
       (try? checkIssuer(of: claims)) != nil, let own = try? self.user(claims)
     else { return false }
@@ -100,7 +100,7 @@ public struct JWTPolicy: Sendable, Hashable {
     guard let deadline = claims.issuedAt, deadline >= earliest,
       (claims.notBefore ?? .min) <= now + clockSkewMilliseconds
     else { return false }
-    return claims.name?.isExactly(room) ?? false
+    return claims.name?.isExactly(room.text) ?? false
       && (userPrefix + own).isExactly(user)
   }
 

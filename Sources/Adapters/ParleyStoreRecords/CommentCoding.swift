@@ -44,7 +44,8 @@ package enum CommentCoding {
       let text = fields.string("text"), let time = fields.integer("time")
     else { return nil }
     var comment = Comment(
-      id: id, thread: fields.string("thread"), author: author, person: fields.string("person"),
+      id: id, thread: fields.string("thread"), author: author,
+      person: fields.string("person").map { PersonID($0) },
       text: text, createdAt: Timestamp(time))
     comment.editedAt = fields.integer("editedAt").map { Timestamp($0) }
     if let author = fields.string("resolvedBy"), let time = fields.integer("resolvedAt") {
@@ -56,7 +57,7 @@ package enum CommentCoding {
       let made = anchor(fields, "madeRevision", "madeFrom", "madeTo"),
       let anchor = anchor(fields, "revision", "from", "to")
     else { return nil }
-    comment.origin = Comment.Origin(epoch: epoch, anchor: made, quote: quote)
+    comment.origin = Comment.Origin(epoch: Epoch(epoch), anchor: made, quote: quote)
     comment.anchor = anchor
     return comment
   }

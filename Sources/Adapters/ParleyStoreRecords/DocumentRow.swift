@@ -7,7 +7,7 @@ package struct DocumentRow {
   package var title: String
   package var createdAt: Timestamp
   package var updatedAt: Timestamp
-  package var epoch: String
+  package var epoch: Epoch
   /// The head revision.
   package var revision: Int
   /// The length of the text at the head, in Unicode scalars.
@@ -31,7 +31,7 @@ package struct DocumentRow {
   /// Creates a row whose `sessionFloor` is 0.
   package init(
     number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
-    epoch: String, revision: Int, length: Int, chain: RecordChecksum, base: Int,
+    epoch: Epoch, revision: Int, length: Int, chain: RecordChecksum, base: Int,
     baseChain: RecordChecksum, marks: UInt64, unsnapped: Int,
     folder: FolderPath
   ) {
@@ -146,7 +146,7 @@ extension RecordHasher {
 
   /// Begins the checksum of a log entry. The caller adds the entry's fields.
   package mutating func beginEntry(
-    _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
+    _ predecessor: RecordChecksum, document: DocumentID, epoch: Epoch, revision: Int
   ) {
     begin(.entry)
     add(predecessor)

@@ -67,7 +67,7 @@ struct ImportedLog {
   private var length: Int { entries.last?.operation.targetLength ?? 0 }
 
   /// Returns the comments, converted to the revisions of the new log.
-  func settledComments(in epoch: String) -> [Comment] {
+  func settledComments(in epoch: Epoch) -> [Comment] {
     comments.map { comment in
       var comment = comment
       comment.settle(in: epoch, movedBy: offset, head: entries.count, length: length)
@@ -91,7 +91,7 @@ extension Comment {
   /// Converts an exported comment to the imported log: moves its range to the head, and its
   /// original revision by `offset`.
   fileprivate mutating func settle(
-    in epoch: String, movedBy offset: Int, head: Int, length: Int
+    in epoch: Epoch, movedBy offset: Int, head: Int, length: Int
   ) {
     guard var place = anchor, var made = origin else { return }
     place.revision = head

@@ -18,7 +18,7 @@ public struct NoteImport {
     /// The new note's id.
     public var id: DocumentID
     /// The new log's epoch, which must be random.
-    public var epoch: String
+    public var epoch: Epoch
     /// The title, used if the file contains no title.
     public var title: String
     /// The folder of the note, used if the file contains no folder.
@@ -34,7 +34,7 @@ public struct NoteImport {
 
     /// Creates details, by default without limits.
     public init(
-      id: DocumentID, epoch: String, title: String, author: String, time: Timestamp,
+      id: DocumentID, epoch: Epoch, title: String, author: String, time: Timestamp,
       titleBytesMax: Int = .max, textScalarsMax: Int = .max
     ) {
       self.id = id

@@ -5,13 +5,13 @@ import ParleyJSON
 package struct RoomRow {
   package var number: Int
   package var name: RoomName
-  package var epoch: String
+  package var epoch: Epoch
   /// The offset of the newest publication.
   package var head: Int
   /// The time at which the publication at `head` was accepted.
   package var time: Timestamp
 
-  package init(number: Int, name: RoomName, epoch: String, head: Int, time: Timestamp) {
+  package init(number: Int, name: RoomName, epoch: Epoch, head: Int, time: Timestamp) {
     self.number = number
     self.name = name
     self.epoch = epoch
@@ -40,7 +40,7 @@ extension RecordHasher {
     add(Int(publication.time))
     // Hash whether each id is present too: a missing id must not hash like an empty one.
     add(publication.personID == nil ? 0 : 1)
-    add(publication.personID ?? "")
+    add(publication.personID?.text ?? "")
     add(publication.senderID == nil ? 0 : 1)
     add(publication.senderID ?? "")
     add(publication.data.utf8)
@@ -52,7 +52,7 @@ extension RecordHasher {
     begin(.publicationKey)
     add(key)
     add(publication.personID == nil ? 0 : 1)
-    add(publication.personID ?? "")
+    add(publication.personID?.text ?? "")
     add(publication.data.utf8)
     return checksum()
   }

@@ -32,7 +32,7 @@ extension SQLiteDatabase: DeletedNoteTable {
     for case var row? in try rows(
       Self.selectDeleted + " ORDER BY number", read: { try? readDeleted($0).row })
     {
-      row.epoch = names.next()
+      row.epoch = Epoch(names.next())
       try LogRules(store: self).beginEpoch(row.epoch, after: row.revision, document: row.number)
       try change(
         "UPDATE deleted_documents SET epoch = $1, checksum = $2 WHERE number = $3", row.epoch,

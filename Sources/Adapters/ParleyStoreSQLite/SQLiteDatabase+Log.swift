@@ -6,10 +6,10 @@ package import ParleyStoreRecords
 extension SQLiteDatabase: LogTable {
   /// Appends entries, or returns `lostRace` with the entries that the log has at their revisions.
   func append(
-    _ id: DocumentID, epoch: String, entries: [LogEntry]
+    _ id: DocumentID, epoch: Epoch, entries: [LogEntry]
   ) throws(StoreError) -> StoreReply {
     var row = try existingRow(id)
-    guard ExactName(epoch) == ExactName(row.epoch) else {
+    guard epoch == row.epoch else {
       throw .notNext(headRevision: row.revision)
     }
     if let first = entries.first, 0 < first.revision, first.revision <= row.revision {

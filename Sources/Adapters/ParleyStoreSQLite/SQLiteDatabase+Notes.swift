@@ -67,7 +67,7 @@ extension SQLiteDatabase: NoteTable {
     let row = DocumentRow(
       number: statement.integer(0), id: statement.name(1), title: statement.text(2),
       createdAt: Timestamp(statement.integer(3)), updatedAt: Timestamp(statement.integer(4)),
-      epoch: statement.text(5), revision: statement.integer(6), length: statement.integer(7),
+      epoch: statement.name(5), revision: statement.integer(6), length: statement.integer(7),
       chain: chain, base: statement.integer(9), baseChain: baseChain, marks: statement.bits(11),
       unsnapped: statement.integer(12), folder: FolderPath(stored: statement.text(14)))
     return context.hasher.checksum(of: row) == checksum ? row : nil

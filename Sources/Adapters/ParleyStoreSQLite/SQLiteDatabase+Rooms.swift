@@ -44,7 +44,7 @@ extension SQLiteDatabase: RoomTable {
     for row in try rows(RoomRecords<SQLiteDatabase>.select + " ORDER BY number", read: records.read)
     {
       var row = row
-      row.epoch = names.next()
+      row.epoch = Epoch(names.next())
       try write(row)
     }
   }

@@ -209,7 +209,8 @@ public final class SQLiteMove: UnfinishedStore {
     var row = DocumentRow(
       number: cells[0].integer, id: DocumentID(cells[1].text), title: cells[2].text,
       createdAt: Timestamp(cells[3].integer), updatedAt: Timestamp(cells[4].integer),
-      epoch: cells[5].text, revision: cells[6].integer, length: cells[7].integer, chain: chain,
+      epoch: Epoch(cells[5].text), revision: cells[6].integer, length: cells[7].integer,
+      chain: chain,
       base: cells[9].integer, baseChain: baseChain, marks: 0, unsnapped: cells[11].integer,
       folder: FolderPath(stored: cells[13].text))
     let marks = try sql("SELECT sequence, revision, digest, client FROM marks WHERE document = ?")

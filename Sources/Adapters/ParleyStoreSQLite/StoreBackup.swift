@@ -210,7 +210,7 @@ extension SQLiteStore {
       try database.renewDeletedEpochs(names)
       for summary in summaries {
         let epoch = try database.existingRow(summary.id).epoch
-        try notes.renewEpoch(summary.id, from: epoch, to: names.next())
+        try notes.renewEpoch(summary.id, from: epoch, to: Epoch(names.next()))
       }
       try database.renewRoomEpochs(names)
     }

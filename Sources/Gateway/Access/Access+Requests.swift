@@ -99,7 +99,7 @@ extension Access {
     do throws(AuthenticationError) {
       let identity = try identity(for: token)
       if let excess = excess(ofConnecting: identity) { return response(to: excess) }
-      if case .whaler(let pool?) = opening, !identity.may(.read, .room(pool)) {
+      if case .whaler(let pool?) = opening, !identity.may(.read, .room(RoomName(pool))) {
         log(.notice, "pool refused", "no right")
         return .problem(403, .notAllowed, "the token does not grant this pool")
       }

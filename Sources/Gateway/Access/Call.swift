@@ -13,6 +13,8 @@ struct Call {
   let name: String
   /// The first name in the path, as a note's id.
   var note: DocumentID { DocumentID(name) }
+  /// The room of the path.
+  var room: RoomName { RoomName(name) }
   /// The second name in the path, decoded; `nil` if missing, or its encoding is invalid.
   let item: String?
   /// The right that the routing table has checked; `nil` if the handler checks it.

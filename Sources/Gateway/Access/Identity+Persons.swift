@@ -4,7 +4,7 @@ import ParleyJSON
 /// The person of an identity, and its expiry.
 extension Identity {
   /// The user that others see as the author of a request; `nil` if the request has no user.
-  var person: PersonID? { isGuest || user.isEmpty ? nil : user }
+  var person: PersonID? { isGuest || user.isEmpty ? nil : PersonID(user) }
 
   /// Returns the subject of a resume token: a client's id and its owner.
   func resumeSubject(of client: String) -> String {

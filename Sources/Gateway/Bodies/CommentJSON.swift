@@ -16,7 +16,7 @@ enum CommentJSON {
 
   /// A range in a request body.
   struct Anchor {
-    var epoch: String?
+    var epoch: Epoch?
     var revision: Int?
     var from: Int?
     var to: Int?
@@ -40,7 +40,7 @@ enum CommentJSON {
     var anchor = Anchor()
     try reader.object { key, reader throws(JSONError) in
       switch key {
-      case "epoch": anchor.epoch = try reader.string()
+      case "epoch": anchor.epoch = Epoch(try reader.string())
       case "revision": anchor.revision = try reader.integer()
       case "from": anchor.from = try reader.integer()
       case "to": anchor.to = try reader.integer()
@@ -59,7 +59,7 @@ enum CommentJSON {
     _ list: CommentList, for person: PersonID?, mayComment: Bool, _ limits: CommentSettings
   ) -> [UInt8] {
     JSONWriter.object { object, body in
-      object.field("epoch", list.epoch, &body)
+      object.field("epoch", list.epoch.text, &body)
       object.field("revision", list.revision, &body)
       object.field("mayComment", mayComment, &body)
       object.key("limits", &body)
@@ -99,7 +99,7 @@ enum CommentJSON {
       guard let origin = comment.origin, let anchor = comment.anchor else { return }
       object.key("made", &body)
       JSONWriter.object(&body) { object, body in
-        object.field("epoch", origin.epoch, &body)
+        object.field("epoch", origin.epoch.text, &body)
         append(origin.anchor, to: &object, &body)
         object.field("quote", origin.quote, &body)
       }

@@ -56,14 +56,15 @@ struct GroupEvent {
   }
 
   private static func person(_ id: PersonID?, _ nickname: String) -> JSONValue {
-    ["id": JSONValue(id ?? ""), "nickname": JSONValue(nickname)]
+    ["id": JSONValue(id?.text ?? ""), "nickname": JSONValue(nickname)]
   }
 
   /// Returns the message that announces the event. Its id, time and text for old apps are added
   /// when it is sent.
   func line(in room: RoomName) -> JSONValue {
     let prefix = "/group/"
-    let group = room.utf8.starts(with: prefix.utf8) ? String(room.dropFirst(prefix.count)) : room
+    let name = room.text
+    let group = name.utf8.starts(with: prefix.utf8) ? String(name.dropFirst(prefix.count)) : name
     let event: JSONValue = ["type": JSONValue(type), "data": JSONValue(data)]
     let subject: JSONValue = ["group_id": JSONValue(group), "event": event]
     return ["type": JSONValue("line.create"), "subject": subject]

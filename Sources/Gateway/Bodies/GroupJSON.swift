@@ -49,12 +49,12 @@ enum GroupJSON {
     case .group(let group, let former, _):
       return .json(former == nil ? 201 : 200, JSONWriter.bytes { append(group, &$0) })
     case .groups(let groups, let hasMore):
-      return list("groups", groups, next: hasMore ? groups.last?.room : nil, append)
+      return list("groups", groups, next: hasMore ? groups.last?.room.text : nil, append)
     case .member(let member, let former, _):
       return .json(former == nil ? 201 : 200, JSONWriter.bytes { append(member, &$0) })
     case .removed, .deleted: return Response(status: 204)
     case .members(let members, let hasMore):
-      return list("members", members, next: hasMore ? members.last?.personID : nil, append)
+      return list("members", members, next: hasMore ? members.last?.personID.text : nil, append)
     case .like:
       guard case .like(let place, let person, let reaction?, _) = request else {
         return Response(status: 204)
@@ -66,7 +66,7 @@ enum GroupJSON {
       return list("likes", likes, next: last, append)
     case .badge(let badge): return .json(200, JSONWriter.bytes { append(badge, &$0) })
     case .badges(let badges, let hasMore):
-      return list("badges", badges, next: hasMore ? badges.last?.room : nil, append)
+      return list("badges", badges, next: hasMore ? badges.last?.room.text : nil, append)
     case .unknownGroup:
       return .problem(404, .unknownDocument, "the room is not a group; make it one, with a name")
     case .unknownPublication:

@@ -47,7 +47,7 @@ enum RoomJSON {
     var item = Item()
     try reader.object { key, reader throws(JSONError) in
       switch key {
-      case "room": item.room = try reader.string()
+      case "room": item.room = RoomName(try reader.string())
       case "data": item.data = try reader.value()
       case "key": item.key = try reader.isNull() ? nil : try reader.string()
       case "senderId": item.senderID = try reader.isNull() ? nil : try reader.string()

@@ -139,7 +139,7 @@ final class Comments: Part {
   /// The owner of the caller's comments; `nil` for guests, who are indistinguishable. In an open
   /// demo all callers are the same person.
   private static func person(_ identity: Identity) -> PersonID? {
-    identity.isGuest ? nil : identity.user
+    identity.isGuest ? nil : PersonID(identity.user)
   }
 
   private func actor(
@@ -256,8 +256,8 @@ final class Comments: Part {
       }
       guard reply.isDone else { return }
       // Clients with the note open then fetch its comments.
-      let room = Identity.noteRoomPrefix + work.note.text
-      rooms.publish(resource: room, in: room, sender: nil)
+      let room = RoomName(Identity.noteRoomPrefix + work.note.text)
+      rooms.publish(resource: room.text, in: room, sender: nil)
     }
   }
 

@@ -29,7 +29,7 @@ enum RoomView {
     let packet = socketIO(data, in: room)
     guard let name = packet.eventName, let argument = packet.arguments.first else { return packet }
     let place = argument.replacing([
-      .init("epoch", JSONValue(point.epoch)), .init("offset", JSONValue(point.offset)),
+      .init("epoch", JSONValue(point.epoch.text)), .init("offset", JSONValue(point.offset)),
     ])
     return SocketPacket(event: name, [place])
   }

@@ -15,14 +15,14 @@ extension Documents {
     guard room.pause == .settling, let live = room.live, live.isSettled, room.log.read == nil
     else { return }
     room.pause(for: .storingEpoch)
-    let epoch = dependencies.names.next()
+    let epoch = Epoch(dependencies.names.next())
     store(
       .renewEpoch(id: room.id, from: live.epoch, to: epoch), under: .housekeeping,
       then: .renewal(room.id, epoch: epoch))
   }
 
   /// Handles the result of storing an epoch.
-  func renewed(_ id: DocumentID, to epoch: String, _ outcome: StoreOutcome<Void>) {
+  func renewed(_ id: DocumentID, to epoch: Epoch, _ outcome: StoreOutcome<Void>) {
     guard let room = documents[id], room.endPause(.storingEpoch) else { return }
     if case .failure(.notNext) = outcome, room.live?.isShared ?? false {
       // Another node has renewed the epoch first.

@@ -29,7 +29,7 @@ extension Documents {
       }
       return ask(waiting, in: room)
     }
-    if let resume, resume.epoch == live.epoch {
+    if let resume, Epoch(resume.epoch) == live.epoch {
       if resume.revision > live.durableRevision {
         // The client has seen revisions that this log does not contain: the tail of the log is
         // lost. A new epoch begins, and all followers are notified.

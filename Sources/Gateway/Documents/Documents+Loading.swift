@@ -39,7 +39,7 @@ extension Documents {
       }
       store(
         .create(
-          id: id, epoch: dependencies.names.next(), title: OneLine.made(of: id.text),
+          id: id, epoch: Epoch(dependencies.names.next()), title: OneLine.made(of: id.text),
           time: dependencies.clock.now),
         under: right, then: .creation(id))
     case .failure(let error):

@@ -94,7 +94,7 @@ extension Documents {
       take(head.folder, in: room)
       head.folder = known.folder
       if head == known { continue }
-      if head.revision > known.revision, head.epoch.isExactly(known.epoch),
+      if head.revision > known.revision, head.epoch == known.epoch,
         head.title.isExactly(known.title)
       {
         logs.heads.lacks(id, upTo: head.revision)

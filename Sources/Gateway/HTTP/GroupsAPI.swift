@@ -35,10 +35,12 @@ final class GroupsAPI: Part {
 
   func listGroups(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    try perform(.groups(of: person, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(
+      .groups(of: person, after: try call.query.text("after").map { RoomName($0) }, limit: limit),
+      for: call)
   }
 
-  func readGroup(_ call: Call) throws(Response) { try perform(.group(call.name), for: call) }
+  func readGroup(_ call: Call) throws(Response) { try perform(.group(call.room), for: call) }
 
   func putGroup(_ call: Call) throws(Response) {
     guard let changes = GroupJSON.changes(in: call.body) else {
@@ -55,18 +57,20 @@ final class GroupsAPI: Part {
     try check(changes.picture ?? nil, Self.addressBytesMax, "picture")
     try OneLine.check(changes.name ?? "", "a name")
     try perform(
-      .put(call.name, changes, by: actor(of: call), time: dependencies.clock.now), for: call)
+      .put(call.room, changes, by: actor(of: call), time: dependencies.clock.now), for: call)
   }
 
   func deleteGroup(_ call: Call) throws(Response) {
-    try perform(.delete(call.name, by: actor(of: call)), for: call)
+    try perform(.delete(call.room, by: actor(of: call)), for: call)
   }
 
   // MARK: Members
 
   func listMembers(_ call: Call) throws(Response) {
     let limit = try groupLimit(call)
-    try perform(.members(call.name, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(
+      .members(call.room, after: try call.query.text("after").map { PersonID($0) }, limit: limit),
+      for: call)
   }
 
   func putMember(_ call: Call) throws(Response) {
@@ -76,12 +80,12 @@ final class GroupsAPI: Part {
     try OneLine.check(nickname ?? "", "a nickname")
     try perform(
       .putMember(
-        call.name, member, nickname: nickname, by: actor(of: call),
+        call.room, member, nickname: nickname, by: actor(of: call),
         time: dependencies.clock.now, membersMax: Self.membersMax), for: call)
   }
 
   func removeMember(_ call: Call) throws(Response) {
-    try perform(.removeMember(call.name, try member(in: call), by: actor(of: call)), for: call)
+    try perform(.removeMember(call.room, try member(in: call), by: actor(of: call)), for: call)
   }
 
   // MARK: Likes
@@ -90,7 +94,7 @@ final class GroupsAPI: Part {
     guard let since = call.query.number("since").or(0) else {
       throw .problem(400, .badMessage, "expected since as an offset")
     }
-    try perform(.likes(call.name, since: since, limit: try groupLimit(call)), for: call)
+    try perform(.likes(call.room, since: since, limit: try groupLimit(call)), for: call)
   }
 
   func like(_ call: Call) throws(Response) {
@@ -108,7 +112,7 @@ final class GroupsAPI: Part {
     }
     try perform(
       .like(
-        PublicationPlace(room: call.name, offset: offset), person, reaction: reaction,
+        PublicationPlace(room: call.room, offset: offset), person, reaction: reaction,
         likesMax: Self.likesMax), for: call)
   }
 
@@ -119,12 +123,14 @@ final class GroupsAPI: Part {
     guard let offset = GroupJSON.fields(in: call.body)?.offset, offset >= 0 else {
       throw .problem(400, .badMessage, "expected a JSON object with \"offset\"")
     }
-    try perform(.read(call.name, person, through: offset, marksMax: Self.marksMax), for: call)
+    try perform(.read(call.room, person, through: offset, marksMax: Self.marksMax), for: call)
   }
 
   func listBadges(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    try perform(.badges(of: person, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(
+      .badges(of: person, after: try call.query.text("after").map { RoomName($0) }, limit: limit),
+      for: call)
   }
 
   // MARK: Reading requests
@@ -139,14 +145,14 @@ final class GroupsAPI: Part {
 
   /// Returns the person of an identity; `nil` for guests and programs, which belong to no group.
   private static func person(_ identity: Identity) -> PersonID? {
-    identity.person.flatMap { Identity.isReserved($0) ? nil : $0 }
+    identity.person.flatMap { Identity.isReserved($0.text) ? nil : $0 }
   }
 
   private func actor(of call: Call) -> ChangeActor {
     ChangeActor(
       person: Self.person(call.identity),
       name: OneLine.made(of: call.identity.name ?? call.identity.user),
-      manages: call.identity.may(.manage, .room(call.name)))
+      manages: call.identity.may(.manage, .room(call.room)))
   }
 
   private func member(in call: Call) throws(Response) -> PersonID {
@@ -155,7 +161,7 @@ final class GroupsAPI: Part {
     guard !person.isEmpty, person.utf8.count <= bytesMax else {
       throw .problem(400, .badMessage, "expected person, an id of 1 to \(bytesMax) bytes")
     }
-    return person
+    return PersonID(person)
   }
 
   private func groupFields(of call: Call) throws(Response) -> GroupJSON.Fields {
@@ -219,7 +225,7 @@ final class GroupsAPI: Part {
     case .badge, .like(isChanged: false): break
     default:
       guard work.request.traits.isWriting, reply.isDone else { break }
-      rooms.publish(resource: room, in: room, sender: nil)
+      rooms.publish(resource: room.text, in: room, sender: nil)
     }
   }
 }

@@ -55,7 +55,7 @@ extension HTTP {
       if case .refused = identity.right(to: verbs, ofNote: DocumentID(match.name)) {
         throw .notGranted
       }
-    case .room(let verbs): try access.require(verbs, .room(match.name), of: identity)
+    case .room(let verbs): try access.require(verbs, .room(RoomName(match.name)), of: identity)
     case .operatorKey: try access.requireOperator(identity)
     case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,
       .newNote, .chosenNote, .folders, .rooms, .person:

@@ -85,9 +85,9 @@ extension HTTP {
       guard !match.isBroken else {
         throw .problem(400, .badMessage, "the room's name is not valid percent-encoding")
       }
-      try rooms.check(name: call.name)
+      try rooms.check(name: call.room)
       guard case .room(let verbs)? = route?.right else { return nil }
-      try access.require(verbs, .room(call.name), of: call.identity)
+      try access.require(verbs, .room(call.room), of: call.identity)
       return .token
     }
   }

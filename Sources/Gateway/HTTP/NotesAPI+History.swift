@@ -101,7 +101,7 @@ extension NotesAPI {
   }
 
   /// Asks the store to name a revision.
-  func save(_ naming: VersionNaming, epoch: String, of id: DocumentID) {
+  func save(_ naming: VersionNaming, epoch: Epoch, of id: DocumentID) {
     store(
       .saveVersion(id: id, epoch: epoch, version: naming.version), for: naming.request,
       under: naming.right, .nameVersion(naming.version))

@@ -62,7 +62,7 @@ final class NotesAPI: Part, DocumentsOwner {
     }
     try store(
       .create(
-        id: id, epoch: dependencies.names.next(), title: title, time: dependencies.clock.now,
+        id: id, epoch: Epoch(dependencies.names.next()), title: title, time: dependencies.clock.now,
         folder: folder),
       for: call, under: right, .create)
   }
@@ -85,7 +85,7 @@ final class NotesAPI: Part, DocumentsOwner {
       folder: folder)
     try store(
       .once(
-        .create(draft, epoch: dependencies.names.next(), restMax: settings.answers.ageMax)),
+        .create(draft, epoch: Epoch(dependencies.names.next()), restMax: settings.answers.ageMax)),
       for: call, under: right, .put(call.identity))
   }
 

@@ -137,7 +137,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
       let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")
       isGranted = folder.map { identity.may(verbs, .document(id, in: $0)) } ?? false
     case .folders: return folders.rightToMoveAll(call.body, by: identity)
-    case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
+    case .room(let verbs): isGranted = identity.may(verbs, .room(call.room))
     case .rooms(let verbs):
       // The caller needs the right to at least one room. Publications in other rooms were refused,
       // and the response contains only their positions.

@@ -39,9 +39,8 @@ extension OperatorsAPI {
 
   func listRooms(_ call: Call) throws(Response) {
     let limit = try listLimit(of: call)
-    let after = try call.query.text("after") ?? ""
-    var names = rooms.names.filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
-    names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let after = RoomName(try call.query.text("after") ?? "")
+    let names = rooms.names.filter { after < $0 }.sorted()
     let items = names.prefix(limit).map { name in
       ConnectionJSON.RoomItem(
         room: name, subscribers: rooms.members(of: name).count,

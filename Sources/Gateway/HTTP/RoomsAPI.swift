@@ -33,10 +33,10 @@ final class RoomsAPI: Part {
       throw .problem(404, .notOffered, "this server does not offer presence")
     }
     let reader = call.identity.person
-    let visible = presence.present(in: call.name).filter { somebody in
+    let visible = presence.present(in: call.room).filter { somebody in
       !(reader.map { rooms.people.separates($0, from: somebody.personID) } ?? false)
     }
-    respond(call.request, .json(200, RoomJSON.present(visible, in: call.name)))
+    respond(call.request, .json(200, RoomJSON.present(visible, in: call.room)))
   }
 
   // MARK: Publishing
@@ -46,7 +46,7 @@ final class RoomsAPI: Part {
       throw .problem(400, .badMessage, "expected a JSON object with \"data\"")
     }
     rooms.publish(
-      publishRequest(item, data, in: call.name, call.identity), for: .request(call.request))
+      publishRequest(item, data, in: call.room, call.identity), for: .request(call.request))
   }
 
   /// Responds to a request to publish.
@@ -133,7 +133,7 @@ final class RoomsAPI: Part {
           + "\(settings.limits.pageMax)")
     }
     rooms.read(
-      call.name, range, limit: limit, visibleTo: call.identity.person,
+      call.room, range, limit: limit, visibleTo: call.identity.person,
       for: .request(call.request))
   }
 

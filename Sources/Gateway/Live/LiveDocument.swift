@@ -99,7 +99,7 @@ package struct LiveDocument {
   /// The time of the note's creation.
   package let createdAt: Timestamp
   /// Identifies this history; another string means another history.
-  package private(set) var epoch: String
+  package private(set) var epoch: Epoch
 
   private var sequencer: ServerSequencer
   /// The window: consecutive entries up to the tentative head.
@@ -187,7 +187,7 @@ package struct LiveDocument {
   }
 
   /// Replaces the epoch, since the log has lost revisions that a client has seen.
-  package mutating func renew(epoch newEpoch: String) { epoch = newEpoch }
+  package mutating func renew(epoch newEpoch: Epoch) { epoch = newEpoch }
 
   /// Returns the revision of a client's tentative change; `nil` without one.
   package func pendingRevision(of client: String) -> Int? {

@@ -8,7 +8,9 @@ extension ResumePoint {
 
   /// Whether entries are needed that precede those in memory.
   func needsHistory(of live: LiveDocument?) -> Bool {
-    guard let live, epoch == live.epoch, revision <= live.durableRevision else { return false }
+    guard let live, Epoch(epoch) == live.epoch, revision <= live.durableRevision else {
+      return false
+    }
     return firstNeeded >= 0 && firstNeeded < live.oldestBase
   }
 }
@@ -18,7 +20,7 @@ extension LiveDocument {
   func entries(missedSince resume: ResumePoint?) -> ArraySlice<LogEntry>? {
     // The entry to compare with the client's last change is no longer in memory.
     if let resume, resume.firstNeeded < oldestBase { return nil }
-    guard let resume, resume.epoch == epoch,
+    guard let resume, Epoch(resume.epoch) == epoch,
       (oldestBase...durableRevision).contains(resume.revision)
     else { return nil }
     if let known = resume.change, let entry = durableEntry(at: resume.revision),

@@ -36,14 +36,14 @@ public protocol TypingHandler: AnyObject {
 public final class TimedTyping: TypingHandler {
   /// A key: a connection and a room.
   private struct Place: Hashable {
-    let room: ExactName
+    let room: RoomName
     let connection: ConnectionID
   }
 
   /// A person who types in a room, on any number of connections.
   private struct Presence: Hashable {
-    let room: ExactName
-    let person: ExactName
+    let room: RoomName
+    let person: PersonID
   }
 
   private struct Typist {
@@ -55,7 +55,7 @@ public final class TimedTyping: TypingHandler {
 
   private let milliseconds: Int64
   private var typists: [Place: Typist] = [:]
-  private var rooms: [ConnectionID: Set<ExactName>] = [:]
+  private var rooms: [ConnectionID: Set<RoomName>] = [:]
   private var connectionCounts: [Presence: Int] = [:]
   private var nextNumber = 0
 
@@ -66,8 +66,8 @@ public final class TimedTyping: TypingHandler {
   public func begin(
     _ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64
   ) -> TypingChange? {
-    let place = Place(room: ExactName(room), connection: connection)
-    let presence = Presence(room: place.room, person: ExactName(person))
+    let place = Place(room: room, connection: connection)
+    let presence = Presence(room: place.room, person: person)
     let wasTyping = connectionCounts[presence] != nil
     if typists[place] != nil {
       typists[place]?.end = now + milliseconds
@@ -82,7 +82,7 @@ public final class TimedTyping: TypingHandler {
 
   /// See ``TypingHandler``.
   public func end(_ room: RoomName, on connection: ConnectionID) -> TypingChange? {
-    remove([Place(room: ExactName(room), connection: connection)]).first
+    remove([Place(room: room, connection: connection)]).first
   }
 
   /// See ``TypingHandler``.
@@ -113,7 +113,7 @@ public final class TimedTyping: TypingHandler {
       connectionCounts[typist.presence] = nil
       changes.append(
         TypingChange(
-          room: typist.presence.room.text, person: typist.presence.person.text, isTyping: false))
+          room: typist.presence.room, person: typist.presence.person, isTyping: false))
     }
     return changes
   }

@@ -106,7 +106,7 @@ extension NodeMessage {
   }
 
   private static func content(of fields: JSONFields) -> Content? {
-    let person = fields["person"]?.string
+    let person = (fields["person"]?.string).map { PersonID($0) }
     let isOn = fields["on"]?.boolean
     if let offset = fields["published"]?.integer { return .published(offset: offset) }
     if let resource = fields["update"]?.string {
@@ -117,11 +117,14 @@ extension NodeMessage {
     {
       return .event(TransientEvent(name: event, data: data, sender: sender, person: person))
     }
-    if let person = fields["typing"]?.string, let isOn { return .typing(person, isTyping: isOn) }
+    if let person = fields["typing"]?.string, let isOn {
+      return .typing(PersonID(person), isTyping: isOn)
+    }
     if let offset = fields["receipt"]?.integer, let person, let author = fields["author"]?.string,
       let stage = fields["stage"]?.string.flatMap(ReceiptStage.init(rawValue:))
     {
-      return .receipt(offset: offset, Receipt(personID: person, stage: stage), author: author)
+      return .receipt(
+        offset: offset, Receipt(personID: person, stage: stage), author: PersonID(author))
     }
     if let offset = fields["flag"]?.integer, let person, let isOn {
       return .flag(

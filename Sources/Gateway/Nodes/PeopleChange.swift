@@ -12,7 +12,7 @@ struct NodePerson: Equatable {
   var description: JSONValue?
 
   /// The key among the people of a topic.
-  var id: String { profile.personID }
+  var id: String { profile.personID.text }
 
   /// Compares bytes, so that names that only look alike differ.
   static func == (one: Self, other: Self) -> Bool {
@@ -20,7 +20,7 @@ struct NodePerson: Equatable {
       (one == nil) == (other == nil) && (one ?? "").isExactly(other ?? "")
     }
     return same(one.id, other.id) && same(one.profile.name, other.profile.name)
-      && same(one.profile.color, other.profile.color) && same(one.person, other.person)
+      && same(one.profile.color, other.profile.color) && one.person == other.person
       && one.description == other.description
   }
 }
@@ -35,7 +35,7 @@ struct NodeCarets: Equatable {
 
 /// A revision of a note's log, to which carets refer.
 struct CaretPlace: Equatable {
-  var epoch: String
+  var epoch: Epoch
   var revision: Int
 }
 
@@ -80,7 +80,7 @@ extension PeopleChange {
   /// Writes the fields with carets.
   func writeCarets(_ object: inout JSONWriter.Object, _ bytes: inout [UInt8]) {
     guard let place else { return }
-    object.field("epoch", place.epoch, &bytes)
+    object.field("epoch", place.epoch.text, &bytes)
     object.field("revision", place.revision, &bytes)
     object.key("moved", &bytes)
     Self.write(moved, &bytes)
@@ -124,7 +124,7 @@ extension PeopleChange {
       let moved = Self.carets(in: fields["moved"])
     else { return nil }
     self.moved = moved
-    place = CaretPlace(epoch: epoch, revision: revision)
+    place = CaretPlace(epoch: Epoch(epoch), revision: revision)
   }
 
   private static func names(in value: JSONValue?) -> [String]? {
@@ -140,8 +140,8 @@ extension PeopleChange {
       let color = fields["color"]?.string
       guard color.map(PersonProfile.isColor) ?? true else { return nil }
       return NodePerson(
-        profile: PersonProfile(personID: id, name: name, color: color),
-        person: fields["person"]?.string, description: fields["description"])
+        profile: PersonProfile(personID: PersonID(id), name: name, color: color),
+        person: (fields["person"]?.string).map { PersonID($0) }, description: fields["description"])
     }
   }
 

@@ -36,6 +36,6 @@ extension PeopleElsewhere {
     presence.enter(
       ServerMessage.Participant(
         clientID: client, name: person.profile.name, color: person.profile.color, selections: [],
-        personID: person.person))
+        personID: person.person?.text))
   }
 }

@@ -82,7 +82,7 @@ struct PeopleElsewhere {
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {
-    guard let place = change.place, place.epoch.isExactly(live.epoch) else {
+    guard let place = change.place, place.epoch == live.epoch else {
       return []
     }
     let late = live.durableRevision - place.revision

@@ -22,7 +22,7 @@ struct RoomCursor {
   }
 
   /// Whether the position is in the history of an epoch.
-  func isIn(_ epoch: String) -> Bool { position.epoch.isExactly(epoch) }
+  func isIn(_ epoch: Epoch) -> Bool { position.epoch == epoch }
 
   /// Queues a waiting subscriber.
   mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }

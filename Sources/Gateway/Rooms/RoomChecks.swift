@@ -23,8 +23,8 @@ final class RoomChecks: Part {
   /// Returns the problem with a room's name; `nil` if the name is valid.
   func problem(ofRoom name: RoomName) -> String? {
     let bytesMax = settings.limits.roomBytesMax
-    guard name.isEmpty || name.utf8.count > bytesMax else { return nil }
-    return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.utf8.count)"
+    guard name.text.isEmpty || name.text.utf8.count > bytesMax else { return nil }
+    return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.text.utf8.count)"
   }
 
   /// Throws if the connection's token does not grant a right in the room.

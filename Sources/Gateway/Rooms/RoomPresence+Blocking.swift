@@ -13,11 +13,11 @@ extension RoomPresence {
     let blocking = try checks.offered(people.blocking)
     try checks.giveSign(connection)
     let person = connection.person
-    let other = message.personID
-    guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
+    let other = PersonID(message.personID)
+    guard !other.text.isEmpty, other.text.utf8.count <= settings.limits.nameBytesMax else {
       throw Unfit(.tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
     }
-    guard !other.isExactly(person) else {
+    guard other != person else {
       throw Unfit(.notAllowed, "people cannot block themselves")
     }
     // A guest could not remove a block later, and blocks of any number of guests would accumulate.
@@ -25,7 +25,7 @@ extension RoomPresence {
       throw Unfit(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
     }
-    guard !message.isBlocked || !Identity.isProgram(other) else {
+    guard !message.isBlocked || !Identity.isProgram(other.text) else {
       throw Unfit(.notAllowed, "API keys cannot be blocked, only people")
     }
     // Blocks that are not stored yet count as well.
@@ -59,7 +59,9 @@ extension RoomPresence {
   private func sendBlocks(
     _ blocking: any BlockingHandler, ref: String, _ connection: Connection
   ) {
-    send(.blocks(.init(people: blocking.blocked(by: connection.person))), ref: ref, to: connection)
+    send(
+      .blocks(.init(people: blocking.blocked(by: connection.person).map(\.text))), ref: ref,
+      to: connection)
   }
 
   /// Shows a person to a reader, or hides them, in all rooms in which the reader is present.
@@ -71,12 +73,12 @@ extension RoomPresence {
       }
       for (room, _) in connection.present {
         let profile = presence.announced(in: room).first {
-          $0.personID.isExactly(other)
+          $0.personID == other
         }
         guard let profile else { continue }
         if !isVisible {
           send(
-            .typing(.init(room: room, personID: other, isTyping: false)), ref: pushID(),
+            .typing(.init(room: room.text, personID: other.text, isTyping: false)), ref: pushID(),
             to: connection)
         }
         send(

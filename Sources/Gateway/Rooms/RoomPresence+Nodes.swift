@@ -16,13 +16,13 @@ extension RoomPresence {
   private static let blocksMilliseconds: Int64 = 30_000
 
   /// Returns the topic of a room's hints.
-  func topic(of room: RoomName) -> String { Self.roomPrefix + room }
+  func topic(of room: RoomName) -> String { Self.roomPrefix + room.text }
 
   /// Returns the room of a topic; `nil` for other topics.
   private static func room(of topic: String) -> RoomName? {
     let prefix = roomPrefix.utf8
     guard topic.utf8.starts(with: prefix) else { return nil }
-    return String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)
+    return RoomName(String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self))
   }
 
   // MARK: Sending
@@ -147,7 +147,7 @@ extension RoomPresence {
     _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64
   ) {
     people.presence?.leave(room, person, by: connection, isBroken: isBroken, now: now)
-    exchange?.leave(topic(of: room), person, by: connection, isBroken: isBroken)
+    exchange?.leave(topic(of: room), person.text, by: connection, isBroken: isBroken)
   }
 
   private func takeFromExchange() {
@@ -161,16 +161,16 @@ extension RoomPresence {
       }
       for person in news.change.joined {
         let (isPresent, count) =
-          people.presence?.standing(of: person.id, in: room) ?? (true, 0)
+          people.presence?.standing(of: person.profile.personID, in: room) ?? (true, 0)
         guard isPresent || count < settings.limits.presentMax else { continue }
-        describe(person.id, in: room, as: person.description)
+        describe(person.profile.personID, in: room, as: person.description)
         people.presence?.enter(room, person.profile, by: place)
       }
       for id in news.change.left {
-        people.presence?.leave(room, id, by: place, isBroken: false, now: now)
+        people.presence?.leave(room, PersonID(id), by: place, isBroken: false, now: now)
       }
       for id in news.change.broken {
-        people.presence?.leave(room, id, by: place, isBroken: true, now: now)
+        people.presence?.leave(room, PersonID(id), by: place, isBroken: true, now: now)
       }
     }
     for (topic, message) in exchange?.takeOutgoing() ?? [] {
@@ -179,8 +179,8 @@ extension RoomPresence {
   }
 
   private func take(_ change: PeopleChange, by place: ConnectionID) {
-    for person in change.joined { online[person.id, default: []].insert(place) }
-    for id in change.left + change.broken {
+    for person in change.joined { online[person.profile.personID, default: []].insert(place) }
+    for id in (change.left + change.broken).map({ PersonID($0) }) {
       online[id]?.remove(place)
       if online[id]?.isEmpty ?? false { online[id] = nil }
     }

@@ -15,21 +15,21 @@ final class RoomPresence: Part {
   unowned var owner: (any RoomPresenceOwner)?
 
   /// The connections of each connected person.
-  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  var online: [PersonID: Set<ConnectionID>] = [:]
   /// Uptime in milliseconds at which connected people were last stored.
   private var stampedOnlineAt: Int64 = 0
   /// Apps' descriptions of people, by room and person, for clients of their protocols.
-  var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
+  var descriptions: [RoomName: [PersonID: JSONValue]] = [:]
   /// Exchanges people with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
   /// The connection ids that represent other nodes.
   var nodePlaces: ExactDictionary<ConnectionID> = [:]
   /// The connection ids that represent people who type at other nodes, by room and person.
-  var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
+  var typingElsewhere: [RoomName: [PersonID: ConnectionID]] = [:]
   /// Uptime in milliseconds at which blocks were last read.
   var blocksReadAt: Int64 = 0
   /// The number of each person's blocks that are not stored yet.
-  var blocksUnderWay: ExactDictionary<Int> = [:]
+  var blocksUnderWay: [PersonID: Int] = [:]
 
   init(
     _ board: Switchboard, _ people: PeopleHandlers, _ rooms: RoomTable, _ checks: RoomChecks,
@@ -61,7 +61,7 @@ final class RoomPresence: Part {
   func goOffline(_ connection: Connection) {
     let person = connection.person
     guard online[person]?.remove(connection.id) != nil else { return }
-    exchange?.leave(Self.nodesTopic, person, by: connection.id, isBroken: false)
+    exchange?.leave(Self.nodesTopic, person.text, by: connection.id, isBroken: false)
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
     // Without a user the person is the client, whose time no one requests later.
@@ -83,7 +83,7 @@ final class RoomPresence: Part {
     var shared: Frame?
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
-        !connection.person.isExactly(person),
+        connection.person != person,
         connection.verbs(on: .room(room)).isSuperset(of: verbs),
         !people.separates(connection.person, from: person)
       else { continue }
@@ -166,11 +166,10 @@ final class RoomPresence: Part {
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader, in: room)
     let others = (people.presence?.announced(in: room) ?? []).filter {
-      !$0.personID.isExactly(own.personID)
-        && !people.separates(reader.person, from: $0.personID)
+      $0.personID != own.personID && !people.separates(reader.person, from: $0.personID)
     }
     return (others + [own])
-      .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
+      .sorted { $0.personID < $1.personID }
   }
 
   func shareRoomProfile(of connection: Connection) {
@@ -249,7 +248,7 @@ final class RoomPresence: Part {
   ) -> PresenceChange? {
     let reader = connection.person
     let isBlocking = people.blocking?.concerns(reader) ?? false
-    let isOwn = { (person: PersonID) in person.isExactly(own) }
+    let isOwn = { (person: PersonID) in person == own }
     let hidesItself =
       !connection.dialect.traits.hearsOfItself
       && (change.joined.contains { isOwn($0.personID) } || change.left.contains(where: isOwn))
@@ -279,28 +278,30 @@ final class RoomPresence: Part {
 
   func handle(_ typing: ClientMessage.Typing, _ connection: Connection) throws(Unfit) {
     let handler = try checks.offered(people.typing)
-    try checks.check(.presence, "presence in", in: typing.room, connection)
+    let room = RoomName(typing.room)
+    try checks.check(.presence, "presence in", in: room, connection)
     try checks.giveSign(connection)
-    guard connection.rooms.contains(typing.room) else {
+    guard connection.rooms.contains(room) else {
       throw Unfit(.notJoined, "subscribe to the room before typing in it")
     }
     let change =
       typing.isTyping
       ? handler.begin(
-        typing.room, connection.person, on: connection.id, now: dependencies.clock.uptime)
-      : handler.end(typing.room, on: connection.id)
+        room, connection.person, on: connection.id, now: dependencies.clock.uptime)
+      : handler.end(room, on: connection.id)
     if let change {
       tell(change)
     } else if typing.isTyping {
       // Without this message the typing would expire at other nodes.
-      tellNodes(.typing(connection.person, isTyping: true), in: typing.room)
+      tellNodes(.typing(connection.person, isTyping: true), in: room)
     }
   }
 
   /// Notifies subscribers on this node that a person types, or has stopped.
   func show(_ change: TypingChange) {
     tell(
-      .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),
+      .typing(
+        .init(room: change.room.text, personID: change.person.text, isTyping: change.isTyping)),
       in: change.room, to: .presence, about: change.person)
   }
 }

@@ -2,13 +2,13 @@ import ParleyGatewayPorts
 
 /// The occupied rooms, by name.
 final class RoomTable {
-  private var rooms: ExactDictionary<Room> = [:]
+  private var rooms: [RoomName: Room] = [:]
 
   /// The number of rooms.
   var count: Int { rooms.count }
 
   /// The names of the rooms, unordered.
-  var names: [RoomName] { rooms.map(\.0) }
+  var names: [RoomName] { Array(rooms.keys) }
 
   subscript(name: RoomName) -> Room? {
     get { rooms[name] }

@@ -8,7 +8,7 @@ extension Rooms {
 
   /// Whether a room is a note's own. Observers are not notified of these rooms.
   private static func isOfNote(_ name: RoomName) -> Bool {
-    name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
+    name.text.utf8.starts(with: Identity.noteRoomPrefix.utf8)
   }
 
   /// Makes a connection an occupant of a room.
@@ -65,7 +65,7 @@ extension Rooms {
   /// Notifies a room's subscribers that a resource has changed. The room does not store the update.
   ///
   /// - Parameter sender: The publisher's name for itself; its app can ignore the update.
-  func publish(resource: String, in name: String, sender: String?) {
+  func publish(resource: String, in name: RoomName, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
     presence.tellNodes(.update(update), in: name)
     deliver(update, in: name)
@@ -124,7 +124,7 @@ extension Rooms {
   }
 
   func publishNoteList() {
-    publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
+    publish(resource: Identity.noteListRoom.text, in: Identity.noteListRoom, sender: nil)
   }
 
   /// Notifies subscribers of the note list that tags have changed.

@@ -8,12 +8,13 @@ extension Rooms {
     _ message: ClientMessage.Follow, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let membership = try checks.offered(people.membership)
-    try checks.checkName(of: message.room)
+    let room = RoomName(message.room)
+    try checks.checkName(of: room)
     // A person who has lost the right can still unsubscribe from notifications.
-    if message.isFollowing { try checks.checkRight(.read, "reading", in: message.room, connection) }
+    if message.isFollowing { try checks.checkRight(.read, "reading", in: room, connection) }
     try checks.giveSign(connection)
     membership.set(
-      connection.person, in: message.room, isMember: message.isFollowing, store: storage
+      connection.person, in: room, isMember: message.isFollowing, store: storage
     ) { [unowned self] error in
       if let error { return checks.sendUnavailable(error, ref: ref, to: connection) }
       send(
@@ -23,7 +24,7 @@ extension Rooms {
   }
 
   /// Notifies the room's followers who are offline.
-  func notify(_ publication: Publication, epoch: String, in room: RoomName) {
+  func notify(_ publication: Publication, epoch: Epoch, in room: RoomName) {
     guard let push = people.push else { return }
     notifications(of: publication, epoch: epoch, in: room) { [unowned self] outcome in
       switch outcome {
@@ -38,7 +39,7 @@ extension Rooms {
   /// Returns notifications for the room's followers who are offline. The owner has to take the
   /// actions afterwards.
   func notifications(
-    of publication: Publication, epoch: String, in room: RoomName,
+    of publication: Publication, epoch: Epoch, in room: RoomName,
     then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {
     guard let membership = people.membership else { return proceed(.success([])) }
@@ -56,7 +57,7 @@ extension Rooms {
   /// from the author by a block.
   private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
     guard let author = publication.personID else { return true }
-    return !author.isExactly(person)
+    return author != person
       && !(people.blocking?.separates(person, from: author) ?? false)
   }
 }

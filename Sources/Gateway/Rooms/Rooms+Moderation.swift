@@ -7,7 +7,8 @@ extension Rooms {
     _ message: ClientMessage.Flag, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let moderation = try checks.offered(people.moderation)
-    try checks.check(.read, "reading", in: message.room, connection)
+    let room = RoomName(message.room)
+    try checks.check(.read, "reading", in: room, connection)
     try checks.giveSign(connection)
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
@@ -16,7 +17,7 @@ extension Rooms {
     let flag = PublicationFlag(
       offset: message.offset, personID: connection.person,
       reason: reason.isEmpty ? nil : reason, time: dependencies.clock.now)
-    moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: storage) {
+    moderation.set(flag, in: room, isFlagged: message.isFlagged, store: storage) {
       [unowned self] reply in
       switch reply {
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
@@ -25,10 +26,10 @@ extension Rooms {
         checks.sendUnavailable(
           .unexpectedReply(reply.name, insteadOf: Void.self), ref: ref, to: connection)
       case .done:
-        let news = Self.news(of: flag, in: message.room, isFlagged: message.isFlagged)
+        let news = Self.news(of: flag, in: room, isFlagged: message.isFlagged)
         send(news, ref: ref, to: connection)
-        tellModerators(news, in: message.room, except: connection)
-        presence.tellNodes(.flag(flag, isFlagged: message.isFlagged), in: message.room)
+        tellModerators(news, in: room, except: connection)
+        presence.tellNodes(.flag(flag, isFlagged: message.isFlagged), in: room)
       }
     }
   }
@@ -39,7 +40,7 @@ extension Rooms {
   ) -> ServerMessage {
     .flag(
       .init(
-        room: room, offset: flag.offset, personID: flag.personID, isFlagged: isFlagged,
+        room: room.text, offset: flag.offset, personID: flag.personID.text, isFlagged: isFlagged,
         reason: isFlagged ? flag.reason : nil))
   }
 
@@ -59,8 +60,9 @@ extension Rooms {
     _ message: ClientMessage.Flags, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let moderation = try checks.offered(people.moderation)
-    try checks.check(.manage, "managing", in: message.room, connection)
-    moderation.list(message.room, limit: settings.limits.pageMax, store: storage) {
+    let room = RoomName(message.room)
+    try checks.check(.manage, "managing", in: room, connection)
+    moderation.list(room, limit: settings.limits.pageMax, store: storage) {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
       case .success(let flags):

@@ -10,10 +10,11 @@ extension Rooms {
   func handle(
     _ publish: ClientMessage.Publish, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try checks.check(.publish, "publishing in", in: publish.room, connection)
+    let room = RoomName(publish.room)
+    try checks.check(.publish, "publishing in", in: room, connection)
     self.publish(
       PublishRequest(
-        room: publish.room, data: publish.data, key: publish.key, senderID: publish.senderID,
+        room: room, data: publish.data, key: publish.key, senderID: publish.senderID,
         person: connection.person, pushes: publish.pushes),
       for: .native(connection.id, ref: ref))
   }
@@ -98,7 +99,7 @@ extension Rooms {
     switch result {
     case .published(let position, let isRepeated):
       send(
-        .published(.init(room: room, position: position, isRepeated: isRepeated)), ref: ref,
+        .published(.init(room: room.text, position: position, isRepeated: isRepeated)), ref: ref,
         to: connection)
     case .refused(let code, let message):
       sendError(code, message, ref: ref, to: connection)
@@ -128,7 +129,7 @@ extension Rooms {
   }
 
   /// Sends a committed publication to all subscribers of its room.
-  func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
+  func deliver(_ publication: Publication, epoch: Epoch, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
     tell(
       RoomNews(room: name, content: .publication(publication, epoch: epoch)),
@@ -140,7 +141,8 @@ extension Rooms {
   func handle(
     _ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try checks.check(.read, "reading", in: history.room, connection)
+    let room = RoomName(history.room)
+    try checks.check(.read, "reading", in: room, connection)
     guard
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
@@ -150,7 +152,7 @@ extension Rooms {
         "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)")
     }
     read(
-      history.room, range, limit: limit, visibleTo: connection.person,
+      room, range, limit: limit, visibleTo: connection.person,
       for: .native(connection.id, ref: ref))
   }
 
@@ -163,7 +165,8 @@ extension Rooms {
       send(
         .roomHistory(
           .init(
-            room: room, position: page.head, publications: page.publications, hasGap: page.hasGap,
+            room: room.text, position: page.head, publications: page.publications,
+            hasGap: page.hasGap,
             hasMore: page.hasMore)), ref: ref, to: connection)
     case .failure(let error): checks.sendUnavailable(error, ref: ref, to: connection)
     }

@@ -8,15 +8,16 @@ extension Rooms {
     _ message: ClientMessage.Receipt, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let receipts = try checks.offered(people.receipts)
-    try checks.check(.read, "reading", in: message.room, connection)
+    let room = RoomName(message.room)
+    try checks.check(.read, "reading", in: room, connection)
     try checks.giveSign(connection)
-    let place = PublicationPlace(room: message.room, offset: message.offset)
+    let place = PublicationPlace(room: room, offset: message.offset)
     let receipt = Receipt(personID: connection.person, stage: message.state)
     receipts.note(receipt, of: place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipt(let receipt, let author, let isChanged):
         send(Self.message(of: receipt, of: place), ref: ref, to: connection)
-        guard isChanged, let author, !author.isExactly(receipt.personID) else {
+        guard isChanged, let author, author != receipt.personID else {
           return
         }
         tell(receipt, of: place, to: author)
@@ -34,7 +35,8 @@ extension Rooms {
   private static func message(of receipt: Receipt, of place: PublicationPlace) -> ServerMessage {
     .receipt(
       .init(
-        room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage))
+        room: place.room.text, offset: place.offset, personID: receipt.personID.text,
+        state: receipt.stage))
   }
 
   /// Notifies a publication's author on this node that a person has received or read it.
@@ -50,20 +52,21 @@ extension Rooms {
     _ message: ClientMessage.Receipts, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let receipts = try checks.offered(people.receipts)
-    try checks.check(.read, "reading", in: message.room, connection)
-    let place = PublicationPlace(room: message.room, offset: message.offset)
+    let room = RoomName(message.room)
+    try checks.check(.read, "reading", in: room, connection)
+    let place = PublicationPlace(room: room, offset: message.offset)
     receipts.list(place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipts(let all, let author):
-        guard let author, author.isExactly(connection.person) else {
+        guard let author, author == connection.person else {
           sendError(
             .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
           return
         }
         let visible = all.filter { !people.separates(connection.person, from: $0.personID) }
         send(
-          .receipts(.init(room: place.room, offset: place.offset, receipts: visible)), ref: ref,
-          to: connection)
+          .receipts(.init(room: place.room.text, offset: place.offset, receipts: visible)),
+          ref: ref, to: connection)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): checks.sendUnavailable(error, ref: ref, to: connection)
       case .done, .receipt, .flags, .members, .blocks, .lastOnline:
@@ -84,7 +87,7 @@ extension Rooms {
   func handle(
     _ message: ClientMessage.LastOnline, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let room = message.room
+    let room = RoomName(message.room)
     let lastOnline = try checks.offered(people.lastOnline)
     try checks.check(.presence, "presence in", in: room, connection)
     try checks.giveSign(connection)
@@ -104,7 +107,7 @@ extension Rooms {
           to: connection)
         return
       }
-      let known = message.people.filter {
+      let known = message.people.map { PersonID($0) }.filter {
         members.contains($0) && !people.separates(connection.person, from: $0)
       }
       lastOnline.times(of: known, store: storage) { [unowned self] outcome in
@@ -113,10 +116,10 @@ extension Rooms {
           send(
             .lastOnline(
               .init(
-                room: room,
+                room: room.text,
                 people: zip(known, times).map { person, time in
                   ServerMessage.LastOnline.Item(
-                    personID: person, isOnline: presence.isOnline(person), time: time)
+                    personID: person.text, isOnline: presence.isOnline(person), time: time)
                 })), ref: ref, to: connection)
         case .failure(let error): checks.sendUnavailable(error, ref: ref, to: connection)
         }
@@ -126,9 +129,9 @@ extension Rooms {
 
   /// Returns all members of a room: its followers and its current subscribers.
   private func membersOf(
-    _ room: RoomName, then proceed: @escaping (Result<ExactSet, StoreError>) -> Void
+    _ room: RoomName, then proceed: @escaping (Result<Set<PersonID>, StoreError>) -> Void
   ) {
-    var members: ExactSet = []
+    var members: Set<PersonID> = []
     for id in rooms[room]?.members ?? [] {
       if let connection = connections[id] { members.insert(connection.person) }
     }

@@ -90,7 +90,7 @@ extension Rooms {
     rooms[name]?.cursor = nil
     if isLost {
       store(
-        .room(.renewEpoch(name, from: cursor.position.epoch, to: dependencies.names.next())),
+        .room(.renewEpoch(name, from: cursor.position.epoch, to: Epoch(dependencies.names.next()))),
         under: .housekeeping, then: .roomPlace(name))
       rooms[name]?.isFindingPlace = true
     }
@@ -105,7 +105,7 @@ extension Rooms {
   // MARK: Publications
 
   /// Handles a committed publication of this node: delivers it, or reads earlier ones first.
-  func arrived(_ publication: Publication, epoch: String, in name: RoomName) {
+  func arrived(_ publication: Publication, epoch: Epoch, in name: RoomName) {
     presence.tellNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
@@ -192,8 +192,8 @@ extension Rooms {
     guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
     let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
-      self.names.map { ExactName($0) }
-    }.map(\.text)
+      self.names
+    }
     guard !names.isEmpty else { return }
     store(.room(.heads(names)), under: .housekeeping, then: .roomHeads(names))
   }
@@ -201,7 +201,7 @@ extension Rooms {
   /// Whether other nodes' publications have yet to be read after failures of the store.
   var isBehind: Bool {
     guard settings.sharesStore else { return false }
-    return lookedAt.isBehind(after: board.storeFailures) { rooms[$0.text]?.cursor?.position.offset }
+    return lookedAt.isBehind(after: board.storeFailures) { rooms[$0]?.cursor?.position.offset }
   }
 
   /// Compares the heads that were read with the rooms' positions.
@@ -221,7 +221,7 @@ extension Rooms {
       } else if head.position.offset < offset {
         restart(name, isLost: true)
       } else if head.position.offset > offset {
-        lookedAt.lacks(ExactName(name), upTo: head.position.offset)
+        lookedAt.lacks(name, upTo: head.position.offset)
         hear(of: head.position.offset, in: name)
       } else if let time = cursor.time, time != head.time {
         restart(name, isLost: true)

@@ -16,7 +16,7 @@ extension Rooms {
   func handle(
     _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let name = subscribe.room
+    let name = RoomName(subscribe.room)
     try checks.checkName(of: name)
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
@@ -49,12 +49,12 @@ extension Rooms {
   /// Handles the store's reply with the publications after a subscriber's position.
   func recovered(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     if case .success(let recovery) = outcome, let position = work.position,
-      position.epoch.isExactly(recovery.head.epoch),
+      position.epoch == recovery.head.epoch,
       position.offset > recovery.head.offset
     {
       dependencies.log.write(.warning, "a subscriber knows more than the store", [])
       store(
-        .room(.renewEpoch(work.room, from: position.epoch, to: dependencies.names.next())),
+        .room(.renewEpoch(work.room, from: position.epoch, to: Epoch(dependencies.names.next()))),
         under: .token, then: .repeatedRecovery(work))
     } else {
       finish(work, outcome)
@@ -110,8 +110,8 @@ extension Rooms {
           room: subscribe.room, position: recovery.head,
           isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
           publications: missed,
-          present: subscribe.isPresent ? presence.present(in: subscribe.room, to: connection) : nil)
-      ),
+          present: subscribe.isPresent
+            ? presence.present(in: RoomName(subscribe.room), to: connection) : nil)),
       ref: ref, to: connection)
   }
 }

@@ -23,7 +23,7 @@ final class Rooms: Part, RoomPresenceOwner {
   /// Publications that wait for the store.
   var publishing: Int = 0
   /// The rotation in which rooms' heads are read.
-  var lookedAt = NameRotation<ExactName>()
+  var lookedAt = NameRotation<RoomName>()
   /// The number of the next attempt to subscribe, and of the next read.
   var nextAttempt: UInt64 = 1
 
@@ -80,7 +80,7 @@ protocol RoomsOwner: AnyObject {
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest
   /// Sends a publication to the room's members that are sessions.
-  func deliverToSessions(_ publication: Publication, epoch: String, in room: RoomName)
+  func deliverToSessions(_ publication: Publication, epoch: Epoch, in room: RoomName)
   /// Notifies the room's members that are sessions that a resource has changed.
   func deliverToSessions(_ update: ResourceUpdate, in room: RoomName)
 }

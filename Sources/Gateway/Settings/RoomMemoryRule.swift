@@ -17,6 +17,6 @@ public struct RoomMemoryRule: Sendable, Equatable {
 extension GatewaySettings {
   /// Returns a room's history limits, from the first rule that matches it, or the default.
   func memory(of room: RoomName) -> RoomMemory {
-    roomMemories.first { $0.pattern.matches(room) }?.memory ?? roomMemory
+    roomMemories.first { $0.pattern.matches(room.text) }?.memory ?? roomMemory
   }
 }

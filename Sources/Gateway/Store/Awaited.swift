@@ -8,7 +8,7 @@ enum Awaited {
   case commit(DocumentID)
   /// Confirmation that a document's failed commit will not appear later.
   case wiping(DocumentID)
-  case renewal(DocumentID, epoch: String)
+  case renewal(DocumentID, epoch: Epoch)
   /// A read of the entries that other nodes have appended to a document's log.
   case news(DocumentID)
   /// Sessions that start before a read of other nodes' entries.

@@ -46,7 +46,7 @@ enum PageRead {
 /// A page that is being read from the store.
 struct HistoryPageReading {
   let id: DocumentID
-  let epoch: String
+  let epoch: Epoch
   let connection: ConnectionID
   let messageID: String
   let page: HistoryPageRequest

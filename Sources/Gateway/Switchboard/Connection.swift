@@ -49,15 +49,15 @@ final class Connection {
   var pageReads: [DocumentID: PageRead] = [:]
   /// Documents of which the client has read pages without following them.
   var surveyed: Set<DocumentID> = []
-  var rooms: ExactSet = []
+  var rooms: Set<RoomName> = []
   /// The numbers of attempts to subscribe to rooms that wait for the store, by room.
-  var attempts: ExactDictionary<UInt64> = [:]
+  var attempts: [RoomName: UInt64] = [:]
 
   /// Rooms in which the connection's person is present, with the person's id there. A silent
   /// connection retains them.
-  var present: ExactDictionary<PersonID> = [:]
+  var present: [RoomName: PersonID] = [:]
   /// Profiles that an app assigns to the person in rooms, instead of the connection's own.
-  var profiles: ExactDictionary<PersonProfile> = [:]
+  var profiles: [RoomName: PersonProfile] = [:]
   /// The arrival time of the last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
   /// Whether the connection has been silent for so long that its person is shown as gone.
@@ -80,11 +80,15 @@ final class Connection {
   }
 
   /// The id shown to others: the token's user, or the client if the token names no single user.
-  var person: PersonID { user ?? client }
+  var person: PersonID { user ?? PersonID(client) }
 
   /// The token's user; `nil` if the token names no single user.
   var user: PersonID? {
-    if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { nil }
+    if let identity, !identity.isGuest, !identity.user.isEmpty {
+      PersonID(identity.user)
+    } else {
+      nil
+    }
   }
 
   /// Returns the rights of the connection's token and of additional tokens.
@@ -99,8 +103,8 @@ final class Connection {
   /// Returns the right to read a note's own room, while the connection follows the note.
   private func verbsAsFollower(on subject: Subject) -> Verbs {
     let prefix = Identity.noteRoomPrefix.utf8
-    guard case .room(let name) = subject, name.utf8.starts(with: prefix),
-      let note = String(name.utf8.dropFirst(prefix.count))
+    guard case .room(let name) = subject, name.text.utf8.starts(with: prefix),
+      let note = String(name.text.utf8.dropFirst(prefix.count))
     else { return [] }
     return subscriptions[DocumentID(note)]?.verbs.intersection(.read) ?? []
   }

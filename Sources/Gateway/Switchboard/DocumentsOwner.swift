@@ -10,7 +10,7 @@ protocol DocumentsOwner: AnyObject {
   /// Handles a connection that may no longer read a note after a move.
   func lostReading(_ connection: Connection)
   /// Lets the store name a revision of a document whose epoch is now known.
-  func save(_ naming: VersionNaming, epoch: String, of id: DocumentID)
+  func save(_ naming: VersionNaming, epoch: Epoch, of id: DocumentID)
 }
 
 /// The stored answers to edits over HTTP.

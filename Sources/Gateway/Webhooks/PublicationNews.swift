@@ -6,12 +6,12 @@ public struct PublicationNews: Sendable, Equatable {
   /// The room of the publication.
   public var room: RoomName
   /// Identifies the history that the offset counts.
-  public var epoch: String
+  public var epoch: Epoch
   /// The publication.
   public var publication: Publication
 
   /// Creates the form of a publication.
-  public init(room: RoomName, epoch: String, publication: Publication) {
+  public init(room: RoomName, epoch: Epoch, publication: Publication) {
     self.room = room
     self.epoch = epoch
     self.publication = publication
@@ -24,9 +24,10 @@ public struct PublicationNews: Sendable, Equatable {
       let time = fields["time"]?.integer, let data = fields["data"]
     else { return nil }
     self.init(
-      room: room, epoch: epoch,
+      room: RoomName(room), epoch: Epoch(epoch),
       publication: Publication(
-        offset: offset, time: Timestamp(time), personID: fields["personId"]?.string,
+        offset: offset, time: Timestamp(time),
+        personID: (fields["personId"]?.string).map { PersonID($0) },
         senderID: fields["senderId"]?.string, data: data))
   }
 
@@ -35,12 +36,13 @@ public struct PublicationNews: Sendable, Equatable {
     var data: [UInt8] = []
     JSONWriter.object(&data, write)
     return OutboxDraft(
-      target: .followers, type: "publication", subject: room, time: publication.time, data: data)
+      target: .followers, type: "publication", subject: room.text, time: publication.time,
+      data: data)
   }
 
   func write(_ object: inout JSONWriter.Object, _ data: inout [UInt8]) {
     object.field("room", room, &data)
-    object.field("epoch", epoch, &data)
+    object.field("epoch", epoch.text, &data)
     object.field("offset", publication.offset, &data)
     object.field("time", Int(publication.time), &data)
     object.field("personId", publication.personID, &data)

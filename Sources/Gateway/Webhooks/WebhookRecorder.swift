@@ -97,7 +97,7 @@ public struct WebhookRecorder: OutboxRecorder {
   }
 
   private func changed(
-    _ id: DocumentID, epoch: String, _ entry: LogEntry?
+    _ id: DocumentID, epoch: Epoch, _ entry: LogEntry?
   ) -> [OutboxDraft] {
     guard let entry else { return [] }
     return news(.noteChanged, about: id.text, at: entry.time, hold: changeMilliseconds) {
@@ -105,7 +105,7 @@ public struct WebhookRecorder: OutboxRecorder {
       object.key("note", &data)
       JSONWriter.object(&data) { object, data in
         object.field("id", id.text, &data)
-        object.field("epoch", epoch, &data)
+        object.field("epoch", epoch.text, &data)
         object.field("revision", entry.revision, &data)
       }
     }
@@ -140,7 +140,7 @@ public struct WebhookRecorder: OutboxRecorder {
     publication.offset = position.offset
     publication.time = time
     let news = PublicationNews(room: room, epoch: position.epoch, publication: publication)
-    var drafts = self.news(.roomPublished, about: room, at: time) { news.write(&$0, &$1) }
+    var drafts = self.news(.roomPublished, about: room.text, at: time) { news.write(&$0, &$1) }
     if pushes, draft.pushes { drafts.append(news.draftForFollowers) }
     return drafts
   }
@@ -149,7 +149,7 @@ public struct WebhookRecorder: OutboxRecorder {
     _ flag: PublicationFlag, in room: RoomName, _ reply: StoreReply
   ) -> [OutboxDraft] {
     guard case .people(.done) = reply else { return [] }
-    return news(.publicationFlagged, about: room, at: flag.time) { object, data in
+    return news(.publicationFlagged, about: room.text, at: flag.time) { object, data in
       object.field("room", room, &data)
       object.field("offset", flag.offset, &data)
       object.field("personId", flag.personID, &data)
@@ -161,7 +161,7 @@ public struct WebhookRecorder: OutboxRecorder {
     _ place: PublicationPlace, _ person: PersonID, _ reply: StoreReply
   ) -> [OutboxDraft] {
     guard case .people(.done) = reply else { return [] }
-    return news(.publicationUnflagged, about: place.room, at: clock.now) { object, data in
+    return news(.publicationUnflagged, about: place.room.text, at: clock.now) { object, data in
       object.field("room", place.room, &data)
       object.field("offset", place.offset, &data)
       object.field("personId", person, &data)
@@ -180,10 +180,10 @@ public struct WebhookRecorder: OutboxRecorder {
     of room: RoomName, isOccupied: Bool, at time: Timestamp
   ) -> [OutboxDraft] {
     let event = isOccupied ? WebhookEvent.roomOccupied : .roomVacated
-    var drafts = news(event, about: room, at: time) { $0.field("room", room, &$1) }
+    var drafts = news(event, about: room.text, at: time) { $0.field("room", room, &$1) }
     if followsRooms {
       let action = isOccupied ? "occupied" : "vacated"
-      var draft = event.draft(about: room, at: time) { object, data in
+      var draft = event.draft(about: room.text, at: time) { object, data in
         object.field("action", action, &data)
         object.field("room", room, &data)
       }
@@ -196,14 +196,14 @@ public struct WebhookRecorder: OutboxRecorder {
   /// Returns the events that people have entered or left a room.
   public func presence(_ change: PresenceChange, at time: Timestamp) -> [OutboxDraft] {
     let joined = change.joined.flatMap { person in
-      news(.personJoined, about: change.room, at: time) { object, data in
+      news(.personJoined, about: change.room.text, at: time) { object, data in
         object.field("room", change.room, &data)
         object.field("personId", person.personID, &data)
         object.field("name", person.name, &data)
       }
     }
     let left = change.left.flatMap { person in
-      news(.personLeft, about: change.room, at: time) { object, data in
+      news(.personLeft, about: change.room.text, at: time) { object, data in
         object.field("room", change.room, &data)
         object.field("personId", person, &data)
       }
@@ -214,7 +214,7 @@ public struct WebhookRecorder: OutboxRecorder {
   /// Returns the push notification for an offline person.
   public func push(_ notification: PushNotification) -> OutboxDraft {
     OutboxDraft(
-      target: .push, type: "push", subject: notification.room,
+      target: .push, type: "push", subject: notification.room.text,
       time: notification.publication.time, data: notification.json)
   }
 }

@@ -176,7 +176,7 @@ extension DocumentStoreConformance {
         try expect(rig.comment(id, .add(made, countMax: 99)), .kept(made), "seed \(seed)")
       }
       if step % 11 == 10 {
-        let next = "epoch-\(step)"
+        let next: Epoch = "epoch-\(step)"
         try rig.done(.renewEpoch(id: id, from: epoch, to: next))
         epoch = next
         try rig.compact(id, through: revision - 2)

@@ -148,7 +148,7 @@ public enum DocumentStoreConformance {
     ConformanceCheck("only what follows the head is appended") { rig in
       try rig.create("n")
       try rig.append("n", entry(1, op("ab")))
-      let wrong: [(String, [LogEntry])] = [
+      let wrong: [(Epoch, [LogEntry])] = [
         (StoreRig.epoch, [entry(0, op(2))]),
         (StoreRig.epoch, [entry(3, op(2))]),
         ("another", [entry(1, op("ab"))]),
@@ -225,7 +225,7 @@ public enum DocumentStoreConformance {
       try rig.create("n")
       try rig.append("n", entry(1, op("a")))
       for (epoch, revision, text) in [
-        ("another", 1, "a"), (StoreRig.epoch, 2, "a"), (StoreRig.epoch, 1, "ab"),
+        (Epoch("another"), 1, "a"), (StoreRig.epoch, 2, "a"), (StoreRig.epoch, 1, "ab"),
       ] {
         let error = try rig.error(
           .snapshot(id: "n", epoch: epoch, revision: revision, text: text))
@@ -282,8 +282,9 @@ public enum DocumentStoreConformance {
             PublicationDraft(key: nil, time: 1, personID: nil, data: JSONValue(trusted: [0x31])),
             memory: .standard, keyAge: 1_000))
       }
-      _ = try rig.perform(publish(one.text), publish(other.text))
-      for room in [one.text, other.text] {
+      let rooms = [RoomName(one.text), RoomName(other.text)]
+      _ = try rig.perform(publish(rooms[0]), publish(rooms[1]))
+      for room in rooms {
         try expect(rig.page(room, .newest).publications.map(\.offset), [1], "a room's publications")
       }
     },

@@ -106,8 +106,8 @@ package enum GroupConformance {
         "into an open group")
     },
     ConformanceCheck("a person's groups are read in pages") { rig in
-      for room in ["b", "a", "c"] {
-        _ = try rig.group(.put(room, named(room), by: room == "b" ? ben : ann, time: 1))
+      for room in ["b", "a", "c"] as [RoomName] {
+        _ = try rig.group(.put(room, named(room.text), by: room == "b" ? ben : ann, time: 1))
       }
       _ = try rig.group(join("ann", nil, "b", by: ben))
       func rooms(after room: RoomName?) throws -> [RoomName] {

@@ -4,7 +4,7 @@ import ParleyJSON
 
 /// A store under test, with convenience functions for requests.
 final class StoreRig: ReplyReader {
-  static let epoch = "first-epoch"
+  static let epoch: Epoch = "first-epoch"
 
   private let open: () throws -> any DocumentStore
   private(set) var store: (any DocumentStore)?
@@ -167,7 +167,7 @@ final class StoreRig: ReplyReader {
 
   /// Returns the request to name a revision.
   static func saving(
-    _ version: NamedVersion, in id: DocumentID, epoch: String = epoch
+    _ version: NamedVersion, in id: DocumentID, epoch: Epoch = epoch
   ) -> StoreRequest {
     .saveVersion(id: id, epoch: epoch, version: version)
   }

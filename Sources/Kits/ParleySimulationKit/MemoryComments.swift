@@ -3,14 +3,14 @@ import OTCore
 
 /// The comments of a note in memory: copies of its log and comments. The caller stores changes.
 final class MemoryComments: CommentLedger {
-  let epoch: String
+  let epoch: Epoch
   let base: Int
   let folder: FolderPath
   private let entries: [LogEntry]
   private(set) var kept: [CommentID: Comment]
 
   init(
-    _ kept: [CommentID: Comment], epoch: String, base: Int, in folder: FolderPath,
+    _ kept: [CommentID: Comment], epoch: Epoch, base: Int, in folder: FolderPath,
     entries: [LogEntry]
   ) {
     self.kept = kept

@@ -6,15 +6,15 @@ extension MemoryRooms {
   /// A group and its members.
   struct Group: Sendable {
     var group: ChatGroup
-    var members: [ExactName: GroupMember] = [:]
+    var members: [PersonID: GroupMember] = [:]
   }
 
   /// The groups, reactions and read marks.
   struct Groups: Sendable {
-    var groups: [ExactName: Group] = [:]
-    var likes: [ExactName: [Int: [ExactName: PublicationLike]]] = [:]
+    var groups: [RoomName: Group] = [:]
+    var likes: [RoomName: [Int: [PersonID: PublicationLike]]] = [:]
     /// The offset through which each person has read, by room.
-    var marks: [ExactName: [ExactName: (room: RoomName, offset: Int)]] = [:]
+    var marks: [PersonID: [RoomName: (room: RoomName, offset: Int)]] = [:]
   }
 
   mutating func reply(to request: GroupRequest) -> GroupReply {
@@ -22,49 +22,49 @@ extension MemoryRooms {
     case .put(let room, let changes, let actor, let time):
       return put(room, changes, by: actor, time)
     case .delete(let room, let actor):
-      guard let found = groups.groups[ExactName(room)] else { return .unknownGroup }
+      guard let found = groups.groups[room] else { return .unknownGroup }
       guard actor.manages || isSame(actor.person, found.group.creator) else {
         return .notAllowed
       }
       for person in found.members.keys {
-        people.members[ExactName(room)]?.remove(person)
+        people.members[room]?.remove(person)
       }
-      for person in groups.marks.keys { groups.marks[person]?[ExactName(room)] = nil }
-      groups.groups[ExactName(room)] = nil
+      for person in groups.marks.keys { groups.marks[person]?[room] = nil }
+      groups.groups[room] = nil
       return .deleted
     case .group(let room):
-      guard let found = groups.groups[ExactName(room)] else { return .unknownGroup }
+      guard let found = groups.groups[room] else { return .unknownGroup }
       return .group(found.group, former: found.group.facts, by: "")
     case .groups(let person, let after, let limit):
-      let found = groups.groups.values.filter { $0.members[ExactName(person)] != nil }
-        .map(\.group).sorted { $0.room.utf8.lexicographicallyPrecedes($1.room.utf8) }
-        .filter { (after ?? "").utf8.lexicographicallyPrecedes($0.room.utf8) }
+      let found = groups.groups.values.filter { $0.members[person] != nil }
+        .map(\.group).sorted { $0.room < $1.room }
+        .filter { after ?? "" < $0.room }
       return .groups(Array(found.prefix(limit)), hasMore: found.count > limit)
     case .putMember(let room, let person, let nickname, let actor, let time, let membersMax):
       return put(person, nickname, in: room, by: actor, time, membersMax)
     case .removeMember(let room, let person, let actor): return remove(person, room, by: actor)
     case .members(let room, let after, let limit):
-      guard let found = groups.groups[ExactName(room)] else { return .unknownGroup }
+      guard let found = groups.groups[room] else { return .unknownGroup }
       let members = found.members.values
-        .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
-        .filter { (after ?? "").utf8.lexicographicallyPrecedes($0.personID.utf8) }
+        .sorted { $0.personID < $1.personID }
+        .filter { after ?? "" < $0.personID }
       return .members(Array(members.prefix(limit)), hasMore: members.count > limit)
     case .like(let place, let person, let reaction, let likesMax):
       return like(place, person, reaction, likesMax)
     case .likes(let room, let since, let limit): return likes(room, since, limit)
     case .read(let room, let person, let offset, let marksMax):
       let head = publications(of: room).count
-      let known = groups.marks[ExactName(person)]?[ExactName(room)]
-      guard known != nil || groups.marks[ExactName(person)]?.count ?? 0 < marksMax else {
+      let known = groups.marks[person]?[room]
+      guard known != nil || groups.marks[person]?.count ?? 0 < marksMax else {
         return .tooMany
       }
       let through = max(known?.offset ?? 0, min(max(offset, 0), head))
-      groups.marks[ExactName(person), default: [:]][ExactName(room)] = (room, through)
+      groups.marks[person, default: [:]][room] = (room, through)
       return .badge(RoomBadge(room: room, readThrough: through, unread: head - through))
     case .badges(let person, let after, let limit):
-      let marks = (groups.marks[ExactName(person)] ?? [:]).values
-        .sorted { $0.room.utf8.lexicographicallyPrecedes($1.room.utf8) }
-        .filter { (after ?? "").utf8.lexicographicallyPrecedes($0.room.utf8) }
+      let marks = (groups.marks[person] ?? [:]).values
+        .sorted { $0.room < $1.room }
+        .filter { after ?? "" < $0.room }
       let badges = marks.prefix(limit).map { mark in
         RoomBadge(
           room: mark.room, readThrough: mark.offset,
@@ -76,40 +76,40 @@ extension MemoryRooms {
 
   private func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
     guard let one, let other else { return false }
-    return one.isExactly(other)
+    return one == other
   }
 
   private func own(_ actor: ChangeActor, _ found: Group) -> GroupMember? {
-    actor.person.flatMap { found.members[ExactName($0)] }
+    actor.person.flatMap { found.members[$0] }
   }
 
   private mutating func put(
     _ room: RoomName, _ changes: GroupChanges, by actor: ChangeActor, _ time: Timestamp
   ) -> GroupReply {
-    if var found = groups.groups[ExactName(room)] {
+    if var found = groups.groups[room] {
       let own = own(actor, found)
       guard own != nil || actor.manages else { return .notAllowed }
       let former = found.group.facts
       found.group.facts = changes.applied(to: former) ?? former
       if found.group.facts != former { found.group.updatedAt = time }
-      groups.groups[ExactName(room)] = found
+      groups.groups[room] = found
       return .group(found.group, former: former, by: own?.nickname ?? actor.name)
     }
     guard let facts = changes.applied(to: nil) else { return .unknownGroup }
     guard actor.person != nil || actor.manages else { return .notAllowed }
-    groups.groups[ExactName(room)] = Group(
+    groups.groups[room] = Group(
       group: ChatGroup(
         room: room, facts: facts, creator: actor.person, createdAt: time, updatedAt: time,
         memberCount: 0))
     if let person = actor.person {
       add(GroupMember(personID: person, nickname: actor.name, joinedAt: time), to: room)
     }
-    guard let made = groups.groups[ExactName(room)]?.group else { return .unknownGroup }
+    guard let made = groups.groups[room]?.group else { return .unknownGroup }
     return .group(made, former: nil, by: actor.name)
   }
 
   private mutating func add(_ member: GroupMember, to room: RoomName) {
-    let (name, person) = (ExactName(room), ExactName(member.personID))
+    let (name, person) = (room, member.personID)
     groups.groups[name]?.members[person] = member
     groups.groups[name]?.group.memberCount += 1
     people.members[name, default: []].insert(person)
@@ -122,11 +122,11 @@ extension MemoryRooms {
     _ person: PersonID, _ nickname: String?, in room: RoomName, by actor: ChangeActor,
     _ time: Timestamp, _ membersMax: Int
   ) -> GroupReply {
-    guard let found = groups.groups[ExactName(room)] else { return .unknownGroup }
+    guard let found = groups.groups[room] else { return .unknownGroup }
     let own = own(actor, found)
     let isOwn = isSame(actor.person, person)
     let by = own?.nickname ?? actor.name
-    if var member = found.members[ExactName(person)] {
+    if var member = found.members[person] {
       guard own != nil || actor.manages else { return .notAllowed }
       let former = member.nickname
       guard let nickname, nickname != former else {
@@ -136,7 +136,7 @@ extension MemoryRooms {
         return .notAllowed
       }
       member.nickname = nickname
-      groups.groups[ExactName(room)]?.members[ExactName(person)] = member
+      groups.groups[room]?.members[person] = member
       return .member(member, former: former, by: by)
     }
     guard own != nil || actor.manages || isOwn && found.group.facts.isOpen else {
@@ -144,7 +144,7 @@ extension MemoryRooms {
     }
     guard found.members.count < membersMax else { return .tooMany }
     let member = GroupMember(
-      personID: person, nickname: nickname ?? (isOwn ? actor.name : person), joinedAt: time)
+      personID: person, nickname: nickname ?? (isOwn ? actor.name : person.text), joinedAt: time)
     add(member, to: room)
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
@@ -152,25 +152,25 @@ extension MemoryRooms {
   private mutating func remove(
     _ person: PersonID, _ room: RoomName, by actor: ChangeActor
   ) -> GroupReply {
-    let name = ExactName(room)
+    let name = room
     guard let found = groups.groups[name] else { return .unknownGroup }
     guard
       actor.manages || isSame(actor.person, person) || isSame(actor.person, found.group.creator)
     else { return .notAllowed }
     let by = own(actor, found)?.nickname ?? actor.name
-    guard let member = groups.groups[name]?.members.removeValue(forKey: ExactName(person)) else {
+    guard let member = groups.groups[name]?.members.removeValue(forKey: person) else {
       return .removed(nil, by: by)
     }
     groups.groups[name]?.group.memberCount -= 1
-    people.members[name]?.remove(ExactName(person))
-    groups.marks[ExactName(person)]?[name] = nil
+    people.members[name]?.remove(person)
+    groups.marks[person]?[name] = nil
     return .removed(member, by: by)
   }
 
   private mutating func like(
     _ place: PublicationPlace, _ person: PersonID, _ reaction: String?, _ likesMax: Int
   ) -> GroupReply {
-    let (room, who) = (ExactName(place.room), ExactName(person))
+    let (room, who) = (place.room, person)
     guard let reaction else {
       let former = groups.likes[room]?[place.offset]?.removeValue(forKey: who)
       return publications(of: place.room).isEmpty && former == nil
@@ -188,11 +188,11 @@ extension MemoryRooms {
   }
 
   private func likes(_ room: RoomName, _ since: Int, _ limit: Int) -> GroupReply {
-    let offsets = (groups.likes[ExactName(room)] ?? [:]).keys.filter { $0 > since }.sorted()
+    let offsets = (groups.likes[room] ?? [:]).keys.filter { $0 > since }.sorted()
     var found: [PublicationLike] = []
     for offset in offsets {
-      let some = (groups.likes[ExactName(room)]?[offset] ?? [:]).values
-        .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
+      let some = (groups.likes[room]?[offset] ?? [:]).values
+        .sorted { $0.personID < $1.personID }
       if found.count + some.count > limit {
         return .likes(found.isEmpty ? some : found, hasMore: true)
       }
@@ -203,7 +203,7 @@ extension MemoryRooms {
 
   /// Marks publications as read by a person who has read or published one.
   mutating func noteRead(_ room: RoomName, by person: PersonID, through offset: Int) {
-    let (name, who) = (ExactName(room), ExactName(person))
+    let (name, who) = (room, person)
     guard let known = groups.marks[who]?[name], known.offset < offset else { return }
     groups.marks[who]?[name] = (room, offset)
   }

@@ -18,9 +18,9 @@ extension MemoryRooms {
       return .receipt(receipt, author: author, isChanged: true)
     case .receipts(let place):
       guard let author = author(of: place) else { return .unknownPublication }
-      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person.text) }
-        .map { Receipt(personID: $0.key.person.text, stage: $0.value) }
-        .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
+      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person) }
+        .map { Receipt(personID: $0.key.person, stage: $0.value) }
+        .sorted { $0.personID < $1.personID }
       return .receipts(receipts, author: author)
     case .flag(let room, let flag):
       let place = PublicationPlace(room: room, offset: flag.offset)
@@ -31,39 +31,36 @@ extension MemoryRooms {
       people.flags[Mark(place, person)] = nil
       return .done
     case .flags(let room, let limit):
-      let flags = people.flags.filter { $0.key.room == ExactName(room) }.values.sorted {
+      let flags = people.flags.filter { $0.key.room == room }.values.sorted {
         $0.offset == $1.offset
-          ? $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) : $0.offset > $1.offset
+          ? $0.personID < $1.personID : $0.offset > $1.offset
       }
       return .flags(Array(flags.prefix(limit)))
     case .member(let room, let person, let isMember):
       if isMember {
-        people.members[ExactName(room), default: []].insert(ExactName(person))
+        people.members[room, default: []].insert(person)
       } else {
-        people.members[ExactName(room)]?.remove(ExactName(person))
+        people.members[room]?.remove(person)
       }
       return .done
     case .members(let room):
       return .members(
-        (people.members[ExactName(room)] ?? []).map(\.text).sorted {
-          $0.utf8.lexicographicallyPrecedes($1.utf8)
-        })
+        (people.members[room] ?? []).sorted())
     case .block(let block, let isBlocked):
-      let names = [ExactName(block.person), ExactName(block.blocked)]
+      let names = [block.person, block.blocked]
       if isBlocked { people.blocks.insert(names) } else { people.blocks.remove(names) }
       return .done
     case .blocks:
       return .blocks(
-        people.blocks.map { PersonBlock(person: $0[0].text, blocked: $0[1].text) }.sorted {
+        people.blocks.map { PersonBlock(person: $0[0], blocked: $0[1]) }.sorted {
           ($0.person, $0.blocked) < ($1.person, $1.blocked)
         })
     case .online(let seen, let time):
       for person in seen {
-        let name = ExactName(person)
-        people.lastOnline[name] = TimeOrder.following(people.lastOnline[name] ?? time, time)
+        people.lastOnline[person] = TimeOrder.following(people.lastOnline[person] ?? time, time)
       }
       return .done
-    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[ExactName($0)] })
+    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[$0] })
     }
   }
 
@@ -77,22 +74,22 @@ extension MemoryRooms {
   struct People: Sendable {
     var receipts: [Mark: ReceiptStage] = [:]
     var flags: [Mark: PublicationFlag] = [:]
-    var members: [ExactName: Set<ExactName>] = [:]
+    var members: [RoomName: Set<PersonID>] = [:]
     /// Pairs of a person who blocks and a blocked person.
-    var blocks: Set<[ExactName]> = []
-    var lastOnline: [ExactName: Timestamp] = [:]
+    var blocks: Set<[PersonID]> = []
+    var lastOnline: [PersonID: Timestamp] = [:]
   }
 
   /// A publication and a person, as a key.
   struct Mark: Hashable, Sendable {
-    let room: ExactName
+    let room: RoomName
     let offset: Int
-    let person: ExactName
+    let person: PersonID
 
     init(_ place: PublicationPlace, _ person: PersonID) {
-      room = ExactName(place.room)
+      room = place.room
       offset = place.offset
-      self.person = ExactName(person)
+      self.person = person
     }
   }
 }

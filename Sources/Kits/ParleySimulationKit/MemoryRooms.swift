@@ -10,16 +10,16 @@ package struct MemoryRooms: Sendable {
     var keys: [ExactName: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
   }
 
-  private var rooms: [ExactName: Room] = [:]
-  private let firstEpoch: String
+  private var rooms: [RoomName: Room] = [:]
+  private let firstEpoch: Epoch
   var people = People()
   var groups = Groups()
 
-  package init(firstEpoch: String) { self.firstEpoch = firstEpoch }
+  package init(firstEpoch: Epoch) { self.firstEpoch = firstEpoch }
 
   /// Returns every publication of a room, including those that have expired.
   package func publications(of name: RoomName) -> [Publication] {
-    rooms[ExactName(name)]?.publications ?? []
+    rooms[name]?.publications ?? []
   }
 
   mutating func reply(to request: RoomRequest) -> RoomReply {
@@ -35,7 +35,7 @@ package struct MemoryRooms: Sendable {
     case .renewEpoch(let name, let from, let to):
       var room = room(name)
       if room.position.epoch == from { room.position.epoch = to }
-      rooms[ExactName(name)] = room
+      rooms[name] = room
       return .recovery(RoomRecovery(head: room.position, missed: nil))
     case .heads(let names):
       return .heads(
@@ -47,7 +47,7 @@ package struct MemoryRooms: Sendable {
   }
 
   private func room(_ name: RoomName) -> Room {
-    rooms[ExactName(name)] ?? Room(position: RoomPosition(epoch: firstEpoch, offset: 0))
+    rooms[name] ?? Room(position: RoomPosition(epoch: firstEpoch, offset: 0))
   }
 
   private mutating func publish(
@@ -71,7 +71,7 @@ package struct MemoryRooms: Sendable {
     }
     room.publications.append(publication)
     room.position.offset = publication.offset
-    rooms[ExactName(name)] = room
+    rooms[name] = room
     if let author = publication.personID {
       noteRead(name, by: author, through: publication.offset)
     }

@@ -620,7 +620,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   private func append(
-    _ entries: [LogEntry], epoch: String, _ condition: AppendCondition?, to record: Record,
+    _ entries: [LogEntry], epoch: Epoch, _ condition: AppendCondition?, to record: Record,
     _ undo: inout [Undo]
   ) throws(StoreError) -> StoreReply {
     let headRevision = record.entries.count
@@ -670,7 +670,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   private func news(
-    of record: Record, epoch: String, after: Int, chain: LogChain, clients: [String]
+    of record: Record, epoch: Epoch, after: Int, chain: LogChain, clients: [String]
   ) throws(StoreError) -> LogNews {
     let headRevision = record.entries.count
     guard epoch == record.state.epoch, (0...headRevision).contains(after),
@@ -703,7 +703,7 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Verifies a snapshot, which this store does not need to store.
   private func check(
-    _ text: String, at revision: Int, epoch: String, of record: Record
+    _ text: String, at revision: Int, epoch: Epoch, of record: Record
   ) throws(StoreError) {
     guard epoch == record.state.epoch, (0...record.entries.count).contains(revision),
       revision < record.entries.count || text.unicodeScalars.count == record.length
@@ -760,7 +760,7 @@ private final class Record {
   /// The state of a document except for its log and marks.
   struct State {
     var summary: NoteSummary
-    var epoch: String
+    var epoch: Epoch
     var versions: [Int: NamedVersion] = [:]
     /// Entries up to this revision can no longer be read.
     var base = 0
@@ -790,7 +790,7 @@ private final class Record {
   private var folds: [(revision: Int, document: Document)] = [(0, Document())]
   private static let foldSpacing = 256
 
-  init(_ summary: NoteSummary, epoch: String) {
+  init(_ summary: NoteSummary, epoch: Epoch) {
     state = State(summary: summary, epoch: epoch)
   }
 

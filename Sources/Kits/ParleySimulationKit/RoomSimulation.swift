@@ -82,7 +82,7 @@ package struct RoomSimulation {
     let sent: Int64
   }
 
-  private static let room = "room"
+  private static let room: RoomName = "room"
   private static let topic = "room/room"
 
   private let seed: UInt64
@@ -114,7 +114,7 @@ package struct RoomSimulation {
     hintsLostPercent = plan.hintsLostPercent
     store = MemoryStore(isShared: plan.nodes > 1)
     seats = (0..<plan.clients).map {
-      Seat(client: SimulatedRoomClient(name: "c\($0)", room: Self.room))
+      Seat(client: SimulatedRoomClient(name: "c\($0)", room: Self.room.text))
     }
     for _ in 0..<plan.nodes {
       let clock = VirtualClock()
@@ -479,9 +479,9 @@ package struct RoomSimulation {
       now - 6_000 - plan.settings.presenceGraceMilliseconds
       - hintDelayMax - 400
     for person in nodes[node].presence.present(in: Self.room)
-    where !connected.contains(person.personID) {
+    where !connected.contains(person.personID.text) {
       // A client that lost its connection before it received its id has no recorded time.
-      guard let gone = goneAt[person.personID] else { continue }
+      guard let gone = goneAt[person.personID.text] else { continue }
       // A paused node handles ended connections in a separate turn.
       guard gone > boundary else {
         throw violation(

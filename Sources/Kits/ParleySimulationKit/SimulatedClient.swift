@@ -1,3 +1,4 @@
+import ParleyJSON
 package import OTCore
 import ParleyClientCore
 import SocketMessages
@@ -238,7 +239,8 @@ package final class SimulatedClient {
     take(machine.receive(message, named: name, now: now), now: now)
     let after = machine.revision(of: documentID)
     place = after
-    if let before, let after, before.epoch == after.epoch, after.revision < before.revision {
+    if let before, let after, before.epoch.isExactly(after.epoch), after.revision < before.revision
+    {
       // Within an epoch, revisions must never descend.
       throw SimulatedClientError.wentBack(from: Int(before.revision), to: Int(after.revision))
     }

@@ -7,7 +7,7 @@ package import SocketMessages
 package struct SimulatedRoomClient {
   /// A publication that this client has received.
   package struct Sighting: Hashable, Sendable {
-    package let epoch: String
+    package let epoch: Epoch
     package let offset: Int
     package let data: [UInt8]
   }
@@ -42,7 +42,7 @@ package struct SimulatedRoomClient {
   /// The position in the room; `nil` before the first subscription.
   package var position: RoomPosition? { machine.position(inRoom: room) }
   /// The people present, according to the received notifications.
-  package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
+  package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID.text)) }
 
   package var isSettled: Bool {
     guard let status = machine.status(ofRoom: room) else { return false }

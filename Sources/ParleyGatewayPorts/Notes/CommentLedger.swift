@@ -5,7 +5,7 @@ import ParleyJSON
 /// extension implements the rules.
 public protocol CommentLedger {
   /// The log's epoch.
-  var epoch: String { get }
+  var epoch: Epoch { get }
   /// The oldest revision from which the log can be read.
   var base: Int { get }
   /// The log's newest revision.
@@ -104,9 +104,9 @@ extension CommentLedger {
   }
 
   private func quote(
-    _ anchor: CommentAnchor, epoch asked: String?
+    _ anchor: CommentAnchor, epoch asked: Epoch?
   ) throws(StoreError) -> CommentReply {
-    if let asked, !asked.isExactly(epoch) { return .otherEpoch }
+    if let asked, asked != epoch { return .otherEpoch }
     guard anchor.revision <= head else { return .futureRevision(head: head) }
     guard anchor.revision >= base else { throw .compacted(oldestRevision: base) }
     let text = try text(at: anchor.revision)
@@ -128,7 +128,7 @@ extension CommentLedger {
         return .unknownComment
       }
     } else if let origin = comment.origin, let anchor = comment.anchor {
-      guard origin.epoch.isExactly(epoch) else { return .otherEpoch }
+      guard origin.epoch == epoch else { return .otherEpoch }
       guard anchor.revision <= head else { return .futureRevision(head: head) }
       guard anchor.isGone || anchor.revision >= base else {
         throw .compacted(oldestRevision: base)

@@ -81,14 +81,14 @@ public struct Comment: Sendable, Equatable {
   /// The range on which a comment was made. It does not move.
   public struct Origin: Sendable, Equatable {
     /// The epoch of the note's log at the time of the comment.
-    public var epoch: String
+    public var epoch: Epoch
     /// The range.
     public var anchor: CommentAnchor
     /// The beginning of the range's text.
     public var quote: String
 
     /// Creates an origin with a quote of its range.
-    public init(epoch: String, anchor: CommentAnchor, quote: String) {
+    public init(epoch: Epoch, anchor: CommentAnchor, quote: String) {
       self.epoch = epoch
       self.anchor = anchor
       self.quote = quote
@@ -122,7 +122,7 @@ public struct Comment: Sendable, Equatable {
   /// Whether a person is the author.
   public func isOf(_ person: PersonID?) -> Bool {
     guard let own = self.person, let person else { return false }
-    return own.isExactly(person)
+    return own == person
   }
 }
 
@@ -145,7 +145,7 @@ public struct CommentRequest: Sendable {
     /// range of a later revision is not moved. Fails with `futureRevision` beyond the head.
     case list(at: Int?)
     /// Reads the text of a range, and moves the range to the head. Checks the epoch if it is given.
-    case quote(epoch: String?, CommentAnchor)
+    case quote(epoch: Epoch?, CommentAnchor)
     /// Stores a comment, unless the note has `countMax` comments.
     case add(Comment, countMax: Int)
     /// Replaces the text of a comment. Only its author may do this.
@@ -174,7 +174,7 @@ public struct CommentRequest: Sendable {
 /// All comments of a note.
 public struct CommentList: Sendable, Equatable {
   /// The epoch of the note's log.
-  public var epoch: String
+  public var epoch: Epoch
   /// The revision to which the ranges were moved.
   public var revision: Int
   /// The note's folder, on which the caller's rights may depend.
@@ -183,7 +183,7 @@ public struct CommentList: Sendable, Equatable {
   public var comments: [Comment]
 
   /// Creates a list of the comments at a revision.
-  public init(epoch: String, revision: Int, folder: FolderPath, comments: [Comment]) {
+  public init(epoch: Epoch, revision: Int, folder: FolderPath, comments: [Comment]) {
     self.epoch = epoch
     self.revision = revision
     self.folder = folder
@@ -196,7 +196,7 @@ public enum CommentReply: Sendable, Equatable {
   /// The comments.
   case list(CommentList)
   /// The text of a range, the log's epoch, and the range at the head.
-  case quoted(epoch: String, quote: String, CommentAnchor)
+  case quoted(epoch: Epoch, quote: String, CommentAnchor)
   /// The comment was stored.
   case kept(Comment)
   /// The comment already had the requested state.

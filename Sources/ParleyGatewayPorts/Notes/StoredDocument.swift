@@ -5,7 +5,7 @@ public struct StoredDocument: Sendable {
   /// The document's summary, with title, times and head revision.
   public var summary: NoteSummary
   /// A random string created with the log. Another epoch means another history.
-  public var epoch: String
+  public var epoch: Epoch
   /// The content at the head revision.
   public var content: NoteContent
   /// The newest log entries, oldest first, up to the head revision.
@@ -19,7 +19,7 @@ public struct StoredDocument: Sendable {
 
   /// Creates a document, by default of a store with one owner.
   public init(
-    summary: NoteSummary, epoch: String, content: NoteContent, recent: [LogEntry],
+    summary: NoteSummary, epoch: Epoch, content: NoteContent, recent: [LogEntry],
     marks: [String: ClientMark], chain: LogChain? = nil, sessionFloor: Int = 0
   ) {
     self.summary = summary

@@ -107,7 +107,7 @@ public enum OnceRequest: Sendable {
   /// Creates a note, unless the same owner has created it with the same title. After its deletion,
   /// the id is reserved for `restMax` milliseconds, so that a late retry does not create the note
   /// again.
-  case create(NoteDraft, epoch: String, restMax: Timestamp)
+  case create(NoteDraft, epoch: Epoch, restMax: Timestamp)
 }
 
 /// The reply to a keyed request.

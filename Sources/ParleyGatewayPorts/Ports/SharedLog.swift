@@ -89,7 +89,7 @@ public struct LogHead: Sendable, Equatable {
   /// The note's title.
   public var title: String
   /// The log's epoch.
-  public var epoch: String
+  public var epoch: Epoch
   /// The newest revision.
   public var revision: Int
   /// The chain at the newest revision.
@@ -99,7 +99,7 @@ public struct LogHead: Sendable, Equatable {
 
   /// Creates a head, by default of a note in no folder.
   public init(
-    title: String, epoch: String, revision: Int, chain: LogChain, folder: FolderPath = .none
+    title: String, epoch: Epoch, revision: Int, chain: LogChain, folder: FolderPath = .none
   ) {
     self.title = title
     self.epoch = epoch

@@ -2,7 +2,7 @@
 public enum StoreRequest: Sendable {
   /// Creates a note with an empty log. Fails with `exists` if the id is in use.
   case create(
-    id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none,
+    id: DocumentID, epoch: Epoch, title: String, time: Timestamp, folder: FolderPath = .none,
     kind: NoteKind = .plain)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
@@ -33,11 +33,11 @@ public enum StoreRequest: Sendable {
   /// The reply is ``StoreReply/appended(_:)``; `notNext` if epoch or chain differ; `fenced` if a
   /// client has started a newer session. A lost race is reported before `fenced`.
   case append(
-    id: DocumentID, epoch: String, entries: [LogEntry], condition: AppendCondition? = nil)
+    id: DocumentID, epoch: Epoch, entries: [LogEntry], condition: AppendCondition? = nil)
   /// Reads a shared log's entries after a revision, if the log has this chain there, and the newest
   /// sessions of some clients. Includes every commit and fence that was complete when the request
   /// was made. Fails with `compacted` if entries are missing.
-  case news(id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String] = [])
+  case news(id: DocumentID, epoch: Epoch, after: Int, chain: LogChain, clients: [String] = [])
   /// Reads the heads of shared logs; `nil` for missing ones.
   case heads(ids: [DocumentID])
   /// Starts a new session of clients in a shared log: entries sent in an earlier session are no
@@ -45,7 +45,7 @@ public enum StoreRequest: Sendable {
   case fence(id: DocumentID, clients: [String])
   /// Offers a snapshot of the text, so that loading need not replay the whole log. A store that
   /// takes snapshots itself may ignore it.
-  case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
+  case snapshot(id: DocumentID, epoch: Epoch, revision: Int, text: String)
   /// Loads the text at a point of the history. Fails with `compacted` if it is no longer known.
   case text(id: DocumentID, at: HistoryPoint)
   /// Condenses the entries after a revision into at most `limit` groups. A group has one author, no
@@ -56,11 +56,11 @@ public enum StoreRequest: Sendable {
   /// Lists the named versions, the newest revision first.
   case versions(id: DocumentID)
   /// Names a revision. Its text remains available when the log around it is compacted.
-  case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
+  case saveVersion(id: DocumentID, epoch: Epoch, version: NamedVersion)
   /// Removes a revision's name, if it has one.
   case deleteVersion(id: DocumentID, revision: Int)
   /// Replaces the epoch, because the log has lost entries that a client knows of.
-  case renewEpoch(id: DocumentID, from: String, to: String)
+  case renewEpoch(id: DocumentID, from: Epoch, to: Epoch)
   /// Removes the entries up to a revision. The text at it, the marks of all clients, and the texts
   /// of named versions remain.
   case compact(id: DocumentID, through: Int)

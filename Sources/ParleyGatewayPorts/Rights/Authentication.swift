@@ -44,7 +44,7 @@ public enum Subject: Hashable, Sendable {
   /// apply.
   case document(DocumentID, in: FolderPath?)
   /// A room, by its name.
-  case room(String)
+  case room(RoomName)
 }
 
 /// A pattern of names: matches one name, or all names with a prefix.
@@ -183,7 +183,8 @@ public struct Identity: Hashable, Sendable {
   public static let ownRoomPrefixes = ["/user/", "/me/"]
 
   /// Returns the prefix of another user's own room; `nil` for other rooms, and for a program.
-  private func prefix(ofAnothers room: String) -> String? {
+  private func prefix(ofAnothers name: RoomName) -> String? {
+    let room = name.text
     guard room.utf8.first == UInt8(ascii: "/"), !Self.isProgram(user),
       let prefix = Self.ownRoomPrefixes.first(where: { room.utf8.starts(with: $0.utf8) })
     else { return nil }
@@ -199,7 +200,7 @@ public struct Identity: Hashable, Sendable {
 
   /// The room that announces changes of the list of notes. A user with a right to read several
   /// notes, by pattern or by folder, may read it without a right to rooms.
-  public static let noteListRoom = "notes"
+  public static let noteListRoom: RoomName = "notes"
 
   /// Whether the user may list notes. Guests, and users with rights to single ids only, may not.
   private var hasNoteList: Bool {
@@ -224,15 +225,15 @@ public struct Identity: Hashable, Sendable {
     var granted: Verbs = []
     var anothers: String?
     if case .room(let name) = subject {
-      if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
+      if name.text.utf8.starts(with: Self.noteRoomPrefix.utf8) {
         // A room's name contains no creation time, so a link does not open it. Only clients that
         // follow the note may read it.
         guard notesMadeUntil == nil else { return [] }
-        let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
+        let note = String(name.text.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
       }
       anothers = prefix(ofAnothers: name)
-      if name.isExactly(Self.noteListRoom), hasNoteList { granted.insert(.read) }
+      if name == Self.noteListRoom, hasNoteList { granted.insert(.read) }
     }
     for grant in grants {
       switch (subject, grant.kind) {
@@ -240,7 +241,7 @@ public struct Identity: Hashable, Sendable {
         granted.formUnion(grant.verbs)
       case (.document(_, let folder?), .folders) where grant.pattern.matches(folder: folder):
         granted.formUnion(grant.verbs)
-      case (.room(let name), .rooms) where grant.pattern.matches(name):
+      case (.room(let name), .rooms) where grant.pattern.matches(name.text):
         let isMeant = anothers.map(grant.pattern.begins) ?? true
         granted.formUnion(isMeant ? grant.verbs : grant.verbs.intersection(.publish))
       case (.document, _), (.room, _): break
@@ -392,7 +393,7 @@ public protocol Authenticator {
   /// Whether a room token, created by a backend for a room and a user, admits the user to the room.
   ///
   /// The token's `name` is the room, its `sub` the user, and its `iat` the deadline.
-  func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool
+  func admits(_ roomToken: String, to room: RoomName, user: String, now: Timestamp) -> Bool
 
   /// Verifies a token and returns its owner's identity.
   ///
@@ -404,7 +405,7 @@ public protocol Authenticator {
 
 extension Authenticator {
   /// Rejects every token, the default without room tokens.
-  public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
+  public func admits(_ roomToken: String, to room: RoomName, user: String, now: Timestamp) -> Bool {
     false
   }
 }

@@ -61,7 +61,7 @@ public enum RoomRequest: Sendable {
   case recover(
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
   /// Replaces the epoch, because a client knows of publications that the store has lost.
-  case renewEpoch(RoomName, from: String, to: String)
+  case renewEpoch(RoomName, from: Epoch, to: Epoch)
   /// Reads the heads of rooms, by which a node detects publications that it has missed.
   case heads([RoomName])
 

@@ -126,7 +126,7 @@ package struct GatheredAnswer {
     _ other: JSONFields
   ) -> [UInt8] {
     let hasMore = [one, other].contains {
-      $0["more"].map { $0.isExactly("true") } ?? false
+      $0["more"]?.boolean ?? false
     }
     return JSONWriter.object { object, body in
       object.key(named: name, &body)

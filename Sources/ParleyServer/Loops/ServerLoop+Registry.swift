@@ -79,7 +79,7 @@ extension ServerLoop {
   /// counts once.
   private func rooms(for kind: GatheredAnswer.Kind) -> Set<[UInt8]> {
     guard case .rooms = kind else { return [] }
-    return Set(gateway.openRoomNames.map { Array($0.utf8) })
+    return Set(gateway.openRoomNames.map { Array($0.text.utf8) })
   }
 
   private func gathered(_ answer: Response, _ rooms: Set<[UInt8]>, for number: UInt64) {

@@ -96,7 +96,7 @@ extension ProviderSettings {
     let address = verifiedAddress(in: claims)
     if !emailDomains.isEmpty {
       guard let domain = address?.split(separator: "@").last,
-        emailDomains.contains(where: { $0.isExactly(domain) })
+        emailDomains.contains(where: { domain.isExactly($0) })
       else {
         throw ProviderFailure(.notAllowed, "no verified address of an oidc-email-domain")
       }

@@ -151,7 +151,7 @@ extension StoreCommands {
   private func details(title: String, author: String, folder: FolderPath) -> NoteImport.Details {
     let names = RandomNames()
     var details = NoteImport.Details(
-      id: DocumentID(names.next()), epoch: names.next(), title: title, author: author,
+      id: DocumentID(names.next()), epoch: Epoch(names.next()), title: title, author: author,
       time: SystemClock().now, titleBytesMax: configuration.limits.titleBytesMax,
       textScalarsMax: configuration.documentScalarsMax)
     details.folder = folder

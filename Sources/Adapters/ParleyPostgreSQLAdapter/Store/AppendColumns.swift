@@ -28,7 +28,7 @@ struct AppendColumns {
       let start = append.condition.map({ RecordChecksum($0.chain) }) ?? head()
     else { return }
     ids.append(append.id.text)
-    epochs.append(append.epoch)
+    epochs.append(append.epoch.text)
     revisions.append(first.revision - 1)
     chains.append(start)
     starts.append(first.operation.baseLength)

@@ -5,7 +5,7 @@ import ParleyStoreRecords
 
 /// The head of a log, as last seen by this store.
 struct SeenHead {
-  var epoch: String
+  var epoch: Epoch
   var revision: Int
   /// The length of the text in Unicode scalars.
   var length: Int
@@ -16,14 +16,14 @@ struct SeenHead {
 /// Entries to be appended to one log, and the expected state of the log.
 struct LogAppend {
   let id: DocumentID
-  let epoch: String
+  let epoch: Epoch
   let entries: [LogEntry]
   /// The expected state of a log that nodes share; `nil` in a store that is not shared.
   let condition: AppendCondition?
   /// The checksum of the last entry, after it was sent.
   var sent: RecordChecksum?
 
-  init(_ id: DocumentID, _ epoch: String, _ entries: [LogEntry], _ condition: AppendCondition?) {
+  init(_ id: DocumentID, _ epoch: Epoch, _ entries: [LogEntry], _ condition: AppendCondition?) {
     self.id = id
     self.epoch = epoch
     self.entries = entries
@@ -181,7 +181,7 @@ struct LogAppends {
       chain = RecordChecksum(condition.chain)
     } else {
       guard let head = database.heads[append.id],
-        ExactName(head.epoch) == ExactName(append.epoch),
+        head.epoch == append.epoch,
         revision == head.revision, length == head.length
       else { return nil }
       chain = head.chain
@@ -205,7 +205,7 @@ struct LogAppends {
   }
 
   func checksum(
-    of entry: LogEntry, after chain: RecordChecksum, document: DocumentID, epoch: String
+    of entry: LogEntry, after chain: RecordChecksum, document: DocumentID, epoch: Epoch
   ) -> RecordChecksum {
     var operation: [UInt8] = []
     entry.operation.appendJSON(to: &operation)
@@ -234,7 +234,7 @@ struct LogAppends {
     for row in found.first?.rows({ $0 }) ?? [] {
       guard let chain = row.withBytes(5, { RecordChecksum($0) }) else { continue }
       database.heads[row.name(0)] = SeenHead(
-        epoch: row.text(2), revision: row.integer(3), length: row.integer(4), chain: chain)
+        epoch: row.name(2), revision: row.integer(3), length: row.integer(4), chain: chain)
     }
   }
 
@@ -269,7 +269,7 @@ struct LogAppends {
       // Appends with a condition do not use the cache.
       if condition == nil {
         database.heads[id] = SeenHead(
-          epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
+          epoch: row.name(3), revision: row.integer(4), length: row.integer(5), chain: chain)
       }
       if row.integer(8) >= max(row.integer(5), 65_536) {
         database.context.upkeep.unsnapped.insert(id)
@@ -288,7 +288,7 @@ struct LogAppends {
     try database.reading { () throws(StoreError) in
       guard let row = try database.row(append.id) else { return .failed(.unknownDocument) }
       if let sent = append.sent, let last = append.entries.last,
-        ExactName(append.epoch) == ExactName(row.epoch),
+        append.epoch == row.epoch,
         (row.base...row.revision).contains(last.revision)
       {
         // The append has succeeded, but its reply was lost.
@@ -347,7 +347,7 @@ struct LogAppends {
     to append: LogAppend, on row: DocumentRow
   ) throws(StoreError) -> StoreReply? {
     let notNext = StoreReply.failed(.notNext(headRevision: row.revision))
-    guard ExactName(append.epoch) == ExactName(row.epoch), isOfThisLife(append) else {
+    guard append.epoch == row.epoch, isOfThisLife(append) else {
       return notNext
     }
     let start = (append.entries.first?.revision ?? row.revision + 1) - 1

@@ -63,7 +63,7 @@ extension PostgresDatabase: NoteTable {
     var document = DocumentRow(
       number: row.integer(0), id: row.name(1), title: row.text(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
-      epoch: row.text(5), revision: row.integer(6), length: row.integer(7), chain: chain,
+      epoch: row.name(5), revision: row.integer(6), length: row.integer(7), chain: chain,
       base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11),
       folder: FolderPath(stored: row.text(12)))
     document.sessionFloor = row.integer(13)

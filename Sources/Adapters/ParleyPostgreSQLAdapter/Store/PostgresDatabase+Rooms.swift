@@ -10,18 +10,18 @@ extension PostgresDatabase: RoomTable {
     let found = try rows(RoomRecords<PostgresDatabase>.select + " WHERE name = ANY ($1)", names) {
       row throws(StoreError) in
       let room = try records.read(row)
-      return (ExactName(room.name), RoomHead(position: room.position, time: room.time))
+      return (room.name, RoomHead(position: room.position, time: room.time))
     }
     let heads = Dictionary(found) { $1 }
     let none = RoomHead(position: try records.emptyPosition(), time: 0)
-    return names.map { heads[ExactName($0)] ?? none }
+    return names.map { heads[$0] ?? none }
   }
 
   package func row(of name: RoomName) throws(StoreError) -> RoomRow? {
-    if let known = known.rooms[ExactName(name)] { return known }
+    if let known = known.rooms[name] { return known }
     let row = try first(
       RoomRecords<PostgresDatabase>.select + " WHERE name = $1", name, read: records.read)
-    known.rooms[ExactName(name)] = .some(row)
+    known.rooms[name] = .some(row)
     return row
   }
 
@@ -30,7 +30,7 @@ extension PostgresDatabase: RoomTable {
     guard let row = try row(of: name) else {
       throw .unavailable("another node removed the room's record meanwhile; send again")
     }
-    known.unneededRooms.remove(ExactName(name))
+    known.unneededRooms.remove(name)
     return row
   }
 
@@ -46,7 +46,7 @@ extension PostgresDatabase: RoomTable {
     change(
       "UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5 WHERE number = $1",
       row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row))
-    known.rooms[ExactName(row.name)] = row
+    known.rooms[row.name] = row
   }
 }
 
@@ -67,8 +67,8 @@ extension PostgresDatabase: PeopleTable {
   package func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?] {
     let found = try rows(
       "SELECT person, time FROM last_online WHERE person = ANY ($1)", people
-    ) { (ExactName($0.text(0)), Timestamp($0.integer(1))) }
+    ) { ($0.name(0) as PersonID, Timestamp($0.integer(1))) }
     let times = Dictionary(found) { $1 }
-    return people.map { times[ExactName($0)] }
+    return people.map { times[$0] }
   }
 }

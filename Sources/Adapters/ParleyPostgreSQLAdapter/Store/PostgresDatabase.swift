@@ -236,9 +236,9 @@ struct KnownRows {
   /// Rows of notes; `nil` for a note that does not exist.
   var documents: [DocumentID: DocumentRow?] = [:]
   /// Rows of rooms; `nil` for a room without a row.
-  var rooms: [ExactName: RoomRow?] = [:]
+  var rooms: [RoomName: RoomRow?] = [:]
   /// Rooms whose rows locking has inserted, and which no request has needed so far.
-  var unneededRooms: Set<ExactName> = []
+  var unneededRooms: Set<RoomName> = []
   /// Whether the transaction writes.
   var isWriting = false
 }

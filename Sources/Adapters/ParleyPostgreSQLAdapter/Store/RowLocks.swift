@@ -5,9 +5,9 @@ import ParleyStoreRecords
 /// exactly, byte by byte.
 struct RowLocks {
   var documents: Set<DocumentID> = []
-  var rooms: Set<ExactName> = []
+  var rooms: Set<RoomName> = []
   /// Rooms whose rows are inserted if they are missing.
-  var newRooms: Set<ExactName> = []
+  var newRooms: Set<RoomName> = []
   /// Users whose sessions change.
   var users: Set<ExactName> = []
 
@@ -15,8 +15,8 @@ struct RowLocks {
     let traits = request.traits
     if traits.locksNote, let note = traits.note { documents.insert(note) }
     switch traits.row {
-    case .room(let name): rooms.insert(ExactName(name))
-    case .newRoom(let name): newRooms.insert(ExactName(name))
+    case .room(let name): rooms.insert(name)
+    case .newRoom(let name): newRooms.insert(name)
     case .user(let name): users.insert(ExactName(name))
     case nil: break
     }
@@ -62,7 +62,7 @@ extension PostgresDatabase {
     guard !commands.isEmpty else { return }
     var results = try queries(commands)[...]
     if !locks.newRooms.isEmpty {
-      let added = results.popFirst()?.rows { ExactName($0.text(0)) }
+      let added = results.popFirst()?.rows { $0.name(0) as RoomName }
       known.unneededRooms = Set(added ?? [])
     }
     if !locks.documents.isEmpty {
@@ -74,7 +74,7 @@ extension PostgresDatabase {
     if !locks.users.isEmpty { results.removeFirst() }
     for name in names { known.rooms[name] = .some(nil) }
     for row in try results.popFirst()?.rows(records.read) ?? [] {
-      known.rooms[ExactName(row.name)] = row
+      known.rooms[row.name] = row
     }
   }
 }

@@ -12,18 +12,18 @@ struct SharedLogs {
   /// Returns the entries of a log after a revision, if the log has this chain at that revision.
   /// Everything is read in one round trip, since acknowledgements wait for it.
   func news(
-    _ id: DocumentID, epoch: String, after: Int, chain: LogChain, _ clients: [String]
+    _ id: DocumentID, epoch: Epoch, after: Int, chain: LogChain, _ clients: [String]
   ) throws(StoreError) -> LogNews {
     let found = try database.queries(Self.newsCommands(id, after: after, clients))
     guard let row = try found[0].first.map(database.readRow) else { throw .unknownDocument }
-    guard chain.life == database.link.life, ExactName(epoch) == ExactName(row.epoch),
+    guard chain.life == database.link.life, epoch == row.epoch,
       (0...row.revision).contains(after)
     else { return .otherHistory }
     guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
     var place = LogPlace(
       revision: after, chain: RecordChecksum(chain),
       epochs: try logs.verified(
-        found[2].rows { (after: $0.integer(0), epoch: $0.text(1)) }, of: row))
+        found[2].rows { (after: $0.integer(0), epoch: $0.name(1) as Epoch) }, of: row))
     let known =
       after == row.base ? row.baseChain : found[1].first?.withBytes(0) { RecordChecksum($0) }
     guard let known else { throw logs.damaged(after, "is missing") }
@@ -97,7 +97,7 @@ struct SharedLogs {
       return (
         DocumentID(row.text(0)),
         LogHead(
-          title: row.text(1), epoch: row.text(2), revision: row.integer(3),
+          title: row.text(1), epoch: row.name(2), revision: row.integer(3),
           chain: LogChain(chain, life: database.link.life), folder: FolderPath(stored: row.text(5)))
       )
     }

@@ -28,7 +28,7 @@ struct CommentRows<Store: LogTable>: CommentLedger {
   fileprivate let store: Store
   fileprivate let row: DocumentRow
 
-  var epoch: String { row.epoch }
+  var epoch: Epoch { row.epoch }
   var base: Int { row.base }
   var head: Int { row.revision }
   var folder: FolderPath { row.folder }

@@ -55,7 +55,7 @@ struct GroupRules<Store: RoomTable> {
       facts: GroupFacts(
         name: row.text(0), description: row.optionalText(1), picture: row.optionalText(2),
         isOpen: row.integer(3) != 0),
-      creator: row.optionalText(4), createdAt: Timestamp(row.integer(5)),
+      creator: row.optionalName(4), createdAt: Timestamp(row.integer(5)),
       updatedAt: Timestamp(row.integer(6)), memberCount: row.integer(7))
   }
 
@@ -142,7 +142,7 @@ struct GroupRules<Store: RoomTable> {
          JOIN group_members m ON m.room = g.room
         WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
         """, person, after ?? "", limit + 1
-    ) { Self.group($0, $0.text(8)) }
+    ) { Self.group($0, $0.name(8)) }
     let hasMore = groups.count > limit
     if hasMore { groups.removeLast() }
     return .groups(groups, hasMore: hasMore)
@@ -150,7 +150,7 @@ struct GroupRules<Store: RoomTable> {
 
   private static func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
     guard let one, let other else { return false }
-    return one.isExactly(other)
+    return one == other
   }
 
   // MARK: Members
@@ -182,7 +182,7 @@ struct GroupRules<Store: RoomTable> {
     guard own != nil || actor.manages || isOwn && group.facts.isOpen else { return .notAllowed }
     guard group.memberCount < membersMax else { return .tooMany }
     let member = GroupMember(
-      personID: person, nickname: nickname ?? (isOwn ? actor.name : person), joinedAt: time)
+      personID: person, nickname: nickname ?? (isOwn ? actor.name : person.text), joinedAt: time)
     try add(member, to: try store.rowMade(for: name), name)
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
@@ -236,7 +236,7 @@ struct GroupRules<Store: RoomTable> {
       """, room, after ?? "", limit + 1
     ) {
       GroupMember(
-        personID: $0.text(0), nickname: $0.text(1), joinedAt: Timestamp($0.integer(2)))
+        personID: $0.name(0), nickname: $0.text(1), joinedAt: Timestamp($0.integer(2)))
     }
     let hasMore = members.count > limit
     if hasMore { members.removeLast() }
@@ -294,7 +294,7 @@ struct GroupRules<Store: RoomTable> {
         WHERE l.room = $1 AND l."offset" \(condition) $2 ORDER BY l."offset", l.person LIMIT $3
         """, room, bound, limit
       ) {
-        PublicationLike(offset: $0.integer(0), personID: $0.text(1), reaction: $0.text(2))
+        PublicationLike(offset: $0.integer(0), personID: $0.name(1), reaction: $0.text(2))
       }
     }
     // Skip reactions to publications that have expired; housekeeping removes them.
@@ -358,7 +358,7 @@ struct GroupRules<Store: RoomTable> {
     ) {
       let (offset, head) = ($0.integer(1), $0.integer(2))
       return RoomBadge(
-        room: $0.text(0), readThrough: min(offset, head), unread: max(0, head - offset))
+        room: $0.name(0), readThrough: min(offset, head), unread: max(0, head - offset))
     }
     let hasMore = badges.count > limit
     if hasMore { badges.removeLast() }

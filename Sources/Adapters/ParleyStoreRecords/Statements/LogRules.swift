@@ -139,25 +139,25 @@ package struct LogRules<Store: SQLConnection> {
   }
 
   /// Returns the epochs of a log, each with the revision after which it began; never empty.
-  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
+  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: Epoch)] {
     let epochs = try store.rows(
       "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number
-    ) { (after: $0.integer(0), epoch: $0.text(1)) }
+    ) { (after: $0.integer(0), epoch: $0.name(1) as Epoch) }
     return try verified(epochs, of: row)
   }
 
   /// Returns a document's epochs if the last one is the document's current epoch; otherwise throws.
   package func verified(
-    _ epochs: [(after: Int, epoch: String)], of row: DocumentRow
-  ) throws(StoreError) -> [(after: Int, epoch: String)] {
-    guard let last = epochs.last, ExactName(last.epoch) == ExactName(row.epoch) else {
+    _ epochs: [(after: Int, epoch: Epoch)], of row: DocumentRow
+  ) throws(StoreError) -> [(after: Int, epoch: Epoch)] {
+    guard let last = epochs.last, last.epoch == row.epoch else {
       throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
     }
     return epochs
   }
 
   package func beginEpoch(
-    _ epoch: String, after revision: Int, document: Int
+    _ epoch: Epoch, after revision: Int, document: Int
   ) throws(StoreError) {
     try store.change(
       """
@@ -177,17 +177,17 @@ package struct LogPlace {
   /// The checksum of the entry at `revision`.
   package var chain: RecordChecksum
   /// The log's epochs, each with the revision after which it began.
-  fileprivate let epochs: [(after: Int, epoch: String)]
+  fileprivate let epochs: [(after: Int, epoch: Epoch)]
   private var epochIndex = 0
 
-  package init(revision: Int, chain: RecordChecksum, epochs: [(after: Int, epoch: String)]) {
+  package init(revision: Int, chain: RecordChecksum, epochs: [(after: Int, epoch: Epoch)]) {
     self.revision = revision
     self.chain = chain
     self.epochs = epochs
   }
 
   /// The epoch of the entry at `revision`.
-  fileprivate var epoch: String {
+  fileprivate var epoch: Epoch {
     mutating get {
       while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
         epochIndex += 1
@@ -200,7 +200,7 @@ package struct LogPlace {
 extension RecordHasher {
   fileprivate mutating func checksum(
     ofEntry found: some StoredRow, after chain: RecordChecksum, _ document: DocumentID,
-    epoch: String
+    epoch: Epoch
   ) -> RecordChecksum {
     beginEntry(chain, document: document, epoch: epoch, revision: found.integer(0))
     found.withBytes(1) { add($0) }

@@ -9,7 +9,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
   package init(store: Store) { self.store = store }
 
   func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath,
+    _ id: DocumentID, epoch: Epoch, title: String, time: Timestamp, folder: FolderPath,
     kind: NoteKind
   ) throws(StoreError) -> NoteSummary {
     // The tables have no column for the kind.
@@ -80,9 +80,9 @@ package struct NoteRules<Store: DeletedNoteTable> {
 
   // MARK: Epochs
 
-  package func renewEpoch(_ id: DocumentID, from: String, to: String) throws(StoreError) {
+  package func renewEpoch(_ id: DocumentID, from: Epoch, to: Epoch) throws(StoreError) {
     var row = try store.existingRow(id)
-    guard ExactName(from) == ExactName(row.epoch) else {
+    guard from == row.epoch else {
       throw .notNext(headRevision: row.revision)
     }
     try logs.beginEpoch(to, after: row.revision, document: row.number)

@@ -82,7 +82,7 @@ struct OnceRules<Store: AnswerTable> {
   // MARK: Notes
 
   func create(
-    _ draft: NoteDraft, epoch: String, restMax: Timestamp
+    _ draft: NoteDraft, epoch: Epoch, restMax: Timestamp
   ) throws(StoreError) -> OnceReply {
     times.note(draft.time)
     let row = try store.row(draft.id)

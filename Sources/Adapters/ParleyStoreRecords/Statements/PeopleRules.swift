@@ -53,7 +53,7 @@ struct PeopleRules<Store: PeopleTable> {
     return try store.first(
       #"SELECT person FROM publications WHERE room = $1 AND "offset" = $2"#, room.number,
       place.offset
-    ) { (room.number, $0.optionalText(0)) }
+    ) { (room.number, $0.optionalName(0) as PersonID?) }
   }
 
   private func note(
@@ -89,7 +89,7 @@ struct PeopleRules<Store: PeopleTable> {
       guard let stage = ReceiptStage(number: row.integer(1)) else {
         throw .damaged("a receipt has an unknown stage; \(damageAdvice)")
       }
-      return Receipt(personID: row.text(0), stage: stage)
+      return Receipt(personID: row.name(0), stage: stage)
     }
     return .receipts(receipts, author: author)
   }
@@ -118,7 +118,7 @@ struct PeopleRules<Store: PeopleTable> {
     ) { row in
       let reason = row.text(2)
       return PublicationFlag(
-        offset: row.integer(0), personID: row.text(1), reason: reason.isEmpty ? nil : reason,
+        offset: row.integer(0), personID: row.name(1), reason: reason.isEmpty ? nil : reason,
         time: Timestamp(row.integer(3)))
     }
   }
@@ -127,12 +127,12 @@ struct PeopleRules<Store: PeopleTable> {
     guard let room = try store.row(of: name) else { return [] }
     return try store.rows(
       "SELECT person FROM room_members WHERE room = $1 ORDER BY person", room.number
-    ) { $0.text(0) }
+    ) { $0.name(0) }
   }
 
   private func blocks() throws(StoreError) -> [PersonBlock] {
     try store.rows("SELECT person, blocked FROM blocks ORDER BY person, blocked") {
-      PersonBlock(person: $0.text(0), blocked: $0.text(1))
+      PersonBlock(person: $0.name(0), blocked: $0.name(1))
     }
   }
 }

@@ -37,7 +37,7 @@ package struct RoomRules<Store: RoomTable> {
       } else {
         head = try records.emptyPosition()
       }
-      guard ExactName(from) == ExactName(head.epoch) else {
+      guard from == head.epoch else {
         return .recovery(RoomRecovery(head: head, missed: nil))
       }
       var row = try store.rowMade(for: name)
@@ -171,7 +171,7 @@ package struct RoomRules<Store: RoomTable> {
     let row = try store.row(of: name)
     let head: RoomPosition
     if let row { head = row.position } else { head = try records.emptyPosition() }
-    guard let position, ExactName(position.epoch) == ExactName(head.epoch),
+    guard let position, position.epoch == head.epoch,
       (0...head.offset).contains(position.offset)
     else { return RoomRecovery(head: head, missed: nil) }
     let count = head.offset - position.offset
@@ -203,7 +203,7 @@ package struct RoomRules<Store: RoomTable> {
   ) throws(StoreError) -> Publication {
     let publication = Publication(
       offset: found.integer(0), time: Timestamp(found.integer(1)),
-      personID: found.optionalText(2), senderID: found.optionalText(3),
+      personID: found.optionalName(2), senderID: found.optionalText(3),
       data: JSONValue(trusted: found.bytes(4)))
     guard
       found.withBytes(5, { RecordChecksum($0) })

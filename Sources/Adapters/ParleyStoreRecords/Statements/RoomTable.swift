@@ -34,8 +34,9 @@ package struct RoomRecords<Store: SQLConnection> {
     RoomPosition(epoch: try firstEpoch(), offset: 0)
   }
 
-  package func firstEpoch() throws(StoreError) -> String {
-    guard let epoch = try store.first("SELECT epoch FROM room_epoch", read: { $0.text(0) }) else {
+  package func firstEpoch() throws(StoreError) -> Epoch {
+    guard let epoch = try store.first("SELECT epoch FROM room_epoch", read: { $0.name(0) as Epoch })
+    else {
       throw .damaged("the rooms' epoch is missing; \(damageAdvice)")
     }
     return epoch
@@ -47,7 +48,7 @@ package struct RoomRecords<Store: SQLConnection> {
 
   package func read(_ found: Store.Row) throws(StoreError) -> RoomRow {
     let row = RoomRow(
-      number: found.integer(0), name: found.text(1), epoch: found.text(2),
+      number: found.integer(0), name: found.name(1), epoch: found.name(2),
       head: found.integer(3), time: Timestamp(found.integer(4)))
     // A new row has no checksum yet.
     let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0 && row.time == 0

@@ -26,6 +26,11 @@ extension StoredRow {
   /// The name in a column, empty for NULL.
   @inlinable package func name<Name: ByteName>(_ column: Int32) -> Name { Name(text(column)) }
 
+  /// The name in a column, or `nil` for NULL.
+  @inlinable package func optionalName<Name: ByteName>(_ column: Int32) -> Name? {
+    isNull(column) ? nil : name(column)
+  }
+
   /// The text in a column, or `nil` for NULL.
   @inlinable package func optionalText(_ column: Int32) -> String? {
     isNull(column) ? nil : text(column)

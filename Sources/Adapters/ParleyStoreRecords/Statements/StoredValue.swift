@@ -44,6 +44,9 @@ extension StoredValue where Self: ByteName {
 }
 
 extension DocumentID: StoredValue {}
+extension Epoch: StoredValue {}
+extension PersonID: StoredValue {}
+extension RoomName: StoredValue {}
 
 extension RecordChecksum: StoredValue {
   package var form: StoredForm { .bytes(bytes) }

@@ -81,11 +81,11 @@ package struct TextRules<Store: LogTable> {
 
   /// Checks the arguments and ignores the text: the store takes its own snapshots as the log grows.
   func offerSnapshot(
-    _ id: DocumentID, epoch: String, revision: Int, text: String
+    _ id: DocumentID, epoch: Epoch, revision: Int, text: String
   ) throws(StoreError) {
     let row = try store.existingRow(id)
     guard
-      ExactName(epoch) == ExactName(row.epoch), revision >= 0, revision <= row.revision,
+      epoch == row.epoch, revision >= 0, revision <= row.revision,
       revision != row.revision || text.unicodeScalars.count == row.length
     else { throw .notNext(headRevision: row.revision) }
   }

@@ -29,10 +29,10 @@ struct VersionRules<Store: LogTable> {
   }
 
   func save(
-    _ version: NamedVersion, of id: DocumentID, epoch: String
+    _ version: NamedVersion, of id: DocumentID, epoch: Epoch
   ) throws(StoreError) {
     let row = try store.existingRow(id)
-    guard ExactName(epoch) == ExactName(row.epoch), (0...row.revision).contains(version.revision)
+    guard epoch == row.epoch, (0...row.revision).contains(version.revision)
     else { throw .notNext(headRevision: row.revision) }
     if version.revision < row.base {
       // A named version is retained, so its text must still be stored.

@@ -19,7 +19,7 @@ extension AppRequests {
     else { throw Self.refusal(400, "the group's id is not one") }
     let identity = try access.identity(of: Self.groupHead(head))
     count(request, towards: identity, from: head.limitedAddress)
-    let room = "/group/" + group
+    let room = RoomName("/group/" + group)
     let reads = head.method == "GET"
     guard reads || head.method == "POST" else { throw .methodNotAllowed("GET", "POST") }
     guard identity.may(reads ? .read : .publish, .room(room)) else {

@@ -69,11 +69,11 @@ final class AppRequests: Part {
   ) throws(Response) {
     guard head.method == "POST" else { throw .methodNotAllowed("POST") }
     let identity = try access.identity(of: Self.pusherHead(head))
-    typealias Fields = (room: String?, data: JSONValue?)
+    typealias Fields = (room: RoomName?, data: JSONValue?)
     let fields: Fields? = JSONBody.fields(in: body, (nil, nil)) {
       (fields: inout Fields, key, reader) throws(JSONError) in
       switch key {
-      case "room": fields.room = try reader.stringIfAny()
+      case "room": fields.room = try reader.stringIfAny().map { RoomName($0) }
       case "data": fields.data = try reader.value()
       default: try reader.skipValue()
       }

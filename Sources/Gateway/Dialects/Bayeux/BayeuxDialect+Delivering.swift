@@ -9,7 +9,7 @@ extension BayeuxDialect {
   /// Sends data to the subscribers of a room's channel, except those separated from its author by a
   /// block.
   func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
-    guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
+    guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room.text) else { return }
     let event = self.event(data, channel)
     let now = dependencies.clock.now
     let people = rooms.people

@@ -40,12 +40,12 @@ extension BayeuxDialect {
       var stamped = Self.typing(started: fields?[1]?.integer)
       let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
       stamped.set("user_id", JSONValue(person))
-      deliver(JSONValue(stamped), by: person, in: channel.room)
+      deliver(JSONValue(stamped), by: PersonID(person), in: RoomName(channel.room))
       answer(reply, by: way)
       return
     default: break
     }
-    guard identity.may(.publish, .room(channel.room)) else {
+    guard identity.may(.publish, .room(RoomName(channel.room))) else {
       return refuse(.forbidden(channel.text))
     }
     if let excess = access.excess(ofPublishingBy: identity, bytes: data.utf8.count) {
@@ -58,7 +58,8 @@ extension BayeuxDialect {
     publishings[number] = BayeuxPublishing(message: message, reply: reply, way: way)
     rooms.publish(
       PublishRequest(
-        room: channel.room, data: Self.stamped(data, identity.user), person: person),
+        room: RoomName(channel.room), data: Self.stamped(data, identity.user),
+        person: person.map { PersonID($0) }),
       for: .bayeux(number))
   }
 
@@ -101,7 +102,7 @@ extension BayeuxDialect {
 
   /// Whether a user may send typing messages on a channel.
   private static func mayType(on channel: BayeuxChannel, _ identity: Identity) -> Bool {
-    isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
+    isOwn(channel, identity) || identity.may([.read, .presence], .room(RoomName(channel.room)))
   }
 
   /// Returns the typing message to deliver, without other content: typing requires no right to

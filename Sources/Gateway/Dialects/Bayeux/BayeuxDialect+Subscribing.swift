@@ -9,7 +9,7 @@ extension BayeuxDialect {
   /// Whether a user may receive a channel: by a right to its room, or as the channel's user.
   static func mayHear(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
     isOwn(channel, identity)
-      || identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
+      || identity.may(.read, .room(RoomName(channel.isPattern ? channel.text : channel.room)))
   }
 
   static func isOwn(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
@@ -67,7 +67,7 @@ extension BayeuxDialect {
       if channel.isPattern {
         withPatterns[link.connection.id] = link
       } else {
-        rooms.join(room: channel.room, link.connection)
+        rooms.join(room: RoomName(channel.room), link.connection)
       }
     }
     answer(
@@ -125,7 +125,7 @@ extension BayeuxDialect {
   private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {
     guard link.subscriptions.removeValue(forKey: channel.text) != nil else { return }
     if !channel.isPattern {
-      rooms.leave(room: channel.room, link.connection)
+      rooms.leave(room: RoomName(channel.room), link.connection)
     } else if !link.subscriptions.values.contains(where: \.channel.isPattern) {
       withPatterns[link.connection.id] = nil
     }

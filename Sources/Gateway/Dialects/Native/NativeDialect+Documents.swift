@@ -51,7 +51,7 @@ extension NativeDialect {
 
   /// Ends the subscription to a note's own room if only following the note granted it.
   func leaveRoom(ofNote id: DocumentID, _ connection: Connection) {
-    let room = Identity.noteRoomPrefix + id.text
+    let room = RoomName(Identity.noteRoomPrefix + id.text)
     guard connection.rooms.contains(room), !connection.verbs(on: .room(room)).contains(.read) else {
       return
     }
@@ -115,7 +115,7 @@ extension NativeDialect {
         of: DocumentID(change.documentID), ref: ref, to: connection)
       return
     }
-    if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
+    if let epoch = subscription.room.live?.epoch, epoch != Epoch(change.epoch) {
       documents.refusals.refuseForItsEpoch(
         change.sequence, of: DocumentID(change.documentID), ref: ref, to: connection)
       return

@@ -50,7 +50,7 @@ extension NativeDialect {
           resumeToken: dependencies.tokens.token(
             for: identity.resumeSubject(of: connection.client)),
           serverTime: dependencies.clock.now, demo: access.isDemo,
-          capabilities: capabilities, limits: settings.limits, personID: identity.person)),
+          capabilities: capabilities, limits: settings.limits, personID: identity.person?.text)),
       ref: ref, to: connection)
   }
 

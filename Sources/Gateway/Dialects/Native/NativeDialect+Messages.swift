@@ -24,7 +24,7 @@ extension NativeDialect {
     case .profile(let profile): try handle(profile, connection)
     case .subscribe(let subscribe): try rooms.handle(subscribe, ref: ref, connection)
     case .unsubscribe(let unsubscribe):
-      rooms.leave(room: unsubscribe.room, connection)
+      rooms.leave(room: RoomName(unsubscribe.room), connection)
       send(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
     case .publish(let publish): try rooms.handle(publish, ref: ref, connection)
     case .roomHistory(let history): try rooms.handle(history, ref: ref, connection)

@@ -126,7 +126,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     let connection = subscription.connection
     subscription.revision = live.durableRevision
     let joined = ServerMessage.Joined(
-      documentID: room.id.text, title: live.title, epoch: live.epoch,
+      documentID: room.id.text, title: live.title, epoch: live.epoch.text,
       revision: live.durableRevision,
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
@@ -156,7 +156,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .behind(
         .init(
-          documentID: live.id.text, epoch: live.epoch, revision: live.durableRevision,
+          documentID: live.id.text, epoch: live.epoch.text, revision: live.durableRevision,
           lastSequence: live.lastDurableSequence(of: connection.client), settled: settled)),
       ref: messageID, to: connection)
   }
@@ -179,7 +179,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .documentHistory(
         .init(
-          documentID: live.id.text, epoch: live.epoch, revision: revision + 1,
+          documentID: live.id.text, epoch: live.epoch.text, revision: revision + 1,
           changes: entries.map(ServerMessage.Change.init), time: entries.last?.time,
           hasMore: revision + entries.count < live.durableRevision)),
       ref: ref, to: connection)
@@ -302,7 +302,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       of: subscription.room,
       in: .resync(
         ServerMessage.Resync(
-          documentID: live.id.text, reason: reason, epoch: live.epoch,
+          documentID: live.id.text, reason: reason, epoch: live.epoch.text,
           revision: live.durableRevision, text: "",
           lastSequence: live.lastDurableSequence(of: subscription.connection.client),
           change: live.nameOfHead)),
@@ -350,7 +350,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     let message: ServerMessage? =
       switch news.content {
       case .publication(let publication, let epoch):
-        .publication(.init(room: news.room, epoch: epoch, publication: publication))
+        .publication(.init(room: news.room.text, epoch: epoch, publication: publication))
       case .update(let update): .resourceUpdate(update)
       // The protocol has no message for events of other members.
       case .event: nil
@@ -369,7 +369,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     ofRoom room: RoomName, _ connection: Connection
   ) {
     rooms.leave(room: room, connection)
-    send(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
+    send(.unsubscribed(.init(room: room.text)), ref: pushID(), to: connection)
   }
 
   // MARK: The connection

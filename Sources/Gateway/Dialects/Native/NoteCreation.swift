@@ -18,7 +18,7 @@ final class NoteCreation: Part {
   ) {
     store(
       .once(
-        .create(draft, epoch: dependencies.names.next(), restMax: settings.answers.ageMax)),
+        .create(draft, epoch: Epoch(dependencies.names.next()), restMax: settings.answers.ageMax)),
       under: right, then: .making(connection.id, messageID: messageID))
   }
 

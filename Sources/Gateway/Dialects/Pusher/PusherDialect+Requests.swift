@@ -88,7 +88,7 @@ extension PusherDialect {
       throw .methodNotAllowed(kind.method)
     }
     guard let id = names.first,
-      let app = apps.values.first(where: { $0.id.isExactly(id) })
+      let app = apps.values.first(where: { id.isExactly($0.id) })
     else { throw Self.refusal(404, "no app of this server has this id") }
     guard let query = PusherQuery(head.query) else {
       throw Self.refusal(401, PusherQuery.Problem.malformed.message)
@@ -122,7 +122,8 @@ extension PusherDialect {
       let channel = try channel(name)
       var fields = attributes(of: channel, asked: query["info"], app)
       fields = JSONFields(
-        [.init("occupied", JSONValue(rooms.isOccupied(app.room(of: channel))))] + fields.all)
+        [.init("occupied", JSONValue(rooms.isOccupied(RoomName(app.room(of: channel)))))]
+          + fields.all)
       respond(request, .json(200, fields.json))
     case .users:
       let channel = try channel(name)
@@ -164,7 +165,8 @@ extension PusherDialect {
       let data: JSONValue = ["event": JSONValue(event.name), "data": JSONValue(event.data)]
       for channel in event.channels {
         rooms.publish(
-          PublishRequest(room: app.room(of: channel), data: data, senderID: event.socketID),
+          PublishRequest(
+            room: RoomName(app.room(of: channel)), data: data, senderID: event.socketID),
           for: .pusher(request))
       }
     }
@@ -210,7 +212,7 @@ extension PusherDialect {
       throw Self.refusal(400, "user_count is of presence channels: filter_by_prefix=presence-")
     }
     let names = rooms.names.filter { rooms.isOccupied($0) }
-      .compactMap { app.channel(ofRoom: $0) }
+      .compactMap { app.channel(ofRoom: $0.text) }
       .filter { $0.name.utf8.starts(with: prefix.utf8) && $0.isListed }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     let fields = names.map {
@@ -232,15 +234,17 @@ extension PusherDialect {
     }
     if Self.asks(info, for: "subscription_count") {
       fields.append(
-        .init("subscription_count", JSONValue(rooms.members(of: app.room(of: channel)).count)))
+        .init(
+          "subscription_count", JSONValue(rooms.members(of: RoomName(app.room(of: channel))).count))
+      )
     }
     return fields
   }
 
   /// Returns the ids of a presence channel's members, sorted.
   private func members(of channel: PusherChannel, _ app: PusherApp) -> [PersonID] {
-    (rooms.people.presence?.present(in: app.room(of: channel)) ?? []).map(\.personID)
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    (rooms.people.presence?.present(in: RoomName(app.room(of: channel))) ?? []).map(\.personID)
+      .sorted()
   }
 
   // MARK: Users
@@ -251,7 +255,7 @@ extension PusherDialect {
   /// Closes a user's connections on all nodes.
   private func terminate(_ channel: PusherChannel, _ app: PusherApp) {
     let event = TransientEvent(name: Self.terminating, data: .null, sender: "")
-    rooms.presence.tellNodes(.event(event), in: app.room(of: channel))
+    rooms.presence.tellNodes(.event(event), in: RoomName(app.room(of: channel)))
     endConnections(of: channel, app)
   }
 }

@@ -170,7 +170,7 @@ final class PusherDialect: ConnectionDialect {
       case .send(let bytes): send(Self.frame(bytes), to: connection)
       case .subscribe(let channel, let member): subscribe(link, to: channel, as: member)
       case .unsubscribe(let channel):
-        let room = link.app.room(of: channel)
+        let room = RoomName(link.app.room(of: channel))
         link.cacheReads[room] = nil
         rooms.leave(room: room, connection)
       case .publish(let event): publish(event, of: link)
@@ -185,10 +185,10 @@ final class PusherDialect: ConnectionDialect {
     _ link: PusherLink, to channel: PusherChannel, as member: PusherMember?
   ) {
     let connection = link.connection
-    let room = link.app.room(of: channel)
+    let room = RoomName(link.app.room(of: channel))
     do throws(PusherSubscriptionError) {
       if let problem = rooms.checks.problem(ofRoom: room) { throw .limit(problem) }
-      if let member, !rooms.presence.hasPlace(for: member.userID, in: room) {
+      if let member, !rooms.presence.hasPlace(for: PersonID(member.userID), in: room) {
         throw .limit("a channel may have \(settings.limits.presentMax) members")
       }
     } catch {
@@ -199,7 +199,8 @@ final class PusherDialect: ConnectionDialect {
     var members: [PusherMember]?
     if let member {
       rooms.presence.enterPresence(
-        room, connection, as: PersonProfile(personID: member.userID, name: name(of: member)),
+        room, connection,
+        as: PersonProfile(personID: PersonID(member.userID), name: name(of: member)),
         member.info)
       members = rooms.presence.present(in: room, to: connection).map { self.member($0, in: room) }
     }
@@ -220,7 +221,7 @@ final class PusherDialect: ConnectionDialect {
   /// Converts a person in a room, who may use another protocol, to a member.
   private func member(_ profile: PersonProfile, in room: RoomName) -> PusherMember {
     PusherMember(
-      userID: profile.personID,
+      userID: profile.personID.text,
       info: rooms.presence.description(of: profile.personID, in: room) ?? [
         "name": JSONValue(profile.name)
       ])
@@ -231,7 +232,7 @@ final class PusherDialect: ConnectionDialect {
     guard let link = links[id], link.connection.isOpen,
       // It is `nil` if a later event was already sent, or the client has left the channel.
       link.cacheReads.removeValue(forKey: room) != nil,
-      let channel = link.app.channel(ofRoom: room), case .success(let page) = outcome
+      let channel = link.app.channel(ofRoom: room.text), case .success(let page) = outcome
     else { return }
     let frame =
       page.publications.last.map { Self.event($0, channel: channel.name) }
@@ -248,9 +249,10 @@ final class PusherDialect: ConnectionDialect {
         to: link.connection)
     }
     let transient = TransientEvent(
-      name: event.event, data: event.data, sender: link.session.socketID, person: event.userID)
+      name: event.event, data: event.data, sender: link.session.socketID,
+      person: event.userID.map { PersonID($0) })
     do throws(Unfit) {
-      try rooms.publish(transient, in: link.app.room(of: event.channel))
+      try rooms.publish(transient, in: RoomName(link.app.room(of: event.channel)))
     } catch {
       sendError(error.code, error.message, ref: "", retryAfter: nil, to: link.connection)
     }
@@ -265,7 +267,7 @@ final class PusherLink {
   /// The rate-limit usage of client events.
   var clientEvents = TokenBucket()
   /// The rooms whose last publication is being read for the client.
-  var cacheReads: ExactDictionary<Bool> = [:]
+  var cacheReads: [RoomName: Bool] = [:]
 
   init(_ connection: Connection, _ app: PusherApp, _ session: PusherSession) {
     self.connection = connection
@@ -295,7 +297,7 @@ extension PusherDialect: RoomMessaging {
       return Self.frame(
         PusherFrame.event(
           PusherClientEvent(
-            channel: channel, event: event.name, data: event.data, userID: event.person)))
+            channel: channel, event: event.name, data: event.data, userID: event.person?.text)))
     }
   }
 
@@ -325,7 +327,7 @@ extension PusherDialect: RoomMessaging {
     guard let (_, channel) = find(change.room) else { return [] }
     return change.joined.map {
       Self.frame(PusherFrame.added(member($0, in: change.room), channel: channel.name))
-    } + change.left.map { Self.frame(PusherFrame.removed($0, channel: channel.name)) }
+    } + change.left.map { Self.frame(PusherFrame.removed($0.text, channel: channel.name)) }
   }
 
   func lostReading(ofRoom room: RoomName, _ connection: Connection) {
@@ -334,7 +336,7 @@ extension PusherDialect: RoomMessaging {
 
   /// Returns a room's app and channel. No app's prefix is the beginning of another's.
   private func find(_ room: RoomName) -> (PusherApp, PusherChannel)? {
-    apps.values.lazy.compactMap { app in app.channel(ofRoom: room).map { (app, $0) } }.first
+    apps.values.lazy.compactMap { app in app.channel(ofRoom: room.text).map { (app, $0) } }.first
   }
 
   /// Cancels reads of a room's last publication, because a newer one is about to be sent.

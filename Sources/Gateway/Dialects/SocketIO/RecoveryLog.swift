@@ -7,7 +7,7 @@ enum SocketContent {
   /// A packet that is the same for all subscribers; `author` is the person who caused it, if any.
   case packet(SocketPacket, author: PersonID?)
   /// A publication, which some subscribers receive with its position in the room.
-  case publication(Publication, data: JSONValue, epoch: String)
+  case publication(Publication, data: JSONValue, epoch: Epoch)
 
   /// The event's author.
   var author: PersonID? {

@@ -19,7 +19,7 @@ extension SocketIODialect {
     case .getOnline: answerOnline(TwakeForm.users(in: arguments), id: id, link)
     case .setOnline:
       // A user with a connection is online, regardless of what clients report.
-      answerOnline([link.connection.person], id: id, link)
+      answerOnline([link.connection.person.text], id: id, link)
     }
   }
 
@@ -31,7 +31,7 @@ extension SocketIODialect {
     switch TwakeEvent(rawValue: name) {
     case .authenticate: refuse(words, link)
     case .join, .leave, .event:
-      reply(name + ":error", TwakeFields(arguments.first).name, words, to: link)
+      reply(name + ":error", RoomName(TwakeFields(arguments.first).name), words, to: link)
     case .getOnline, .setOnline, nil: break
     }
   }
@@ -111,7 +111,7 @@ extension SocketIODialect {
     if identity.may(verbs, .room(room)) { return true }
     if settings.dialects.allowsLegacyRoomTokens {
       if token?.isExactly("twake") ?? false { return true }
-      if room.utf8.starts(with: "previous::".utf8) { return true }
+      if room.text.utf8.starts(with: "previous::".utf8) { return true }
     }
     return token.map { access.admits($0, to: room, user: identity.user) } ?? false
   }
@@ -124,7 +124,7 @@ extension SocketIODialect {
   // MARK: Rooms
 
   private func reply(
-    _ event: String, _ room: String, _ message: String? = nil, to link: SocketIOLink
+    _ event: String, _ room: RoomName, _ message: String? = nil, to link: SocketIOLink
   ) {
     var fields: JSONFields = ["name": JSONValue(room)]
     if let message { fields.append(.init("message", JSONValue(message))) }
@@ -132,7 +132,7 @@ extension SocketIODialect {
   }
 
   private func joinTwake(_ fields: TwakeFields, _ link: SocketIOLink) {
-    let room = fields.name
+    let room = RoomName(fields.name)
     let connection = link.connection
     let token = fields.token
     guard rooms.checks.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
@@ -175,7 +175,7 @@ extension SocketIODialect {
     if let parts = place.values(of: "epoch", "offset"), let epoch = parts[0]?.string,
       let offset = parts[1]?.integer, offset >= 0
     {
-      position = RoomPosition(epoch: epoch, offset: offset)
+      position = RoomPosition(epoch: Epoch(epoch), offset: offset)
     }
     link.numberedRooms.insert(room)
     let attempt = rooms.beginSubscribing(to: room, connection)
@@ -202,7 +202,7 @@ extension SocketIODialect {
     link.recovery?.joined[room] = recoveryLog.head
     rooms.admit(to: room, connection)
     let head: JSONValue = [
-      "epoch": JSONValue(recovery.head.epoch), "offset": JSONValue(recovery.head.offset),
+      "epoch": JSONValue(recovery.head.epoch.text), "offset": JSONValue(recovery.head.offset),
     ]
     let success: JSONValue = [
       "name": JSONValue(room), "position": head,
@@ -217,7 +217,7 @@ extension SocketIODialect {
   }
 
   private func leaveTwake(room fields: TwakeFields, _ link: SocketIOLink) {
-    let room = fields.name
+    let room = RoomName(fields.name)
     leaveTwake(room, link)
     reply("realtime:leave:success", room, to: link)
   }
@@ -240,7 +240,7 @@ extension SocketIODialect {
   }
 
   private func emit(_ fields: TwakeFields, _ link: SocketIOLink) {
-    let room = fields.name
+    let room = RoomName(fields.name)
     guard rooms.checks.problem(ofRoom: room) == nil, let data = fields.data,
       may(.publish, in: room, token: fields.token, link)
     else {
@@ -271,11 +271,12 @@ extension SocketIODialect {
   /// Sends an event to a room's current subscribers, without storing it.
   private func relay(event data: JSONValue, in room: RoomName) {
     let typing = data.value(of: "event")?.values(of: "user_id", "is_writing")
-    let user = typing?[0]?.string
+    let user = (typing?[0]?.string).map { PersonID($0) }
     deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
     guard let user else { return }
     let started = typing?[1]?.boolean == false ? nil : Int(dependencies.clock.now)
-    owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
+    owner?.showTyping(
+      JSONValue(GroupChatForm.typing(user.text, started: started)), of: user, in: room)
   }
 
   /// Handles a session that leaves the default namespace: its user goes offline.
@@ -347,7 +348,8 @@ extension SocketIODialect {
   }
 
   private func tell(_ room: RoomName, _ person: PersonID, isOnline: Bool) {
-    let company = String(decoding: room.utf8.dropFirst("/users/online/".utf8.count), as: UTF8.self)
+    let company = String(
+      decoding: room.text.utf8.dropFirst("/users/online/".utf8.count), as: UTF8.self)
     let entry: JSONValue = [
       "company_id": JSONValue(company), "user_id": JSONValue(person),
       "is_online": JSONValue(isOnline),
@@ -363,9 +365,9 @@ extension SocketIODialect {
   private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {
     guard let id, connectionIdentity(link.connection) != nil else { return }
     let pairs = users.prefix(TwakeForm.usersMax).map { user in
-      JSONValue([
-        JSONValue(user),
-        JSONValue(online[user] != nil || leaving[user] != nil),
+      let person = PersonID(user)
+      return JSONValue([
+        JSONValue(user), JSONValue(online[person] != nil || leaving[person] != nil),
       ])
     }
     let answer: JSONValue = ["data": JSONValue(Array(pairs))]

@@ -21,10 +21,10 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
   /// The number of away sessions per user.
   var awayShares: FairShares<Stranger>
   /// The connected sessions of each user.
-  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  var online: [PersonID: Set<ConnectionID>] = [:]
   /// Users whose last session has ended: the end of their grace period, and the rooms to notify
   /// after it.
-  var leaving: ExactDictionary<(until: Int64, rooms: ExactSet)> = [:]
+  var leaving: [PersonID: (until: Int64, rooms: Set<RoomName>)] = [:]
   /// The events that clients may recover.
   var recoveryLog: RecoveryLog
 

@@ -16,7 +16,7 @@ final class SocketIOLink {
     /// The newest position in the log when the latest ping was sent.
     var pinged: UInt64
     /// The log position, per room, after which the client receives the room's events.
-    var joined: ExactDictionary<UInt64> = [:]
+    var joined: [RoomName: UInt64] = [:]
     /// The uptime in milliseconds until which the client may resume; `nil` while it is connected.
     var awayUntil: Int64?
     /// The party whose share of away sessions it counts against.
@@ -37,12 +37,12 @@ final class SocketIOLink {
   /// The deadline for authentication, in milliseconds of uptime; `nil` after authentication.
   var authenticateBy: Int64?
   /// The rooms whose publications contain their position, from which the client can resume.
-  var numberedRooms: ExactSet = []
+  var numberedRooms: Set<RoomName> = []
   /// The rooms in which others see whether the user is online.
-  var presenceRooms: ExactSet = []
+  var presenceRooms: Set<RoomName> = []
 
   /// The rooms joined by a room token instead of the user's rights.
-  var roomsByToken: ExactSet = []
+  var roomsByToken: Set<RoomName> = []
   /// The recovery state; `nil` if the client cannot resume.
   var recovery: Recovery?
   /// The session that the client asks to resume, until it has authenticated.

@@ -29,10 +29,10 @@ enum TwakeForm {
   /// Returns the room that shows who of a company is online, for any room of the company.
   static func presenceRoom(for room: RoomName) -> RoomName? {
     for prefix in ["/users/online/", "/companies/", "/company/"] {
-      guard room.utf8.starts(with: prefix.utf8) else { continue }
-      let company = room.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+      guard room.text.utf8.starts(with: prefix.utf8) else { continue }
+      let company = room.text.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
       guard !company.isEmpty else { return nil }
-      return "/users/online/" + String(decoding: company, as: UTF8.self)
+      return RoomName("/users/online/" + String(decoding: company, as: UTF8.self))
     }
     return nil
   }

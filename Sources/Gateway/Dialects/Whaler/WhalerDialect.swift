@@ -237,7 +237,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     switch news.content {
     // A Whaler client fetches the resource after which its pool is named.
     case .publication(let publication, _):
-      update = ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
+      update = ResourceUpdate(resourceID: news.room.text, senderID: publication.senderID)
     case .update(let change): update = change
     case .event: return nil
     }

@@ -80,7 +80,7 @@ final class HistoryPages: Part {
       return nil
     }
     if page.needsNews(of: live) { return .news }
-    guard page.resume.epoch == live.epoch else {
+    guard Epoch(page.resume.epoch) == live.epoch else {
       refuse(.epochChanged, of: room.id, ref: messageID, to: connection)
       return nil
     }
@@ -171,7 +171,7 @@ extension HistoryPageRequest {
   /// Whether the page must wait for a read of the shared log: the reader has seen newer entries at
   /// another node.
   func needsNews(of live: LiveDocument) -> Bool {
-    live.isShared && !isFresh && resume.epoch == live.epoch
+    live.isShared && !isFresh && Epoch(resume.epoch) == live.epoch
       && resume.revision > live.durableRevision
   }
 }

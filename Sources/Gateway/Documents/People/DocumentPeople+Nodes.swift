@@ -30,8 +30,8 @@ extension DocumentPeople: CaretSource {
     exchange?.enter(
       documents.topic(of: subscription.room.id),
       NodePerson(
-        profile: .init(personID: person.clientID, name: person.name, color: person.color),
-        person: person.personID),
+        profile: .init(personID: PersonID(person.clientID), name: person.name, color: person.color),
+        person: person.personID.map { PersonID($0) }),
       by: subscription.connection.id)
   }
 

@@ -44,9 +44,9 @@ public final class StoredBlocking: BlockingHandler {
   private weak var store: (any PeopleStore)?
   private var isKnown = false
   private var isReading = false
-  private var blocks: ExactDictionary<ExactSet> = [:]
+  private var blocks: [PersonID: Set<PersonID>] = [:]
   /// The blockers of each blocked person.
-  private var blockers: ExactDictionary<ExactSet> = [:]
+  private var blockers: [PersonID: Set<PersonID>] = [:]
 
   /// - Parameter isMutual: Whether the blocker is hidden from the blocked person as well.
   public init(isMutual: Bool) { self.isMutual = isMutual }
@@ -124,7 +124,7 @@ public final class StoredBlocking: BlockingHandler {
 
   /// See ``BlockingHandler``.
   public func blocked(by person: PersonID) -> [PersonID] {
-    (blocks[person].map(Array.init) ?? []).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    (blocks[person].map(Array.init) ?? []).sorted()
   }
 
   /// See ``BlockingHandler``.
@@ -146,7 +146,7 @@ public final class StoredBlocking: BlockingHandler {
 
   private static func keep(
     _ other: PersonID, of person: PersonID, _ isBlocked: Bool,
-    in table: inout ExactDictionary<ExactSet>
+    in table: inout [PersonID: Set<PersonID>]
   ) {
     if isBlocked {
       table[person, default: []].insert(other)

@@ -106,7 +106,7 @@ extension PeopleHandlers {
   /// Whether a block hides an author's actions from a person. Applies to all kinds of messages.
   func separates(_ person: PersonID, from author: PersonID) -> Bool {
     guard let blocking, blocking.concerns(person) else { return false }
-    return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
+    return person != author && blocking.separates(person, from: author)
   }
 
   /// Whether every reader may see an author's actions. If so, readers are not checked singly.

@@ -33,19 +33,19 @@ public final class CountedPresence: PresenceHandler {
   }
 
   private struct Gathering {
-    var people: ExactDictionary<Entry> = [:]
+    var people: [PersonID: Entry] = [:]
     /// The profiles announced so far.
-    var announced: ExactDictionary<PersonProfile> = [:]
+    var announced: [PersonID: PersonProfile] = [:]
     /// People whose presence may differ from the announced one.
-    var touched: ExactSet = []
+    var touched: Set<PersonID> = []
   }
 
   private let graceMilliseconds: Int64
-  private var rooms: ExactDictionary<Gathering> = [:]
+  private var rooms: [RoomName: Gathering] = [:]
   /// Rooms with unannounced changes.
-  private var changed: ExactSet = []
+  private var changed: Set<RoomName> = []
   /// Rooms with people in their grace period.
-  private var waiting: ExactSet = []
+  private var waiting: Set<RoomName> = []
 
   /// - Parameter graceMilliseconds: How long a person stays present after their connection broke.
   public init(graceMilliseconds: Int64) { self.graceMilliseconds = graceMilliseconds }

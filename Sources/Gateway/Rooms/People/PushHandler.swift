@@ -8,7 +8,7 @@ public struct PushNotification: Sendable, Equatable {
   /// The room of the publication.
   public var room: RoomName
   /// Identifies the history that the offset counts.
-  public var epoch: String
+  public var epoch: Epoch
   /// The publication.
   public var publication: Publication
 
@@ -26,7 +26,7 @@ public struct PushNotification: Sendable, Equatable {
       object.field("message_entity_id", "\(epoch)/\(publication.offset)", &body)
       object.field("thread_entity_id", room, &body)
       object.field("message_date", Int(publication.time), &body)
-      object.field("message_sender_entity_id", publication.personID ?? "", &body)
+      object.field("message_sender_entity_id", publication.personID?.text ?? "", &body)
       object.field("message_type", type, &body)
       object.field("message_payload", publication.data, &body)
     }
