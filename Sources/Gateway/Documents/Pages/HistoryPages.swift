@@ -8,7 +8,7 @@ import SocketMessages
 /// requests each page, so a slow reader has one page under way and occupies no other memory. A page
 /// contains as many changes as one frame for a lagging follower.
 final class HistoryPages: Part {
-  /// What a request waits for.
+  /// The next event that a request waits for.
   enum Need {
     /// The document in memory.
     case document

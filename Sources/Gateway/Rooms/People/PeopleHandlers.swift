@@ -101,7 +101,7 @@ final class PeopleStorage: Part, PeopleStore {
   }
 }
 
-/// What blocks hide.
+/// The effects of blocks.
 extension PeopleHandlers {
   /// Whether a block hides an author's actions from a person. Applies to all kinds of messages.
   func separates(_ person: PersonID, from author: PersonID) -> Bool {
