@@ -202,6 +202,69 @@ def test_the_words_of_a_comment_are_found_whatever_others_edit(server, person):
         assert text[anchor:head].replace("X", "") == words, (kind, text[anchor:head])
 
 
+# Pastes into the editor.
+PASTE = f"""(text) => {{
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    ({VIEW_IN})("#editor").contentDOM.dispatchEvent(new ClipboardEvent("paste", {{ clipboardData: data, bubbles: true, cancelable: true }}));
+}}"""
+SELECTED = f"""() => {{
+    const {{ state }} = ({VIEW_IN})("#editor");
+    return state.sliceDoc(state.selection.main.from, state.selection.main.to);
+}}"""
+
+
+def test_each_act_finds_the_text_while_others_changes_are_delayed(server, person):
+    """Changes in quick succession are shown together: as Ann acts, the first is shown, and others are delayed."""
+    ann = person("Ann")
+    rest = "\n- [ ] box\n\nwords that are hers"
+    note = Note(server, ann, rest)
+    page = ann.page
+    others = 0
+
+    def act(do, then, prepare=ann.to_end):
+        nonlocal others, rest
+        prepare()
+        ann.wait_until_saved()
+        now = note.stored()
+        for number in range(5):
+            change = {"revision": now["revision"] + number, "operation": ["x", len(now["text"]) + number]}
+            server.request("POST", f"/api/notes/{note.id}/changes", change)
+        do()
+        others, rest = others + 5, then
+        ann.wait_until_saved()
+        ann.wait_for_text("x" * others + rest)
+        assert note.stored()["text"] == "x" * others + rest
+
+    def select(word):
+        start = ann.text().index(word)
+        ann.put_caret(start, start + len(word))
+
+    def expect_selected(word):
+        assert page.evaluate(SELECTED) == word
+
+    act(lambda: page.keyboard.type("!?"), rest + "!?")
+    act(lambda: ann.press("Backspace"), rest[:-1])
+    act(lambda: page.keyboard.type("Words"), rest.replace("words", "Words"), lambda: select("words"))
+    act(lambda: page.evaluate(PASTE, " pasted"), rest + " pasted")
+    act(lambda: ann.press("Control+z"), rest.removesuffix(" pasted"))
+    act(lambda: ann.press("Control+b"), rest.replace("are", "**are**"), lambda: select("are"))
+    act(lambda: (ann.press("Shift+Home"), expect_selected(rest.split("\n")[-1])), rest)
+    act(lambda: page.locator("#comment-here").click(), rest, lambda: select("hers"))
+    expect(page.locator("#comment-new .quote")).to_have_text("hers")
+    page.locator("#comment-new").get_by_role("button", name="Cancel").click()
+    ann.editor.focus()
+    ann.press("Control+f")
+    field = page.get_by_role("textbox", name="Find", exact=True)
+    act(lambda: (field.press("Enter"), expect_selected("that")), rest, lambda: (field.clear(), field.press_sequentially("that")))
+    ann.press("Escape")
+    act(lambda: (page.context.set_offline(True), ann.type("+"), page.context.set_offline(False)), rest + "+")
+    act(lambda: (page.goto("/"), ann.open(note.id)), rest)
+    note.read()
+    box = note.shown.get_by_role("checkbox", name="box")
+    act(lambda: box.click(), rest.replace("[ ]", "[x]"), lambda: None)
+
+
 # Types into the editor at its beginning, letter by letter; how often the page is drawn meanwhile.
 DRAWS_WHILE_TYPING = f"""async ([count, pause]) => {{
     const view = ({VIEW_IN})("#editor");

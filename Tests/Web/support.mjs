@@ -229,6 +229,8 @@ export class World {
   statuses = [];
   /** @type {string | undefined} */
   token;
+  /** Whether the page is visible. */
+  isSeen = true;
   /** Whether the browser lets a socket be made. */
   opens = true;
   /** Called with the type of each message before it goes out. */
@@ -270,6 +272,7 @@ export class World {
         },
         now: () => this.now,
         random: () => 0.5,
+        isSeen: () => this.isSeen,
       },
     });
     this.connection.on("status", ({ state }) => this.statuses.push(state));

@@ -5,6 +5,7 @@
 // event. Their new states are stored first (`take`), so that each listener reads the latest state.
 
 import { Emitter } from "../ground/emitter.js";
+import { Pacing } from "./pacing.js";
 
 /**
  * @typedef {import("./door.js").Core} Core
@@ -43,6 +44,7 @@ const heldMax = 500;
  * @property {(timer: any) => void} clearTimeout
  * @property {() => number} now Milliseconds of a monotonic clock.
  * @property {() => number} random 0 ..< 1.
+ * @property {() => boolean} isSeen Whether the page is visible.
  */
 
 /** @type {Dependencies} */
@@ -52,6 +54,7 @@ const browser = {
   clearTimeout: (timer) => clearTimeout(timer),
   now: () => performance.now(),
   random: () => Math.random(),
+  isSeen: () => globalThis.document?.visibilityState === "visible",
 };
 
 /**
@@ -60,6 +63,7 @@ const browser = {
  * @typedef {object} NoteEnd
  * @property {(action: NoteAction) => void} take Stores the new state, without events.
  * @property {(action: NoteAction) => void} perform
+ * @property {() => boolean} isUnconfirmed Whether the server has not confirmed all edits made here.
  */
 
 /**
@@ -111,6 +115,7 @@ export class Connection extends Emitter {
   #held;
   /** The number of requests during which they are held back. */
   #holds = 0;
+  #pacing;
   /** @type {((problem: string | undefined) => void)[]} Callers of `refresh` that wait for the server's reply. */
   #refreshing = [];
 
@@ -129,6 +134,11 @@ export class Connection extends Emitter {
     this.#url = url;
     this.#token = token ?? (() => undefined);
     this.#dependencies = { ...browser, ...dependencies };
+    this.#pacing = new Pacing({
+      handle: (messages) => this.#handleReceived(messages),
+      awaitsReply: () => [...this.#notes.values()].some((note) => note.isUnconfirmed()),
+      dependencies: this.#dependencies,
+    });
     this.identity = identity;
     if (identity) this.#identities.set(identity.id, identity);
     core.create(profile(), Math.floor(this.#dependencies.random() * 2 ** 52), identity);
@@ -232,7 +242,7 @@ export class Connection extends Emitter {
    * @param {(answer: Value) => void} before Called with the answer, before the messages held back are handled.
    */
   async holding(ask, before) {
-    this.#held ??= [];
+    this.#held ??= this.#pacing.take();
     this.#holds += 1;
     const timer = this.#dependencies.setTimeout(() => this.#release(), holdWithin);
     try {
@@ -264,7 +274,18 @@ export class Connection extends Emitter {
   #release() {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const text of held) this.handle("received", text);
+    this.#handleReceived(held);
+  }
+
+  /** @param {string[]} messages Handled together, so that their changes are drawn together. */
+  #handleReceived(messages) {
+    /** @type {Action[]} */
+    const actions = [];
+    try {
+      for (const message of messages) actions.push(...this.#core.handle(this.#now, "received", message));
+    } finally {
+      this.#act(actions);
+    }
   }
 
   // The core.
@@ -409,6 +430,7 @@ export class Connection extends Emitter {
       if (typeof data === "string") this.#receive(data);
     };
     socket.onclose = ({ code }) => {
+      this.#pacing.flush();
       this.#release();
       this.#hangUp();
       this.handle("closed", code);
@@ -419,7 +441,7 @@ export class Connection extends Emitter {
   /** @param {string} text */
   #receive(text) {
     if (!this.#held) {
-      this.handle("received", text);
+      this.#pacing.receive(text);
       return;
     }
     this.#held.push(text);
@@ -430,6 +452,7 @@ export class Connection extends Emitter {
   #hangUp() {
     const socket = this.#socket;
     this.#socket = undefined;
+    this.#pacing.take();
     if (this.#held) this.#held = [];
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;

@@ -1,6 +1,7 @@
 // One note: passes the client core's actions to the editor and the views, and stores unconfirmed edits in the browser's
 // storage.
 
+import { composed } from "./changes.js";
 import { Emitter } from "../ground/emitter.js";
 
 /**
@@ -69,6 +70,8 @@ export class Note extends Emitter {
   #keptUnder;
   /** The revision of a change that this user requested over HTTP. */
   #ownRevision = 0;
+  /** @type {NoteAction & {kind: "apply"} | undefined} The last changes that the editor does not show yet. */
+  #unshown;
   /** @type {"read" | "write" | undefined} The access stored in the copy, until the note is live. */
   #copiedAccess;
 
@@ -95,7 +98,11 @@ export class Note extends Emitter {
     this.#connection = connection;
     this.#pending = pending;
     this.#keptUnder = restored?.identity.id;
-    connection.addNote(documentId, { take: (action) => this.#take(action), perform: (action) => this.#perform(action) });
+    connection.addNote(documentId, {
+      take: (action) => this.#take(action),
+      perform: (action) => this.#perform(action),
+      isUnconfirmed: () => this.#status.unconfirmed > 0,
+    });
     try {
       if (restored) connection.handle("restore", documentId, restored.session, restored.base ?? "");
       else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
@@ -209,6 +216,7 @@ export class Note extends Emitter {
   edit(changes) {
     if (!this.hasText) throw new Error("edit before the note was joined");
     this.#here = undefined;
+    this.#unshown = undefined;
     this.#connection.edit(this.documentId, changes);
     this.emit("edited", undefined);
   }
@@ -278,7 +286,27 @@ export class Note extends Emitter {
       this.#status = action.status;
       if (action.status.phase === "live") this.#copiedAccess = undefined;
     } else if (action.kind === "title") this.title = action.title;
-    else if (action.kind === "reset") this.hasText = true;
+    else if (action.kind === "apply") this.#join(action);
+    else if (action.kind === "reset") {
+      this.hasText = true;
+      this.#unshown = undefined;
+    }
+  }
+
+  /**
+   * Moves changes to the ones before that are not shown yet, so that the editor shows them together. Changes that this
+   * user requested stay separate, because undo reverts them in one step.
+   *
+   * @param {NoteAction & {kind: "apply"}} action
+   */
+  #join(action) {
+    const isOwn = action.revision === this.#ownRevision;
+    if (!this.#unshown || isOwn) {
+      this.#unshown = isOwn ? undefined : action;
+      return;
+    }
+    this.#unshown.changes = composed(this.#unshown.changes, action.changes);
+    action.changes = [];
   }
 
   /** @param {NoteAction} action */
@@ -294,6 +322,7 @@ export class Note extends Emitter {
         this.emit("reset", { text: action.text });
         break;
       case "apply":
+        if (action === this.#unshown) this.#unshown = undefined;
         if (action.changes.length === 0) break;
         this.emit("changes", { changes: action.changes, isOwn: action.revision === this.#ownRevision });
         break;
