@@ -175,3 +175,26 @@ def test_the_split_view_is_remembered_and_in_the_address(server, person):
     ann.page.goto(f"/n/{note}")
     ann.wait_for_editor()
     expect(ann.page.locator("#rendered")).to_be_hidden()
+
+
+def test_what_is_beside_a_selection_stays_while_others_write_above(server, person):
+    """A change above the first visible line scrolls the editor; the buttons beside the selection are placed again."""
+    note = server.create("Selected")
+    server.put_text(note, lines())
+    ann = person("Ann").open(note)
+    put_at_top(ann, "editor", TOP)
+    selected = [ann.page.locator(name) for name in ("#comment-here", ".selection-bar")]
+    ann.page.locator("#editor .cm-line", has_text=f"line {TOP + 5}.").dblclick()
+    for _ in range(3):
+        for one in selected:
+            expect(one).to_be_visible()
+        ann.wait_for_text(insert_above(server, note, "put", None, ann.text()))
+        ann.wait_for_frames()
+        ann.wait_for_frames()
+    for one in selected:
+        expect(one).to_be_visible()
+    # Scrolled out of sight with their selection, and back with it.
+    for step in (2_000, -2_000):
+        ann.page.evaluate(f"() => {{ {VIEW}.scrollDOM.scrollTop += {step}; }}")
+        for one in selected:
+            expect(one).to_be_visible(visible=step < 0)

@@ -406,12 +406,13 @@ class Editor {
       const changes = listOf(transaction.changes);
       this.#note.edit(composed?.follow(changes) ?? changes);
     }
+    // What is beside the selection moves with it, if pictures are loaded above it, too.
+    if (update.selectionSet || update.geometryChanged) this.#listener?.selected();
     if (!update.docChanged && !update.selectionSet) return;
     if (update.selectionSet || isTouched(update)) {
       const { anchor, head } = update.state.selection.main;
       this.#note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
     }
-    this.#listener?.selected();
   }
 
   /**

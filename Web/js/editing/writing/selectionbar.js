@@ -2,6 +2,7 @@
 
 import { ViewPlugin } from "../../codemirror.js";
 import { byId, icon } from "../../ground/dialogs.js";
+import { isInSight } from "../../ground/insight.js";
 import { t } from "../../ground/language.js";
 
 /** The names of the bar's commands. */
@@ -48,7 +49,8 @@ class SelectionBar {
     // The bar is hidden while the user selects.
     view.contentDOM.addEventListener("pointerdown", () => (this.#isPressed = true), { signal });
     addEventListener("pointerup", () => ((this.#isPressed = false), this.#draw()), { signal });
-    view.scrollDOM.addEventListener("scroll", () => this.#hide(), { signal });
+    // Not only the user scrolls: the first visible line stays where it is while others write above it.
+    view.scrollDOM.addEventListener("scroll", () => this.#draw(), { signal });
     view.contentDOM.addEventListener(
       "keydown",
       (event) => {
@@ -86,7 +88,8 @@ class SelectionBar {
       read: () => ({ start: this.#view.coordsAtPos(from, 1), end: this.#view.coordsAtPos(to, -1), paper: byId("paper").getBoundingClientRect() }),
       write: ({ start, end, paper }) => {
         const place = start ?? end;
-        if (!place || this.#view.state.selection.main.empty) return;
+        if (this.#view.state.selection.main.empty) return;
+        if (!place || !isInSight(this.#view, start, end)) return this.#hide();
         this.#bar.hidden = false;
         const { width, height } = this.#bar.getBoundingClientRect();
         const above = (start ?? { top: paper.top }).top - paper.top - height - 8;
