@@ -342,6 +342,7 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
         ]  # fmt: skip
 
     head = 77_280
+    middle = head - 494
     asked = []
 
     def answer(route):
@@ -349,7 +350,13 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
         asked.append(url)
         before = re.search(r"before=(\d+)", url)
         top = int(before.group(1)) - 1 if before else head
-        route.fulfill(json={"head": head, "oldest": 0, "sessions": sessions(top, 50), "before": top - 499})
+        found = sessions(top, 50)
+        # The 50th is cut: its former half comes with the next ones.
+        if not before:
+            found[-1] |= {"firstRevision": middle, "cut": True}
+        elif top == middle - 1:
+            found = [{**sessions(head - 490, 1)[0], "lastRevision": top}, *sessions(head - 500, 50)]
+        route.fulfill(json={"head": head, "oldest": 0, "sessions": found, "before": found[-1]["firstRevision"]})
 
     ann.page.route("**/sessions?*", answer)
     ann.page.route("**/text?revision=*", lambda route: route.fulfill(json={"text": "old", "time": 1, "authors": []}))
@@ -361,8 +368,12 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
     assert len(asked) == 1
     first = past.sessions().first.locator(".group")
     expect(first).to_have_attribute("data-last", str(head))
-    past.section.get_by_role("button", name="Show earlier sessions").click()
+    # The focus stays on a session whose other half comes.
+    cut = past.sessions().last.locator(".session-toggle")
+    cut.focus()
+    past.section.get_by_role("button", name="Show earlier sessions").evaluate("(button) => button.click()")
     expect(past.sessions()).to_have_count(100)
+    expect(past.sessions().nth(49).locator(".session-toggle")).to_be_focused()
     expect(past.sessions().last.locator(".group")).to_have_attribute("data-last", str(head - 990))
 
     # Of a moment before the list's end, the session is looked up, and changes are shown since its beginning.

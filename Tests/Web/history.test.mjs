@@ -57,6 +57,20 @@ test("who is here keeps their colour, and the others get what is left", () => {
   for (const color of many.values()) assert.ok(palette.includes(color));
 });
 
+test("authors keep their colours when earlier ones become known, but for a colour that somebody present has", () => {
+  const former = colorsOf(["Cy", "Di"], []);
+  const all = colorsOf(["Ann", "Bo", "Cy", "Di"], [], former);
+  assert.deepEqual(["Cy", "Di"].map((name) => all.get(name)), ["Cy", "Di"].map((name) => former.get(name)));
+  assert.equal(new Set(all.values()).size, 4);
+  const withBo = colorsOf(["Ann", "Bo", "Cy", "Di"], [{ name: "Bo", color: former.get("Cy") ?? "" }], all);
+  assert.equal(withBo.get("Di"), former.get("Di"));
+  assert.equal(new Set(withBo.values()).size, 4);
+  // More authors than colours: two of one colour keep it.
+  const names = Array.from({ length: 40 }, (_, index) => `author ${index}`);
+  const many = colorsOf(names, []);
+  assert.deepEqual(colorsOf(["Ann", ...names], [], many).get("author 39"), many.get("author 39"));
+});
+
 /** Answers when the test says so. */
 function world() {
   /** @type {{path: string, method: string, signal?: AbortSignal, answer: (value: any) => void,

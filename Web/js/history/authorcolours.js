@@ -171,7 +171,8 @@ class AuthorColours {
   /** @param {string[]} authors */
   #paint(authors) {
     const here = this.#note.people.map((person) => ({ name: person.name, color: colorOf(person) }));
-    this.#colors = colorsOf(new Set([...this.#colors.keys(), ...authors]), [{ name: myName(), color: profile.color }, ...here]);
+    const all = new Set([...this.#colors.keys(), ...authors]);
+    this.#colors = colorsOf(all, [{ name: myName(), color: profile.color }, ...here], this.#colors);
     for (const author of this.#colors.keys()) if (!this.#numbers.has(author)) this.#numbers.set(author, this.#numbers.size);
     this.#sheet.replaceSync(
       [...this.#colors].map(([author, color]) => `.written-${this.#numbers.get(author)} { --written: ${color}; }`).join("\n"),

@@ -72,25 +72,29 @@ export function runsOf(text, authors) {
 }
 
 /**
- * Returns a colour for each author: for users who are present their own, for the others one that is not taken, as long
- * as the palette has one.
+ * Returns a colour for each author: for users who are present their own, for the others the former one or, as long as
+ * the palette has one, one that is not taken.
  *
  * @param {Iterable<string>} authors
  * @param {Iterable<{name: string, color: string}>} present
+ * @param {Map<string, string>} [former] The colours before some of the authors were known.
  * @returns {Map<string, string>}
  */
-export function colorsOf(authors, present) {
+export function colorsOf(authors, present, former = new Map()) {
   const own = new Map();
   for (const { name, color } of present) if (!own.has(name)) own.set(name, color);
   const colors = new Map();
-  const taken = new Set();
   const names = new Set(authors);
   for (const name of names) {
     const color = own.get(name);
-    if (color === undefined) continue;
-    colors.set(name, color);
-    taken.add(color);
+    if (color !== undefined) colors.set(name, color);
   }
+  const ofPresent = new Set(colors.values());
+  for (const name of names) {
+    const color = former.get(name);
+    if (color !== undefined && !colors.has(name) && !ofPresent.has(color)) colors.set(name, color);
+  }
+  const taken = new Set(colors.values());
   let next = 0;
   for (const name of names) {
     if (colors.has(name)) continue;

@@ -265,7 +265,7 @@ class HistoryView {
     const authors = this.#history.authors;
     if (authors.size > 0) {
       const here = this.#note.people.map((person) => ({ name: person.name, color: colorOf(person) }));
-      this.#colors = colorsOf(authors, [this.#profile, ...here]);
+      this.#colors = colorsOf(authors, [this.#profile, ...here], this.#colors);
       this.#display.paint(this.#colors);
     }
     byId("history-legend").replaceChildren(

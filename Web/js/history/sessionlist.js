@@ -64,6 +64,8 @@ export class SessionList {
   #options;
   /** @type {Set<number>} Opened sessions, by one revision of each. */
   #opened = new Set();
+  /** @type {Map<Element, {kind: string, firstRevision: number, lastRevision: number}>} The buttons in the list. */
+  #buttons = new Map();
 
   /**
    * @param {object} options
@@ -82,14 +84,21 @@ export class SessionList {
 
   /** Draws all sessions, and preserves the focus. */
   draw() {
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-    const key = this.#list.contains(focused) ? focused?.dataset.key : undefined;
+    const focused = document.activeElement && this.#buttons.get(document.activeElement);
+    this.#buttons.clear();
     this.#list.replaceChildren(...this.#history.sessions.map((session) => this.#sessionItem(session)));
-    if (!key) return;
-    const again = [...this.#list.querySelectorAll("[data-key]")].find(
-      (element) => /** @type {HTMLElement} */ (element).dataset.key === key,
-    );
-    /** @type {HTMLElement | undefined} */ (again)?.focus();
+    if (!focused) return;
+    // A session grows at its end while people write, and at its start when earlier ones are loaded.
+    for (const [button, { kind, firstRevision, lastRevision }] of this.#buttons) {
+      if (kind !== focused.kind || firstRevision > focused.lastRevision || lastRevision < focused.firstRevision) continue;
+      /** @type {HTMLElement} */ (button).focus();
+      return;
+    }
+  }
+
+  /** @param {Element} button @param {string} kind @param {{firstRevision: number, lastRevision: number}} revisions */
+  #remember(button, kind, { firstRevision, lastRevision }) {
+    this.#buttons.set(button, { kind, firstRevision, lastRevision });
   }
 
   /** @param {Session} session */
@@ -124,13 +133,12 @@ export class SessionList {
       revisions: { first: firstRevision, last: lastRevision },
       choose: () => this.#options.choose(lastRevision),
     });
-    // The first revision is the key, because the last one changes while the session grows.
-    row.dataset.key = `session ${firstRevision}`;
+    this.#remember(row, "session", session);
     const isOpen = this.#isOpen(session);
     const toggle = document.createElement("button");
     toggle.type = "button";
     toggle.className = "icon-button session-toggle";
-    toggle.dataset.key = `toggle ${firstRevision}`;
+    this.#remember(toggle, "toggle", session);
     toggle.setAttribute("aria-expanded", String(isOpen));
     toggle.setAttribute("aria-label", t("history.sessionOpen", { name, time }));
     toggle.title = isOpen ? t("history.sessionClose") : t("history.sessionDetails");
@@ -144,12 +152,12 @@ export class SessionList {
   }
 
   /** @param {Session} session */
-  #people({ firstRevision, authors }) {
+  #people(session) {
     const list = document.createElement("ul");
     list.className = "session-people";
     list.setAttribute("aria-label", t("history.people"));
     list.append(
-      ...authors.map((part) => {
+      ...session.authors.map((part) => {
         const item = document.createElement("li");
         const row = rowButton({
           faces: [this.#options.faceOf(part.author)],
@@ -159,7 +167,7 @@ export class SessionList {
           revisions: { first: part.lastRevision, last: part.lastRevision },
           choose: () => this.#options.choose(part.lastRevision),
         });
-        row.dataset.key = `person ${firstRevision} ${part.author}`;
+        this.#remember(row, `person ${part.author}`, session);
         item.append(row);
         return item;
       }),
@@ -187,7 +195,7 @@ export class SessionList {
       const more = document.createElement("button");
       more.type = "button";
       more.className = "button small";
-      more.dataset.key = `more ${session.firstRevision}`;
+      this.#remember(more, "more", session);
       more.textContent = changes ? t("history.earlier") : t("history.singleChanges");
       more.addEventListener("click", () => {
         more.disabled = true;
@@ -212,7 +220,7 @@ export class SessionList {
       revisions: { first: group.firstRevision, last: group.lastRevision },
       choose: () => this.#options.choose(group.lastRevision),
     });
-    row.dataset.key = `change ${group.firstRevision}`;
+    this.#remember(row, "change", group);
     item.append(row);
     return item;
   }
