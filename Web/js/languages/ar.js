@@ -225,6 +225,7 @@ export default {
   "callout.caution": "تنبيه",
   "drawing.wrong": "لا يمكن رسم هذا: {reason}",
   "drawing.tooLong": "يستغرق رسم هذا وقتًا طويلًا.",
+  "drawing.stopped": "لن يُرسم المزيد: استغرقت رسوم كثيرة وقتًا طويلًا جدًا. أعد تحميل الصفحة للمحاولة مرة أخرى.",
   "drawing.failed": "لم يمكن تحميل جزء الصفحة الذي يرسم هذا.",
   "drawing.diagram": "مخطط",
   "drawing.source": "مصدر المخطط",

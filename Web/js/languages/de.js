@@ -225,6 +225,7 @@ export default {
   "callout.caution": "Vorsicht",
   "drawing.wrong": "Das lässt sich nicht zeichnen: {reason}",
   "drawing.tooLong": "Das Zeichnen dauert zu lange.",
+  "drawing.stopped": "Es wird nichts mehr gezeichnet: Zu viele Zeichnungen haben zu lange gedauert. Bitte die Seite neu laden und noch einmal versuchen.",
   "drawing.failed": "Der Teil der Seite, der das zeichnet, ließ sich nicht laden.",
   "drawing.diagram": "Diagramm",
   "drawing.source": "Quelltext des Diagramms",

@@ -225,6 +225,7 @@ export default {
   "callout.caution": "Caution",
   "drawing.wrong": "This cannot be drawn: {reason}",
   "drawing.tooLong": "This takes too long to draw.",
+  "drawing.stopped": "Nothing more is drawn: too many drawings took too long. Reload the page to try again.",
   "drawing.failed": "What draws this could not be loaded.",
   "drawing.diagram": "Diagram",
   "drawing.source": "The diagram’s source",

@@ -225,6 +225,7 @@ export default {
   "callout.caution": "Precaución",
   "drawing.wrong": "No se puede dibujar: {reason}",
   "drawing.tooLong": "Dibujarlo tarda demasiado.",
+  "drawing.stopped": "Ya no se dibuja nada: demasiados dibujos han tardado demasiado. Recarga la página para intentarlo de nuevo.",
   "drawing.failed": "No se ha podido cargar la parte de la página que lo dibuja.",
   "drawing.diagram": "Diagrama",
   "drawing.source": "Código del diagrama",

@@ -225,6 +225,7 @@ export default {
   "callout.caution": "Attention",
   "drawing.wrong": "Impossible à dessiner : {reason}",
   "drawing.tooLong": "Le dessin prend trop de temps.",
+  "drawing.stopped": "Plus rien n’est dessiné : trop de dessins ont pris trop de temps. Rechargez la page pour réessayer.",
   "drawing.failed": "La partie de la page qui dessine n’a pas pu être chargée.",
   "drawing.diagram": "Diagramme",
   "drawing.source": "Source du diagramme",

@@ -225,6 +225,7 @@ export default {
   "callout.caution": "注意",
   "drawing.wrong": "描画できません：{reason}",
   "drawing.tooLong": "描画に時間がかかりすぎます。",
+  "drawing.stopped": "時間のかかりすぎる図が多いため、これ以上は描画しません。ページを再読み込みすると再試行できます。",
   "drawing.failed": "描画に必要な部分を読み込めませんでした。",
   "drawing.diagram": "図",
   "drawing.source": "図のソース",

@@ -56,6 +56,7 @@ function openFrame(receive) {
 /** @param {Answer} answer @returns {string | undefined} A message if there is no drawing. */
 function problemOf(answer) {
   if (answer === "late") return t("drawing.tooLong");
+  if (answer === "stopped") return t("drawing.stopped");
   if (answer === "failed") return t("drawing.failed");
   return "problem" in answer ? t("drawing.wrong", { reason: answer.problem }) : undefined;
 }

@@ -1,14 +1,14 @@
 // Draws in a worker or a frame, which is terminated when a drawing takes too long.
 
 /**
- * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer drawn: the result. problem: an error in the
- * source. late: it took too long. failed: the worker is not available.
+ * @typedef {{drawn: string} | {problem: string} | "late" | "stopped" | "failed"} Answer drawn: the result. problem: an
+ * error in the source. late: it took too long. stopped: too many others did. failed: the worker is not available.
  * @typedef {{send: (request: object) => void, end: () => void}} Place
  */
 
 /** Maximum number of remembered drawings. */
 const knownMax = 1_000;
-/** Maximum number of workers terminated for slow drawings; then every drawing is answered with "late". */
+/** Maximum number of workers terminated for slow drawings; then nothing more is drawn until the page is reloaded. */
 const endedMax = 20;
 /** Maximum time for a worker to be ready; milliseconds. */
 const readyWithin = 30_000;
@@ -61,7 +61,7 @@ export class DrawingQueue {
   #next() {
     const [first] = this.#waiting;
     if (!first || this.#isBusy) return;
-    if (this.#ended >= endedMax) return this.#answer("late");
+    if (this.#ended >= endedMax) return this.#answer("stopped");
     if (!this.#place) {
       this.#isReady = false;
       this.#place = this.#open((message) => this.#receive(message), () => this.#fail());
