@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytes, duration, latency, number } from "../../Web/js/admin/figures.js";
+import { drawList, totalOf } from "../../Web/js/admin/lists.js";
 import { pathsOf, roundUp } from "../../Web/js/admin/sparkline.js";
 import { countOf } from "../../Web/js/client/words.js";
 
@@ -46,4 +47,19 @@ test("a line breaks where nothing was measured, and shows a single value as a do
   assert.equal(line, "M0.0 54.0L50.0 2.0M200.0 28.0h0");
   assert.equal(area, "M0.0 56L0.0 54.0L50.0 2.0L50.0 56ZM200.0 56L200.0 28.0L200.0 56Z");
   assert.deepEqual(pathsOf([], 0, frame), { line: "", area: "" });
+});
+
+test("a list that is cut says so, with a filter too", () => {
+  let remark = "";
+  const table = /** @type {any} */ ({ draw: (/** @type {any} */ _items, /** @type {string} */ text) => (remark = text) });
+  const list = /** @type {any} */ ({ table, words: (/** @type {string} */ item) => item, none: "None.", part: "The first." });
+  const remarkOf = (/** @type {any} */ answer, filter = "") => (drawList(list, answer, filter), remark);
+  assert.equal(remarkOf({ items: ["a", "b"], total: 2 }), "");
+  assert.equal(remarkOf({ items: [], total: 0 }), "None.");
+  assert.equal(remarkOf({ items: ["a", "b"], total: 57 }), "2 entries of 57. The first.");
+  // Of the notes only a part is sent, without the number of all.
+  const cut = { items: ["a", "b"], total: 2, more: true };
+  assert.equal(remarkOf(cut), "2 entries of more than 2. The first.");
+  assert.equal(remarkOf(cut, "c"), "Nothing here has “c” in it. 2 entries of more than 2. The first.");
+  assert.deepEqual([totalOf(cut), totalOf({ items: [], total: 57 })], ["2+", "57"]);
 });

@@ -67,15 +67,23 @@ function seen({ isAsked, silentMilliseconds }) {
 }
 
 /**
+ * The items of a list, which may be a part of all. `more`: the total is not known, but there are more than `total`.
+ *
+ * @template Item
+ * @typedef {{items: Item[], total: number, more?: boolean}} Answer
+ */
+
+/**
  * A list: its request, and its display.
  *
  * @template Item
  * @typedef {object} List
  * @property {string} id The id of the panel.
  * @property {Table<Item>} table
- * @property {(filter: string) => Promise<{items: Item[], total: number}>} fetch
+ * @property {(filter: string) => Promise<Answer<Item>>} fetch
  * @property {(item: Item) => string} words The text that the filter searches.
  * @property {string} none
+ * @property {string} [part] Which items are shown of those that do not fit into one answer.
  */
 
 /**
@@ -99,6 +107,7 @@ function connectionList({ hostOf, disconnect, now }) {
   return {
     id: "connections",
     none: "No clients are connected.",
+    part: "Filter for a user's name to find others.",
     table: new Table({
       host: hostOf("connections"),
       name: "Connections",
@@ -138,6 +147,7 @@ function roomList({ hostOf }) {
   return {
     id: "rooms",
     none: "No room has a subscriber.",
+    part: "They are the first by name.",
     table: new Table({
       host: hostOf("rooms"),
       name: "Rooms",
@@ -165,6 +175,7 @@ function noteList({ hostOf, now }) {
   return {
     id: "notes",
     none: "No notes yet, or none that this key may read: say document:*=read when you make one.",
+    part: "They are the last changed.",
     table: new Table({
       host: hostOf("notes"),
       name: "Notes",
@@ -179,8 +190,8 @@ function noteList({ hostOf, now }) {
     words: ({ title, id }) => `${title} ${id}`,
     async fetch() {
       try {
-        const { notes: items } = await request("/api/notes");
-        return { items, total: items.length };
+        const { notes: items, more } = await request("/api/notes");
+        return { items, total: items.length, more };
       } catch (error) {
         // An operator's key alone does not include the right to read notes.
         if (error instanceof RequestError && error.status === 403) return { items: [], total: 0 };
@@ -247,18 +258,21 @@ function disconnectButton(connection, disconnect) {
 /**
  * @template Item
  * @param {List<Item>} list
- * @param {{items: Item[], total: number}} answer
+ * @param {Answer<Item>} answer
  * @param {string} filter
  */
-export function drawList({ table, words, none }, { items, total }, filter) {
+export function drawList({ table, words, none, part }, answer, filter) {
+  const { items, total, more = false } = answer;
   const wanted = filter.toLocaleLowerCase();
   const shown = items.filter((item) => words(item).toLocaleLowerCase().includes(wanted));
-  const isPart = items.length < total;
-  const remark =
-    items.length === 0 ? none
-    : shown.length === 0 ? `Nothing here has “${filter}” in it.`
-    : isPart
-      ? `${countOf(items.length, "entry", "entries")} of ${number(total)}. Filter for a user's name to find others.`
-    : "";
-  table.draw(shown, remark);
+  const isPart = more || items.length < total;
+  const ofAll = more ? `more than ${number(total)}` : number(total);
+  const remark = [
+    items.length === 0 ? none : shown.length === 0 ? `Nothing here has “${filter}” in it.` : "",
+    isPart && items.length > 0 ? `${countOf(items.length, "entry", "entries")} of ${ofAll}. ${part ?? ""}` : "",
+  ];
+  table.draw(shown, remark.filter(Boolean).join(" ").trim());
 }
+
+/** @param {Answer<any>} answer @returns {string} The number of all items. */
+export const totalOf = ({ total, more }) => `${total.toLocaleString()}${more ? "+" : ""}`;

@@ -6,7 +6,7 @@ import { setUpThemeSwitch } from "../ground/themeswitch.js";
 import { messageOf } from "../client/words.js";
 import { Charts } from "./charts.js";
 import { duration } from "./figures.js";
-import { drawList, makeLists, nameOf } from "./lists.js";
+import { drawList, makeLists, nameOf, totalOf } from "./lists.js";
 
 /** Time between a response and the next request; milliseconds. */
 const askEvery = 2_000;
@@ -171,7 +171,7 @@ function draw() {
   for (const list of lists) {
     const answer = answers.get(list.id);
     if (!answer) continue;
-    byId(`${list.id}-total`).textContent = answer.total.toLocaleString();
+    byId(`${list.id}-total`).textContent = totalOf(answer);
     if (list.id === open) drawList(list, answer, filterField.value.trim());
   }
 }
