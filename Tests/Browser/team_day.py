@@ -355,6 +355,9 @@ class Day:
         mona.to_end()
         mona.page.keyboard.insert_text("\n\nقائمة: أحضر الشاي والخبز\n")
         mona.wait_until_saved()
+        # The picture before the line is loaded; the key shows the line.
+        wait_until(lambda: mona.page.locator("#editor img").evaluate_all("(all) => all.every(({ complete }) => complete)"))
+        mona.press("ArrowUp")
         expect(mona.page.locator("html")).to_have_attribute("dir", "rtl")
         # Rows without letters are aligned with the others.
         for line in mona.page.locator("#editor .table-line, #editor .code-line").all():
