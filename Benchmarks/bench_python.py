@@ -26,8 +26,8 @@ START = """
 import time
 began = time.process_time()
 from parley.core import Core
-from parley.doors import open_door
-core = Core(open_door())
+from parley.doors import create_core
+core = Core(create_core())
 print(time.process_time() - began)
 """
 
@@ -35,7 +35,7 @@ CALLS = """
 import json, random, sys, time
 from python_core import Line, resident_bytes
 from parley.core import Core
-from parley.doors import open_door
+from parley.doors import create_core
 edits = int(sys.argv[1])
 found = {}
 
@@ -57,10 +57,10 @@ def receive(line, at, index):
 
 for length in (10_000, 200_000):
     for call in (edit, receive):
-        found[f"{call.__name__} {length}"] = timed(Line(Core(open_door()), "x" * length), edits // 20, call)
+        found[f"{call.__name__} {length}"] = timed(Line(Core(create_core()), "x" * length), edits // 20, call)
 
 length = 10_000
-core = Core(open_door())
+core = Core(create_core())
 line = Line(core, "x" * length)
 timed(line, edits // 10, edit)
 before = resident_bytes()

@@ -37,7 +37,7 @@ private func check(claims bytes: [UInt8]) {
   let token = Parties.signer.token(payload: bytes)
   guard let identity = try? Parties.authenticator.authenticate(token, now: now) else { return }
   guard !identity.user.isEmpty else { fatalError("nobody was let in") }
-  guard !identity.isOperator, !identity.isGuest, !identity.isListed else {
+  guard !identity.isOperator, !identity.isGuest, !identity.hasSourceRights else {
     fatalError("a claim made more of its bearer than a user")
   }
   guard identity.expiresAt.map({ $0 > now }) ?? true else { fatalError("it has expired") }

@@ -63,7 +63,7 @@ def refresh():
         (COPY / "Web").symlink_to(ROOT / "Web")
 
 
-def killer(patch):
+def detecting_test(patch):
     """Returns what must find a patch's bug: the kind, and its argument."""
     preamble = patch.read_text(encoding="utf-8").split("\n--- ", 1)[0]
     found = re.findall(r"^Killed by: (seeds|swift|pytest)\b *(.*)$", preamble, re.MULTILINE)
@@ -75,7 +75,7 @@ def killer(patch):
     return kind, what
 
 
-def spoilt(patch):
+def changed_folder(patch):
     """Returns the folder of the first file that a patch changes."""
     found = re.search(r"^\+\+\+ (?:b/)?(\S+)/", patch.read_text(encoding="utf-8"), re.MULTILINE)
     return found.group(1) if found else ""
@@ -177,7 +177,7 @@ def try_patch(patch, jobs):
     )
     if applied.returncode != 0:
         return False, "does not apply: " + " ".join(applied.stdout.split())[-300:]
-    kind, what = killer(patch)
+    kind, what = detecting_test(patch)
     complaint = build(kind)
     if complaint is not None:
         return False, "does not build: " + complaint
@@ -215,10 +215,10 @@ def main(arguments):
         sys.exit(f"no such patch in {PATCHES.relative_to(ROOT)}")
     COPY.mkdir(parents=True, exist_ok=True)
     # Sorted by kind, then by the changed folder, so that little is rebuilt between patches.
-    patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), spoilt(patch), patch.name))
+    patches.sort(key=lambda patch: (list(BUILT).index(detecting_test(patch)[0]), changed_folder(patch), patch.name))
 
     refresh()
-    check_unchanged([killer(patch) for patch in patches], jobs)
+    check_unchanged([detecting_test(patch) for patch in patches], jobs)
 
     survivors = 0
     for patch in patches:

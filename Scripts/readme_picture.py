@@ -84,7 +84,7 @@ def main():
             keiko.put_caret(keiko.text().index("> Rain plan"))
             keiko.page.keyboard.insert_text("Keiko reads the weather at eight, and writes it here.\n\n")
             converge(ines, jonas, keiko)
-            look_back(ines)
+            open_history(ines)
             take(ines, "history.png")
             ines.press("Escape")
             operator = Person(
@@ -159,7 +159,7 @@ def dark(name):
     return name.replace(".png", "-dark.png")
 
 
-def look_back(person):
+def open_history(person):
     """Opens the note's history at its second newest turn, and names it."""
     person.page.keyboard.press("Alt+h")
     history = person.page.locator("#history")

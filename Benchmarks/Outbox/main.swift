@@ -10,7 +10,7 @@ import ParleyOffline
 import Synchronization
 
 /// A server that answers immediately, or not at all while it is unavailable.
-final class NearServer: MutationSender, Sendable {
+final class InProcessServer: MutationSender, Sendable {
   private let isThere = Atomic(false)
   private let lastID = Atomic<Int64>(0)
 
@@ -49,7 +49,7 @@ func writeSynced(_ count: Int, in folder: String) throws {
 let arguments = CommandLine.arguments
 precondition(arguments.count >= 2, "usage: parley-outbox-bench FOLDER [COUNT]")
 let count = arguments.count > 2 ? Int(arguments[2]) ?? 5_000 : 5_000
-let server = NearServer()
+let server = InProcessServer()
 let store = try OfflineStore(folder: arguments[1])
 let outbox = try Outbox(store, user: "me", sender: server)
 

@@ -25,7 +25,7 @@ do {
   let revisions = words.isEmpty ? 300_000 : Int(words[0])
   guard let revisions, revisions >= 1_000 else { usage() }
   let reading = try TypingBesideReading(revisions: revisions).run()
-  let places = try RandomPlaces(revisions: revisions / 3).run()
+  let places = try RandomPositions(revisions: revisions / 3).run()
   exit(reading && places ? 0 : 1)
 } catch {
   complain("parley-store-bench: \(error)")

@@ -30,7 +30,7 @@ extension Gateway {
   /// - Parameters:
   ///   - body: The body of the revocation request.
   ///   - proceed: Called with the number of closed connections, after all connections are checked.
-  public func takeBackElsewhere(_ body: [UInt8], then proceed: @escaping (_ closed: Int) -> Void) {
+  public func applyRevocation(_ body: [UInt8], then proceed: @escaping (_ closed: Int) -> Void) {
     let connection = AccessJSON.fields(in: body)?.client
       .flatMap { connectionsByClient[$0] }.flatMap { connections[$0] }
     connection.map(rights.closeRevoked)

@@ -22,8 +22,8 @@ extension Gateway: SessionDialectOwner {
   }
 
   /// Handles a carrier's message that was dropped in part: its sender has used its share of memory.
-  func crowdedCarrier(_ id: ConnectionID) {
-    if !socketIO.crowded(carrier: id) { bayeux.crowded(carrier: id) }
+  func carrierDroppedForMemory(_ id: ConnectionID) {
+    if !socketIO.droppedForMemory(carrier: id) { bayeux.droppedForMemory(carrier: id) }
   }
 
   /// Handles the end of a carrier connection.
@@ -39,7 +39,7 @@ extension Gateway: SessionDialectOwner {
   func requestOfDialect(
     _ request: RequestID, head: RequestHead, at target: RequestTarget?, body: [UInt8]
   ) -> Bool {
-    switch Opening(head) {
+    switch ClientKind(head) {
     case .socketIO: socketIO.receive(request, head: head, body: body)
     case .bayeux: bayeux.receive(request, head: head, body: body)
     case .native, .whaler, .pusher, nil:

@@ -27,7 +27,7 @@ extension Gateway {
     case .page(let work): rooms.read(work, reply.outcome(of: \.page))
     case .roomPlace(let room): rooms.foundPlace(in: room, reply.outcome(of: \.recovery))
     case .roomNews(let room, let reading):
-      rooms.readNews(of: room, reading, reply.outcome(of: \.page))
+      rooms.readNewPublications(of: room, reading, reply.outcome(of: \.page))
     case .roomHeads(let names): rooms.compareHeads(of: names, reply.outcome(of: \.roomHeads))
     case .notes(let request, let kind): http.notes.answer(request, kind, reply)
     case .removal: http.notes.removed(reply.outcome(of: \.done))
@@ -81,8 +81,8 @@ extension Gateway {
   }
 
   /// Answers the requests that were rejected before they reached the store.
-  func answerTurnedAway() {
-    for (ticket, error) in board.takeTurnedAway() { stored(ticket, reply: .failed(error)) }
+  func answerRejected() {
+    for (ticket, error) in board.takeRejected() { stored(ticket, reply: .failed(error)) }
   }
 }
 

@@ -139,10 +139,10 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Breaks reference cycles: connections refer to their dialects, dialects to the switchboard and
   /// the sessions, and these to the connections.
   deinit {
-    board.letGo()
-    socketIO.letGo()
-    bayeux.letGo()
-    pusher.letGo()
+    board.breakReferenceCycles()
+    socketIO.breakReferenceCycles()
+    bayeux.breakReferenceCycles()
+    pusher.breakReferenceCycles()
   }
 
   // MARK: Actions
@@ -167,7 +167,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// A Whaler client must send its token with the upgrade: 401 if the token is missing or invalid,
   /// 403 if it does not grant the pool. A `parley.v1` client may send its token now or in its
   /// hello.
-  public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+  public func refusal(ofUpgrade head: RequestHead, as opening: ClientKind) -> Response? {
     if case .socketIO(let query, let address) = opening {
       return socketIO.refusal(ofUpgrade: head, query: query, address: address).map(http.spread)
     }
@@ -207,7 +207,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// - Parameter byteCount: The body's length; `nil` for a chunked body, whose length is unknown.
   public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     let decision =
-      switch Opening(head) {
+      switch ClientKind(head) {
       case .socketIO: socketIO.decision(onBody: byteCount, of: head)
       case .bayeux: bayeux.decision(onBody: byteCount, of: head)
       case .native, .whaler, .pusher, nil: decisionByPath(onBody: byteCount, of: head)
@@ -243,7 +243,7 @@ public final class Gateway: Part, SwitchboardOwner {
   ///   - token: the token of the upgrade, see ``refusal(ofUpgrade:as:)``.
   ///   - limited: the address whose limits apply to the connection; `nil` for none.
   public func opened(
-    _ id: ConnectionID, as opening: Opening, at address: String = "", token: String? = nil,
+    _ id: ConnectionID, as opening: ClientKind, at address: String = "", token: String? = nil,
     limitedBy limited: IPAddress? = nil
   ) {
     let identity = access.identity(openingWith: token)
@@ -316,12 +316,12 @@ public final class Gateway: Part, SwitchboardOwner {
   }
 
   /// Handles a message that was dropped in part: its sender has used its share of memory.
-  public func crowded(_ id: ConnectionID) {
+  public func droppedForMemory(_ id: ConnectionID) {
     guard let connection = connections[id] else {
-      crowdedCarrier(id)
+      carrierDroppedForMemory(id)
       return
     }
-    connection.dialect.crowded(connection)
+    connection.dialect.droppedForMemory(connection)
   }
 
   /// Handles a connection whose queued bytes were all sent.
@@ -349,20 +349,20 @@ public final class Gateway: Part, SwitchboardOwner {
   func respond(_ request: RequestID, _ response: Response) { http.respond(request, response) }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
-    if connection.dialect.endSession(of: connection, comesBack: true) { return }
+    if connection.dialect.endSession(of: connection, mayReconnect: true) { return }
     // Sending the close reason may itself exceed the queue limit and close the connection.
     guard connection.isOpen else { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
-    leaveEverything(connection, mayComeBack: why != .revoked)
+    leaveEverything(connection, mayReturn: why != .revoked)
     let code = connection.dialect.traits.closeCode(why)
     act(.close(connection.id, code: CloseCode(code), reason: reason))
   }
 
-  /// - Parameter mayComeBack: whether rooms continue to show the person for a while.
-  func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
+  /// - Parameter mayReturn: whether rooms continue to show the person for a while.
+  func leaveEverything(_ connection: Connection, mayReturn: Bool = true) {
     documents.leaveAll(connection)
-    rooms.leaveAll(connection, mayComeBack: mayComeBack)
+    rooms.leaveAll(connection, mayReturn: mayReturn)
     connection.meter.count(towards: nil)
   }
 
@@ -373,7 +373,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// - Returns: the milliseconds after which the next turn should end even without events, because
   ///   work remains; `nil` if none does.
   public func endTurn() -> Int? {
-    if board.hasTurnedAway { answerTurnedAway() }
+    if board.hasTurnedAway { answerRejected() }
     let isRevoking = rights.endTurn()
     let pause = documents.endTurn()
     return isRevoking || board.hasTurnedAway ? 0 : pause
@@ -390,11 +390,11 @@ public final class Gateway: Part, SwitchboardOwner {
       close(connection, .helloMissing, "no hello came in time")
     }
     documents.delivery.catchUpDrained()
-    documents.wipeFailedCommits()
+    documents.rollBackFailedCommits()
     probeStore(now: now)
-    documents.lookForNews(now: now)
+    documents.readHeads(now: now)
     documents.people.tickNodes(now: now)
-    rooms.lookForNews(now: now)
+    rooms.readHeads(now: now)
     rooms.presence.tickPeople(now: now)
     documents.people.tellCounts()
     access.ticked()
@@ -433,7 +433,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Asks all clients to reconnect, and closes their connections.
   ///
   /// - Parameter reconnectAfter: the range in milliseconds from which each client draws its delay.
-  public func farewell(reconnectAfter: ClosedRange<Int>) {
+  public func closeAll(reconnectAfter: ClosedRange<Int>) {
     for connection in connectionsInOrder(\.isOpen) {
       connection.dialect.sendGoodbye(
         reason: "draining", reconnectAfter: reconnectAfter, to: connection)

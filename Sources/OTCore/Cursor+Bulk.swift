@@ -19,7 +19,7 @@ extension Cursor {
         guard let first = operations.baseAddress else { return }
         var index = gaps.passBetween(operations, from: 0, own: own)
         while index < operations.count {
-          if let edit = PlacedEdit(first + index) {
+          if let edit = EditExtent(first + index) {
             gaps.pass(edit, own: own)
           } else {
             operations[index].withPacked { words, _ in
@@ -61,7 +61,7 @@ private struct CursorGaps {
     let growth: Int32
 
     @inline(__always)
-    init(_ edit: PlacedEdit, own: Bool) {
+    init(_ edit: EditExtent, own: Bool) {
       // Another user's insert does not move a cursor at its position. The order of insert and
       // delete decides where a cursor in deleted text moves.
       let stays: Int32 = own ? 0 : 1
@@ -110,7 +110,7 @@ private struct CursorGaps {
     var upper = upper
     var index = start
     guard let first = operations.baseAddress else { return start }
-    while index < operations.count, let edit = PlacedEdit(first + index) {
+    while index < operations.count, let edit = EditExtent(first + index) {
       let step = Step(edit, own: own)
       let place = Lanes(repeating: step.place)
       let isWithin = (lower .< place) .& (upper .>= Lanes(repeating: step.behind))
@@ -127,7 +127,7 @@ private struct CursorGaps {
 
   /// Passes a single edit at any position, and leaves a finger there.
   @inline(never)
-  mutating func pass(_ edit: PlacedEdit, own: Bool) {
+  mutating func pass(_ edit: EditExtent, own: Bool) {
     let step = Step(edit, own: own)
     writeGaps()
     let finger = seek(step.place, textEnd: Int32(truncatingIfNeeded: edit.baseLength))

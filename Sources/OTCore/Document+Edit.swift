@@ -119,11 +119,11 @@ extension Document {
     // right of the border.
     let place = deleted > 0 ? position + 1 : position
     if !moveLeaf(forwardTo: place) {
-      putLeafBack()
+      restoreLeaf()
       takeLeaf(at: place)
     }
     if editLeaf(at: position, deleting: deleted, inserting: text, added) { return }
-    putLeafBack()
+    restoreLeaf()
     if !isKnownUniquelyReferenced(&root) { root = root.copy() }
     let more = root.rewrite(position, position + deleted, with: text)
     if !more.isEmpty { root = Self.raise([root] + more) }

@@ -6,7 +6,7 @@ extension Document {
   /// tree must be empty before, and begin where the document says.
   package func checkInvariants() {
     var whole = self
-    whole.putLeafBack()
+    whole.restoreLeaf()
     precondition(
       whole.leaf.total == .zero && whole.leaf.height == 0,
       "in the leaf's place lies a node of \(whole.leaf.total.inWords)")

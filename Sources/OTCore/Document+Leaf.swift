@@ -48,7 +48,7 @@ extension Document {
   /// the tree before it.
   ///
   /// - Complexity: O(log *n*).
-  mutating func putLeafBack() { exchangeLeaf(growth: leaf.total) }
+  mutating func restoreLeaf() { exchangeLeaf(growth: leaf.total) }
 
   /// Exchanges the leaf for a later one below the same node, if that contains a position, its end
   /// included: the edits of one operation proceed from leaf to leaf.

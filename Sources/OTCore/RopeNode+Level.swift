@@ -16,13 +16,13 @@ extension RopeNode {
       if children[index].joins(children[index + 1]) {
         joinChild(index)
       } else {
-        halveChildren(index)
+        balanceChildren(index)
       }
     }
   }
 
   /// Rebalances all children.
-  func levelAll() {
+  func rebalanceAll() {
     // From the last, so that the other indexes remain valid.
     for index in (0..<count).reversed() where index < count { level(index) }
   }
@@ -36,7 +36,7 @@ extension RopeNode {
   }
 
   /// Balances two children that do not fit into one.
-  private func halveChildren(_ index: Int) {
+  private func balanceChildren(_ index: Int) {
     let left = children[index]
     let right = children[index + 1]
     let halves: [RopeNode]
@@ -51,7 +51,7 @@ extension RopeNode {
         for child in 0..<node.count { all.append(node.children[child]) }
       }
       halves = Self.parents(of: all)
-      for half in halves { half.levelAll() }
+      for half in halves { half.rebalanceAll() }
     }
     precondition(halves.count == 2, "two nodes became \(halves.count)")
     for (offset, half) in halves.enumerated() {
@@ -71,7 +71,7 @@ extension RopeNode {
   private func append(_ other: RopeNode) {
     if height > 0 {
       for index in 0..<other.count { insertChild(other.children[index], at: count) }
-      levelAll()
+      rebalanceAll()
       return
     }
     memory.moveGap(toScalar: total.scalars)

@@ -120,7 +120,7 @@ extension RopeNode {
     for index in (first + 1)..<max(first + 1, count) { all.append(children[index]) }
     removeChildren(0..<count)
     more = Self.parents(of: all)
-    for node in more { node.levelAll() }
+    for node in more { node.rebalanceAll() }
     let own = more.removeFirst()
     for index in 0..<own.count { insertChild(own.children[index], at: index) }
     return more

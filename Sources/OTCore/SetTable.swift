@@ -3,7 +3,7 @@ struct SetTable: Sendable {
   private(set) var sets: [AttributeSet]
   /// A hash table of set numbers; empty while a linear search is fast.
   private var slots: [UInt32] = []
-  private static let searchedMax = 12
+  private static let linearSearchMax = 12
 
   init(_ sets: [AttributeSet] = []) { self.sets = sets }
 
@@ -16,7 +16,7 @@ struct SetTable: Sendable {
   /// - Complexity: O(bytes) amortised.
   mutating func number(of set: AttributeSet) -> UInt32 {
     if set.isEmpty { return 0 }
-    if sets.count <= Self.searchedMax {
+    if sets.count <= Self.linearSearchMax {
       for index in sets.indices where sets[index] == set { return UInt32(index) + 1 }
       sets.append(set)
       return UInt32(sets.count)

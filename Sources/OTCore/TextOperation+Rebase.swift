@@ -18,7 +18,7 @@ extension TextOperation {
     var index = history.startIndex
     // While the result is a single inline edit.
     while index < history.endIndex, result.block == nil {
-      index = Self.passApart(&result.edit, history, from: index)
+      index = Self.passSeparate(&result.edit, history, from: index)
       if index < history.endIndex {
         result = try result.transformed(over: history[index], side: side)
         index += 1
@@ -29,7 +29,7 @@ extension TextOperation {
     var bufferedCount = 16
     while index < history.endIndex {
       var end = history.endIndex
-      if end - index >= 8, var apart = ApartEdits(result, side: side) {
+      if end - index >= 8, var apart = SeparateEdits(result, side: side) {
         let passed = apart.pass(history, from: index)
         if passed > index { result = apart.moved(result) }
         bufferedCount = passed - index < 64 ? min(2 * bufferedCount, history.count) : 16
@@ -58,7 +58,7 @@ extension TextOperation {
   /// Rebases an edit over operations that do not touch it.
   ///
   /// - Returns: The index of the first operation that touches it or does not fit.
-  private static func passApart(
+  private static func passSeparate(
     _ edit: inout InlineEdit, _ history: ArraySlice<TextOperation>, from index: Int
   ) -> Int {
     var prefix = Int(edit.prefix)

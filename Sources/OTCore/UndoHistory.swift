@@ -116,7 +116,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
     guard !edit.isIdentity else { return }
     // A change of attributes is always a separate step.
     let attributes = edit.writtenAttributes
-    let change = attributes == nil ? nil : OneChange(of: edit.text)
+    let change = attributes == nil ? nil : SingleChange(of: edit.text)
     redos.removeAll()
     if let last = undos.last, let run, let change, change.continues(run.place, run.isWriting),
       attributes == run.attributes,
@@ -230,7 +230,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
 }
 
 /// An edit at one position of a text.
-private struct OneChange {
+private struct SingleChange {
   var position = 0
   var inserted = 0
   var deleted = 0

@@ -42,7 +42,7 @@ public struct BayeuxSession: Sendable {
   private var held: (message: BayeuxMessage, until: Int64)?
   private var queue: [[UInt8]] = []
   private var queuedBytes = 0
-  private var forgottenAt: Int64
+  private var expiresAt: Int64
   private var hasEnded = false
   private var isDismissed = false
 
@@ -50,7 +50,7 @@ public struct BayeuxSession: Sendable {
   public init(id: String, settings: Settings, now: Int64) {
     self.id = id
     self.settings = settings
-    forgottenAt = now + settings.idleMilliseconds
+    expiresAt = now + settings.idleMilliseconds
   }
 
   /// The advice in every reply to a connect.
@@ -104,7 +104,7 @@ public struct BayeuxSession: Sendable {
     // A client may shorten the time, but not extend it.
     let wanted = message.timeout.map { Int64(max(0, $0)) } ?? settings.holdMilliseconds
     held = (message, now + min(wanted, settings.holdMilliseconds))
-    forgottenAt = now + settings.holdMilliseconds + settings.idleMilliseconds
+    expiresAt = now + settings.holdMilliseconds + settings.idleMilliseconds
   }
 
   /// Answers the held connect, with the queued events.
@@ -141,9 +141,9 @@ public struct BayeuxSession: Sendable {
   /// Ends the session for the client or the server.
   ///
   /// - Parameter comesBack: Whether the client should start another session.
-  public mutating func end(comesBack: Bool = true) -> [Action] {
+  public mutating func end(mayReconnect: Bool = true) -> [Action] {
     guard !hasEnded else { return [] }
-    isDismissed = !comesBack
+    isDismissed = !mayReconnect
     let actions = release()
     hasEnded = true
     return actions + [.end]
@@ -152,6 +152,6 @@ public struct BayeuxSession: Sendable {
   /// Handles the passing of time: answers an expired connect, or ends an idle session.
   public mutating func ticked(now: Int64) -> [Action] {
     if let held, now >= held.until { return release() }
-    return now >= forgottenAt ? end() : []
+    return now >= expiresAt ? end() : []
   }
 }

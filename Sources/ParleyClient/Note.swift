@@ -179,7 +179,7 @@ import SocketMessages
   /// Retries opening a note that failed, for example after its rights have changed.
   public func reopen() {
     guard screen.unreadable == nil else {
-      screen.isTriedAgain()
+      screen.clearFailure()
       show()
       parley?.open(self)
       return

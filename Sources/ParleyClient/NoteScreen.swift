@@ -88,7 +88,7 @@ struct NoteScreen {
     tellState()
   }
 
-  mutating func isTriedAgain() {
+  mutating func clearFailure() {
     unreadable = nil
     tellState()
   }

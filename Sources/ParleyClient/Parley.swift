@@ -110,9 +110,9 @@ package import SocketMessages
   ) -> Room {
     let known = rooms[name]
     let room = known ?? Room(name: name, parley: self)
-    if !room.isApps {
-      room.isApps = true
-      room.isAppsPresent = isPresent
+    if !room.isOpenedByApp {
+      room.isOpenedByApp = true
+      room.isAppPresent = isPresent
       follow(room, from: position, isNew: known == nil)
     }
     return room
@@ -128,7 +128,7 @@ package import SocketMessages
   /// Subscribes to a room with the combined options of all its users.
   private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
     rooms[room.name] = room
-    let isPresent = room.isAppsPresent || room.presentShares > 0
+    let isPresent = room.isAppPresent || room.presentShares > 0
     guard isNew || room.isPresent != isPresent || room.state.isFailed else { return }
     room.isPresent = isPresent
     handle(.core(.room(room.name, .subscribe(isPresent: isPresent, from: position?.point))))
@@ -151,7 +151,7 @@ package import SocketMessages
     if isPresent { room.presentShares -= 1 }
     // The app may have closed the room meanwhile.
     guard rooms[room.name] === room else { return }
-    if room.shares == 0, !room.isApps {
+    if room.shares == 0, !room.isOpenedByApp {
       room.close()
     } else if isPresent {
       follow(room, from: nil, isNew: false)

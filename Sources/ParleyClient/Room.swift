@@ -39,8 +39,8 @@ import SocketMessages
   @ObservationIgnored var shares = 0
   @ObservationIgnored var presentShares = 0
   /// Whether the app itself has opened the room, and as present.
-  @ObservationIgnored var isApps = false
-  @ObservationIgnored var isAppsPresent = false
+  @ObservationIgnored var isOpenedByApp = false
+  @ObservationIgnored var isAppPresent = false
   /// Whether the last subscription was made as present.
   @ObservationIgnored var isPresent = false
   @ObservationIgnored private weak var parley: Parley?

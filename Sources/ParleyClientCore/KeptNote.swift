@@ -71,7 +71,7 @@ extension KeptNote {
   static let form: StaticString = "parley.note.1\n"
 
   /// The client id in a copy, and in edits on a copy until a server was reached.
-  static var nobody: String { "" }
+  static var noClientID: String { "" }
 
   /// Returns the edits in encoded form, without the server's text.
   ///

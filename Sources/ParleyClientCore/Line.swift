@@ -21,7 +21,7 @@ struct Line: Sendable {
   }
 
   /// The outcome of an answer to a message that the connection itself has sent.
-  struct Answered {
+  struct AnswerOutcome {
     let line: Signal?
   }
 
@@ -34,14 +34,14 @@ struct Line: Sendable {
   /// The server's limits.
   private(set) var limits = Limits()
   /// The claim that the server has just rejected.
-  private var doubted: ClientClaim?
-  private var chance: SeededChance
+  private var rejectedClaim: ClientClaim?
+  private var chance: SeededRandom
 
   private var token: String?
   /// The token of the last hello or refresh.
   private var sentToken: String?
   /// The token that the server accepted last.
-  private var goodToken: String?
+  private var acceptedToken: String?
   private var isTokenAsked = false
   /// Whether a token has arrived that no hello or refresh has contained yet.
   private var isTokenFresh = false
@@ -64,7 +64,7 @@ struct Line: Sendable {
     self.settings = settings
     self.claim = claim
     self.person = person
-    chance = SeededChance(seed: seed)
+    chance = SeededRandom(seed: seed)
   }
 
   var isOnline: Bool { state == .online }
@@ -236,8 +236,8 @@ struct Line: Sendable {
       if hangsUp { turn.actions.append(.disconnect) }
       signal = .lost
     }
-    if claim == nil { claim = doubted }
-    doubted = nil
+    if claim == nil { claim = rejectedClaim }
+    rejectedClaim = nil
     helloMessage = nil
     refreshMessage = nil
     refreshAt = nil
@@ -277,7 +277,7 @@ struct Line: Sendable {
     case .refreshed:
       guard number == refreshMessage else { return nil }
       refreshMessage = nil
-      goodToken = sentToken
+      acceptedToken = sentToken
       turn.actions.append(.refreshed(nil))
     case .tokenExpiring(let end):
       guard isOnline else { return nil }
@@ -304,7 +304,7 @@ struct Line: Sendable {
       return signal
     }
     helloMessage = nil
-    doubted = nil
+    rejectedClaim = nil
     attempts = 0
     limits = welcome.limits
     welcomedAt = turn.now
@@ -314,7 +314,7 @@ struct Line: Sendable {
     claim = new
     let isOther = (person == nil) != (welcome.personID == nil)
     person = welcome.personID
-    goodToken = sentToken
+    acceptedToken = sentToken
     if isNews || isOther { turn.actions.append(.claim(new)) }
     become(.online, &turn)
     turn.actions.append(.welcome(welcome))
@@ -336,18 +336,18 @@ struct Line: Sendable {
   /// Handles an unreadable answer; returns `nil` if it does not answer the hello.
   ///
   /// The server has already welcomed the client, so a second attempt would fail in the same way.
-  mutating func misread(answering number: Int, _ turn: inout Turn) -> Answered? {
+  mutating func misread(answering number: Int, _ turn: inout Turn) -> AnswerOutcome? {
     guard number == helloMessage else { return nil }
     let signal = release(&turn, hangsUp: true)
     become(.stopped(.refused(.badMessage)), &turn)
-    return Answered(line: signal)
+    return AnswerOutcome(line: signal)
   }
 
   /// Handles an error that answers a message; returns `nil` if the connection has not sent the
   /// message.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
-  ) -> Answered? {
+  ) -> AnswerOutcome? {
     if number == refreshMessage {
       refreshMessage = nil
       if error.retryable {
@@ -355,10 +355,10 @@ struct Line: Sendable {
       } else {
         // A rejected token changes nothing: the connection continues until its token expires, and
         // the next connection begins with the accepted token.
-        if !isTokenFresh { token = goodToken }
+        if !isTokenFresh { token = acceptedToken }
         turn.actions.append(.refreshed(error.code))
       }
-      return Answered(line: nil)
+      return AnswerOutcome(line: nil)
     }
     guard number == helloMessage else { return nil }
     helloMessage = nil
@@ -367,18 +367,18 @@ struct Line: Sendable {
         let first = min(max(Int64(pause), 0), 3_600_000)
         askedDelay = first...(first + first)
       }
-      return Answered(line: lose(&turn, hangsUp: true))
+      return AnswerOutcome(line: lose(&turn, hangsUp: true))
     }
     if let claim {
       // Either the server no longer knows this client and will assign a new id, or it rejects the
       // token and closes the connection; in the second case the client retains its identity.
-      doubted = claim
+      rejectedClaim = claim
       self.claim = nil
       sayHello(&turn)
-      return Answered(line: nil)
+      return AnswerOutcome(line: nil)
     }
     let signal = release(&turn, hangsUp: true)
     become(.stopped(.refused(error.code)), &turn)
-    return Answered(line: signal)
+    return AnswerOutcome(line: signal)
   }
 }

@@ -37,7 +37,7 @@ extension NoteMachine {
       return ChangeName(clientID: clientID, sequence: change.sequence)
     }
     // Without a client id, nothing was ever sent.
-    guard isRestored, synchronizer.unconfirmedCount > 0, !clientID.isSame(as: KeptNote.nobody)
+    guard isRestored, synchronizer.unconfirmedCount > 0, !clientID.isSame(as: KeptNote.noClientID)
     else { return nil }
     return ChangeName(clientID: clientID, sequence: synchronizer.numberOfNext)
   }
@@ -108,8 +108,9 @@ extension NoteMachine {
     retitle(joined.title, &turn)
     people.removeAll()
     listPeople(
-      joined: joined.presence, updated: [], left: [], count: joined.people, hasPlaces: true, &turn)
-    selectionIsNews = true
+      joined: joined.presence, updated: [], left: [], count: joined.people, hasSelections: true,
+      &turn)
+    selectionIsUnsent = true
     scheduleSelection(&turn)
     unconfirmedMoved(&turn)
   }
@@ -223,7 +224,7 @@ extension NoteMachine {
     }
     transmit(next, &turn)
     if count > 0, let pending = replica?.synchronizer.pending {
-      tell(.rebased(pending.changedPlaces), &turn)
+      tell(.rebased(pending.changedRanges), &turn)
     }
   }
 
@@ -261,7 +262,7 @@ extension NoteMachine {
     guard selectMessage == number else { return false }
     selectMessage = nil
     if error.retryable {
-      selectionIsNews = true
+      selectionIsUnsent = true
       selectAt = turn.after(error.retryAfter, or: timing.retryAfter)
     }
     return true

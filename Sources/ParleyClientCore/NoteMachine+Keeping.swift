@@ -85,7 +85,7 @@ extension NoteMachine {
   mutating func unconfirmedMoved(_ turn: inout Turn) {
     if unconfirmed == 0 {
       forget(&turn)
-      if selectionIsNews { scheduleSelection(&turn) }
+      if selectionIsUnsent { scheduleSelection(&turn) }
     } else {
       keeping.schedule(turn, timing)
     }
@@ -123,7 +123,7 @@ extension NoteMachine {
     guard let replica else { return nil }
     let synchronizer = replica.synchronizer
     return KeptNote(
-      documentID: documentID, clientID: KeptNote.nobody, title: title, change: replica.change,
+      documentID: documentID, clientID: KeptNote.noClientID, title: title, change: replica.change,
       synchronizer: .init(
         epoch: synchronizer.epoch, revision: synchronizer.revision, nextSequence: 1),
       server: replica.server, local: replica.server)

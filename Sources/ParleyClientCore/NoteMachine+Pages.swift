@@ -96,7 +96,7 @@ extension ErrorCode {
 extension TextOperation {
   /// The ranges of inserted text in the text after the operation, and an empty range for each
   /// deletion.
-  var changedPlaces: [Range<Int>] {
+  var changedRanges: [Range<Int>] {
     var places: [Range<Int>] = []
     var position = 0
     forEachPacked { kind, length, _ in

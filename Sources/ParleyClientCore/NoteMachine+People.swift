@@ -9,14 +9,14 @@ extension NoteMachine {
     // The message contains no revision, so its carets may refer to another text.
     listPeople(
       joined: presence.joined, updated: presence.updated, left: presence.left,
-      count: presence.people, hasPlaces: false, &turn)
+      count: presence.people, hasSelections: false, &turn)
   }
 
   mutating func listPeople(
     joined: [ServerMessage.Participant], updated: [ServerMessage.Participant], left: [String],
-    count: Int?, hasPlaces: Bool, _ turn: inout Turn
+    count: Int?, hasSelections: Bool, _ turn: inout Turn
   ) {
-    let placing = hasPlaces ? Placing(replica) : nil
+    let placing = hasSelections ? PositionMapper(replica) : nil
     people.take(
       joined: joined, updated: updated, left: left, count: count, except: turn.clientID,
       place: placing.map { placing in { placing.onScreen($0) } })
@@ -28,7 +28,7 @@ extension NoteMachine {
     guard phase == .live, let replica, replica.synchronizer.revision == selections.revision else {
       return
     }
-    let placed = Placing(replica)?.onScreen(selections.selections) ?? []
+    let placed = PositionMapper(replica)?.onScreen(selections.selections) ?? []
     if people.set(placed, of: selections.clientID) { tell(.carets, &turn) }
   }
 
@@ -45,7 +45,7 @@ extension NoteMachine {
   mutating func select(_ selections: [Selection], _ turn: inout Turn) {
     guard selections != self.selections else { return }
     self.selections = Array(selections.prefix(max(0, turn.limits.selectionsMax)))
-    selectionIsNews = true
+    selectionIsUnsent = true
     scheduleSelection(&turn)
   }
 
@@ -54,12 +54,12 @@ extension NoteMachine {
   }
 
   mutating func sendSelection(_ turn: inout Turn) {
-    guard phase == .live, turn.isOnline, selectionIsNews, !selections.isEmpty, let replica,
+    guard phase == .live, turn.isOnline, selectionIsUnsent, !selections.isEmpty, let replica,
       // Positions refer to the server's text. Meanwhile, other clients move this caret with the
       // edits themselves; the selection is sent once the last edit is confirmed.
       replica.synchronizer.unconfirmedCount == 0
     else { return }
-    selectionIsNews = false
+    selectionIsUnsent = false
     let end = replica.local.scalarCount
     let inside = selections.map {
       Selection(anchor: min(max($0.anchor, 0), end), head: min(max($0.head, 0), end))
@@ -72,7 +72,7 @@ extension NoteMachine {
 }
 
 /// Maps positions in the server's text to positions on the screen.
-private struct Placing {
+private struct PositionMapper {
   private let end: Int
   private let pending: TextOperation?
 

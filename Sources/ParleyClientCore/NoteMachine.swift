@@ -23,7 +23,7 @@ struct NoteMachine: Sendable {
   }
 
   /// Work that is deferred until a retry.
-  enum PutOff: Sendable, Equatable {
+  enum DeferredWork: Sendable, Equatable {
     case join(fresh: Bool, pages: Bool)
     /// A request for a page of missed changes. A join instead would repeatedly use up the rate
     /// limit.
@@ -67,7 +67,7 @@ struct NoteMachine: Sendable {
   private(set) var isLeaving = false
   /// Joins after a disagreement since the last acknowledged change.
   var rejoinCount = 0
-  var putOff: PutOff?
+  var putOff: DeferredWork?
   var retryAt: Int64?
 
   var keeping = Keeping()
@@ -79,7 +79,7 @@ struct NoteMachine: Sendable {
   var people = NotePeople()
   /// This person's carets in the text on the screen.
   var selections: [Selection] = []
-  var selectionIsNews = false
+  var selectionIsUnsent = false
   var selectAt: Int64?
 
   private var reportedStatus: NoteStatus?
@@ -259,7 +259,7 @@ struct NoteMachine: Sendable {
       return misfit(&turn)
     }
     movePeople(over: operation, by: nil, isOwn: true)
-    selectionIsNews = true
+    selectionIsUnsent = true
     transmit(change, &turn)
     unconfirmedMoved(&turn)
   }

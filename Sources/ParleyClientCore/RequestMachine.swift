@@ -78,11 +78,11 @@ import SocketMessages
     /// Sends all queries, and the first request that changes something.
     private mutating func send(_ turn: inout Turn) {
       guard turn.isOnline else { return }
-      var isWishWaiting = false
+      var isChangeWaiting = false
       for index in waiting.indices {
-        if waiting[index].request.isWish {
-          if isWishWaiting { continue }
-          isWishWaiting = true
+        if waiting[index].request.changesState {
+          if isChangeWaiting { continue }
+          isChangeWaiting = true
         }
         guard waiting[index].message == nil, waiting[index].retryAt == nil else { continue }
         waiting[index].message = turn.send(waiting[index].request.message)

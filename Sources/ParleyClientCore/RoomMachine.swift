@@ -65,7 +65,7 @@ struct RoomMachine: Sendable {
   /// a further request for receipts is refused.
   static let receiptsMax = 256
   /// Maximum subscriptions after a disagreement without a publication.
-  static let mendsMax = 3
+  static let recoveriesMax = 3
 
   /// Whether nothing is left to do.
   var isOver: Bool { !isWanted && waiting.isEmpty && receipts.isEmpty }
@@ -164,7 +164,7 @@ struct RoomMachine: Sendable {
   // MARK: The line
 
   mutating func online(_ turn: inout Turn) {
-    dropUnsure(&turn)
+    dropUncertain(&turn)
     subscribe(&turn)
     publish(from: 0, &turn)
     for index in receipts.indices { sendReceipt(at: index, &turn) }
@@ -244,7 +244,7 @@ struct RoomMachine: Sendable {
     tell(.outOfStep, &turn)
     mendCount += 1
     subscribeMessage = nil
-    guard mendCount <= Self.mendsMax else {
+    guard mendCount <= Self.recoveriesMax else {
       settle()
       return become(.ended(.disagreement), &turn)
     }
@@ -309,7 +309,7 @@ struct RoomMachine: Sendable {
 
   /// Gives up publications that were sent under another client id. A key is unique for one client,
   /// so they could be stored twice under the new id.
-  private mutating func dropUnsure(_ turn: inout Turn) {
+  private mutating func dropUncertain(_ turn: inout Turn) {
     guard let clientID = turn.clientID else { return }
     for index in waiting.indices.reversed() {
       guard let first = waiting[index].clientID, !first.isSame(as: clientID) else { continue }

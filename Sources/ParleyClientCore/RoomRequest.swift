@@ -21,7 +21,7 @@ public enum RoomRequest: Sendable, Equatable {
   case follow(ClientMessage.Follow)
 
   /// Whether the request changes something. If so, it waits for earlier ones that do.
-  var isWish: Bool {
+  var changesState: Bool {
     switch self {
     case .history, .receipts, .lastOnline, .blocks, .flags: false
     case .block, .flag, .follow: true

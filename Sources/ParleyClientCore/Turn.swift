@@ -106,7 +106,7 @@ extension Array {
 }
 
 /// SplitMix64: random numbers that a seed reproduces.
-struct SeededChance: Sendable {
+struct SeededRandom: Sendable {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }

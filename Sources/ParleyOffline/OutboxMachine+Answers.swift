@@ -55,7 +55,7 @@ extension OutboxMachine {
     }
     if let version, isCreate || entry.draft.base != nil {
       rebase(
-        Thing(collection: collection(of: entry), id: known),
+        ResourceKey(collection: collection(of: entry), id: known),
         from: entry.draft.base, to: version, &turn)
     }
     var made = entry
@@ -67,7 +67,7 @@ extension OutboxMachine {
 
   /// Records the server's id of a resource, and moves the resource's changes to it.
   private mutating func learn(
-    _ name: String, _ id: ResourceID, of former: Thing, _ turn: inout Turn
+    _ name: String, _ id: ResourceID, of former: ResourceKey, _ turn: inout Turn
   ) {
     names[name, default: TemporaryName()].id = id
     aliasOrder.append(name)
@@ -86,7 +86,7 @@ extension OutboxMachine {
 
   /// Rebases waiting changes of a resource after a change of this device has created a new version.
   package mutating func rebase(
-    _ thing: Thing, from base: String?, to version: String?, _ turn: inout Turn
+    _ thing: ResourceKey, from base: String?, to version: String?, _ turn: inout Turn
   ) {
     for number in changes(of: thing)?.numbers ?? [] {
       guard var entry = entries[number], entry.canChange, entry.draft.base == base,

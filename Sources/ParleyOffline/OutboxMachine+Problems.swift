@@ -42,7 +42,7 @@ extension OutboxMachine {
     var found: Set<Int64> = []
     var open = numbers
     // For each resource, the first change whose later changes have all been found.
-    var firsts: [Thing: Int64] = [:]
+    var firsts: [ResourceKey: Int64] = [:]
     while let number = open.popLast() {
       guard let entry = entries[number] else { continue }
       let thing = thing(of: entry)

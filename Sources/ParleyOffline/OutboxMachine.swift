@@ -87,7 +87,7 @@ package struct OutboxMachine: Sendable {
   }
 
   /// A resource of a collection.
-  package struct Thing: Hashable {
+  package struct ResourceKey: Hashable {
     package let collection: Collection
     package let id: ResourceID
   }
@@ -239,12 +239,12 @@ package struct OutboxMachine: Sendable {
     Collection(user: entry.owner, resource: entry.draft.resource)
   }
 
-  package func thing(of entry: Mutation) -> Thing {
-    Thing(collection: collection(of: entry), id: canonical(entry.draft.id))
+  package func thing(of entry: Mutation) -> ResourceKey {
+    ResourceKey(collection: collection(of: entry), id: canonical(entry.draft.id))
   }
 
   /// Returns the waiting changes of a resource; `nil` without any.
-  package func changes(of thing: Thing) -> SortedNumbers? {
+  package func changes(of thing: ResourceKey) -> SortedNumbers? {
     resources[thing.collection]?.things[thing.id]
   }
 

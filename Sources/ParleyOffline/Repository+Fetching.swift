@@ -142,7 +142,7 @@ extension Repository {
       // The server may have answered before it made these changes.
       var models = models
       models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
-      noteFields(replacedBy: models)
+      recordFields(replacedBy: models)
       values[query] = models
       share(models, except: query)
       // With a full disk, the user still sees the values.
@@ -151,17 +151,17 @@ extension Repository {
     case .failure(let error):
       failed.insert(query)
       tell(error)
-      let isHopeless: Bool
+      let isPermanent: Bool
       switch error {
       case .unreachable, .storage:
-        isHopeless = false
+        isPermanent = false
         retryLater()
       // The next sign-in triggers the retry.
-      case .signedOut: isHopeless = false
-      case .refused, .unreadable: isHopeless = true
+      case .signedOut: isPermanent = false
+      case .refused, .unreadable: isPermanent = true
       }
       for subscriber in subscribers where subscriber.query == query && subscriber.shown == nil {
-        guard !subscriber.isReady || isHopeless && values[query] == nil else { continue }
+        guard !subscriber.isReady || isPermanent && values[query] == nil else { continue }
         subscriber.feed?.put(.failure(error)) { Array($0.suffix(1)) }
         subscriber.feed?.finish()
         subscriber.feed = nil
@@ -206,7 +206,7 @@ extension Repository {
     }
     for done in look.done {
       doneCount += 1
-      noteVersion(of: done)
+      recordVersion(of: done)
       if !fetching.isEmpty { recent.append((doneCount, done)) }
       if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
       for (query, list) in values { values[query] = lay([done], over: list, in: query) }

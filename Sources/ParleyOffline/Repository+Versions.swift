@@ -45,12 +45,12 @@ extension Repository {
   }
 
   /// Records the version that a change of this device has created, and its base version.
-  package func noteVersion(of done: Outbox.DoneMutation) {
+  package func recordVersion(of done: Outbox.DoneMutation) {
     let isCreate = done.draft.kind == .create
     guard let version = done.version, isCreate || done.draft.base != nil else { return }
     for list in values.values {
       guard let model = list.first(where: { $0.id == done.id }) else { continue }
-      if model.version != version { noteFields(of: model) }
+      if model.version != version { recordFields(of: model) }
       break
     }
     if ownVersions.count >= Self.versionsMax { ownVersions = [:] }
@@ -58,16 +58,16 @@ extension Repository {
   }
 
   /// Records the fields of models that newer versions will replace.
-  package func noteFields(replacedBy models: [Model]) {
+  package func recordFields(replacedBy models: [Model]) {
     let fresh = Dictionary(models.map { ($0.id, $0.version) }) { $1 }
     for list in values.values {
       for model in list {
-        if let version = fresh[model.id], version != model.version { noteFields(of: model) }
+        if let version = fresh[model.id], version != model.version { recordFields(of: model) }
       }
     }
   }
 
-  private func noteFields(of model: Model) {
+  private func recordFields(of model: Model) {
     guard let version = model.version else { return }
     if formerFields.count >= Self.versionsMax { formerFields = [:] }
     formerFields[VersionName(model.id, version)] = Self.fields(of: model)

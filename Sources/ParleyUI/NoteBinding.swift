@@ -116,7 +116,7 @@ public import ParleyClient
     }
     isSettling = true
     defer { isSettling = false }
-    adoptUntold(from: view)
+    adoptUnreported(from: view)
     exchange(view)
     tellSelection()
     showPeople()
@@ -215,7 +215,7 @@ public import ParleyClient
   }
 
   /// Finds a change that the view has not reported.
-  private func adoptUntold(from view: any EditableTextView) {
+  private func adoptUnreported(from view: any EditableTextView) {
     guard let document = shown, isUnsure || view.utf16Count != document.utf16Count else { return }
     isUnsure = false
     let text = Document(view.wholeText)
@@ -340,7 +340,7 @@ extension NoteBinding: NoteEditing {
     }
     deferred = deferred.flatMap { try? $0.composed(with: operation) } ?? operation
     if view.isComposing { return }
-    adoptUntold(from: view)
+    adoptUnreported(from: view)
     // The note must not be edited within this call, so pending edits wait.
     guard pending == nil else { return settleSoon() }
     isSettling = true

@@ -100,7 +100,7 @@ def test_a_teams_day_by_keyboard(users, person):
     comment(keys)
     share(keys)
     search(keys)
-    look_back(keys)
+    open_history(keys)
     read_and_print(keys)
 
     keys.press("Alt+l")
@@ -176,7 +176,7 @@ def search(keys):
     keys.wait_for("#editor .cm-content")
 
 
-def look_back(keys):
+def open_history(keys):
     """The history; the first text is restored, and taken back as an edit."""
     former = keys.person.text()
     keys.press("Alt+h")

@@ -64,7 +64,7 @@ struct AccessTests {
   @Test("a token's end is announced, and ends the connection")
   func expiry() throws {
     book("short", .all, seconds: 100)
-    let (id, _) = try rig.greet("short")
+    let (id, _) = try rig.connectNative("short")
     _ = join(id)
     rig.pass(milliseconds: 39_000)
     #expect(rig.pushes(id).isEmpty)
@@ -79,7 +79,7 @@ struct AccessTests {
   @Test("messages after the end are not read, though no tick has passed")
   func lateMessage() throws {
     book("short", .all, seconds: 10)
-    let (id, _) = try rig.greet("short")
+    let (id, _) = try rig.connectNative("short")
     _ = join(id)
     rig.clock.advance(milliseconds: 10_000)
     rig.ask(id, insertion(1))
@@ -98,8 +98,8 @@ struct AccessTests {
   @Test("a refreshed token carries on, with the new one's rights and name")
   func refresh() throws {
     book("short", .all, name: "Ada", seconds: 100)
-    let (id, _) = try rig.greet("short")
-    let (peer, _) = try rig.greet("writer")
+    let (id, _) = try rig.connectNative("short")
+    let (peer, _) = try rig.connectNative("writer")
     #expect(join(id) == .write)
     _ = join(peer)
     _ = rig.pushes(id)
@@ -125,7 +125,7 @@ struct AccessTests {
     book("short", .all, seconds: 100)
     book("ended", .all, seconds: -1)
     book("bea", .all, user: "bea")
-    let (id, _) = try rig.greet("short")
+    let (id, _) = try rig.connectNative("short")
     for token in ["bea", "forged", "ended", ""] {
       #expect(code(rig.ask(id, .refresh(.init(token: token)))) == .unauthorised)
     }
@@ -138,8 +138,8 @@ struct AccessTests {
 
   @Test("a client that may no longer read is put out, and hears nothing more")
   func readingLost() throws {
-    let (id, _) = try rig.greet("writer")
-    let (peer, _) = try rig.greet("manager")
+    let (id, _) = try rig.connectNative("writer")
+    let (peer, _) = try rig.connectNative("manager")
     _ = join(id)
     _ = join(peer)
     rig.ask(id, .subscribe(.init(room: "r1")))
@@ -162,8 +162,8 @@ struct AccessTests {
   @Test("presence comes and goes with its right")
   func presence() throws {
     book("unseen", [.read, .write])
-    let (id, welcome) = try rig.greet("writer")
-    let (peer, _) = try rig.greet("manager")
+    let (id, welcome) = try rig.connectNative("writer")
+    let (peer, _) = try rig.connectNative("manager")
     _ = join(id)
     _ = join(peer)
     _ = rig.pushes(peer)
@@ -184,7 +184,7 @@ struct AccessTests {
   @Test("a granted token adds its rights until it ends")
   func grant() throws {
     book("room", [.read, .write], seconds: 50)
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     #expect(join(id) == nil)
     let reply = rig.ask(id, .grant(.init(token: "room")))
     #expect(reply == .granted(.init(expiresAt: rig.clock.now + 50_000)))
@@ -204,7 +204,7 @@ struct AccessTests {
   @Test("a granted token that has ended counts no more, though no tick has passed")
   func lateGrant() throws {
     book("room", .all, seconds: 50)
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     rig.ask(id, .grant(.init(token: "room")))
     #expect(join(id) == .write)
     rig.clock.advance(milliseconds: 50_000)
@@ -216,14 +216,14 @@ struct AccessTests {
   @Test("another user's token grants nothing")
   func strangersGrant() throws {
     book("bea", .all, user: "bea")
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     #expect(code(rig.ask(id, .grant(.init(token: "bea")))) == .unauthorised)
     #expect(join(id) == nil)
   }
 
   @Test("further tokens are bounded; the same one counts once")
   func grantLimit() throws {
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     for index in 0..<16 {
       book("pass\(index)", .read, tokenID: "t\(index)")
       guard case .granted = rig.ask(id, .grant(.init(token: "pass\(index)"))) else {
@@ -244,9 +244,9 @@ struct AccessTests {
 
   @Test("a user's tokens are taken back at once, those issued later hold")
   func revokeUser() throws {
-    let (id, _) = try rig.greet("writer")
+    let (id, _) = try rig.connectNative("writer")
     book("bea", .all, user: "bea")
-    let (other, _) = try rig.greet("bea")
+    let (other, _) = try rig.connectNative("bea")
     #expect(revoke(#"{"user":"u"}"#) == (200, #"{"connections":1}"#))
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[other] == nil)
@@ -258,15 +258,15 @@ struct AccessTests {
     #expect(rig.request("GET", "/api/notes", token: "bare").status == 401)
     rig.pass(milliseconds: 1)
     book("anew", .all)
-    _ = try rig.greet("anew")
+    _ = try rig.connectNative("anew")
   }
 
   @Test("one token is taken back, the user's others hold")
   func revokeToken() throws {
     book("one", .all, tokenID: "t1")
     book("two", .all, tokenID: "t2")
-    let (first, _) = try rig.greet("one")
-    let (second, _) = try rig.greet("two")
+    let (first, _) = try rig.connectNative("one")
+    let (second, _) = try rig.connectNative("two")
     #expect(revoke(#"{"token":"t1"}"#).status == 200)
     #expect(rig.closeCodes[first] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[second] == nil)
@@ -275,7 +275,7 @@ struct AccessTests {
   @Test("a granted token that is taken back takes its rights along")
   func revokeGrant() throws {
     book("room", .all, tokenID: "t1")
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     rig.ask(id, .grant(.init(token: "room")))
     _ = join(id)
     #expect(revoke(#"{"token":"t1"}"#).status == 200)
@@ -285,8 +285,8 @@ struct AccessTests {
 
   @Test("one connection is ended, by its client's id")
   func revokeConnection() throws {
-    let (id, welcome) = try rig.greet("writer")
-    let (other, _) = try rig.greet("writer")
+    let (id, welcome) = try rig.connectNative("writer")
+    let (other, _) = try rig.connectNative("writer")
     #expect(revoke(#"{"client":"\#(welcome.clientID)"}"#) == (200, #"{"connections":1}"#))
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[other] == nil)
@@ -295,8 +295,8 @@ struct AccessTests {
 
   @Test("revocations of another process apply at the next tick")
   func revokedElsewhere() throws {
-    let (id, _) = try rig.greet("writer")
-    rig.revocations.addElsewhere(.user("u", before: rig.clock.now))
+    let (id, _) = try rig.connectNative("writer")
+    rig.revocations.addFromOtherProcess(.user("u", before: rig.clock.now))
     rig.pass(milliseconds: 250)
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
   }
@@ -323,7 +323,7 @@ struct AccessTests {
 
   @Test("a revocation that cannot be stored is refused")
   func unwritable() throws {
-    let (id, _) = try rig.greet("writer")
+    let (id, _) = try rig.connectNative("writer")
     rig.revocations.isBroken = true
     #expect(revoke(#"{"user":"u"}"#).status == 503)
     #expect(rig.closeCodes[id] == nil)
@@ -348,7 +348,7 @@ struct AccessTests {
       #"{"user":"u","rooms":["r7=read"],"documents":["n2=read,write"],"expiresIn":60}"#)
     #expect(status == 201)
     #expect(body.contains(#""token":"own0""#))
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     #expect(code(rig.ask(id, .subscribe(.init(room: "r7")))) == .notAllowed)
     rig.ask(id, .grant(.init(token: "own0")))
     #expect(code(rig.ask(id, .subscribe(.init(room: "r7")))) == nil)
@@ -357,7 +357,7 @@ struct AccessTests {
     #expect(join(id, "n1") == nil)
     // Another user cannot use the token.
     book("bea", [], user: "bea")
-    let (bea, _) = try rig.greet("bea")
+    let (bea, _) = try rig.connectNative("bea")
     #expect(code(rig.ask(bea, .grant(.init(token: "own0")))) == .unauthorised)
     rig.pass(milliseconds: 60_000)
     #expect(rig.pushes(id).contains(.unsubscribed(.init(room: "r7"))))
@@ -388,7 +388,7 @@ struct AccessTests {
     #expect(status == 201)
     #expect(body.contains(#""path":"/s/key of l."#))
     #expect(body.contains(#""isProtected":true"#))
-    let (id, _) = try rig.greet("own0", name: "A guest")
+    let (id, _) = try rig.connectNative("own0", name: "A guest")
     #expect(join(id)?.rawValue == access)
     #expect(code(rig.ask(id, insertion(1))) == (access == "read" ? .notAllowed : nil))
     #expect(join(id, "n2") == nil)
@@ -405,8 +405,8 @@ struct AccessTests {
   @Test("guests name themselves, and are as many as hold the link")
   func guests() throws {
     _ = share("n1", #"{"access":"write"}"#)
-    let (first, _) = try rig.greet("own0", name: "One")
-    let (second, _) = try rig.greet("own0", name: "Two")
+    let (first, _) = try rig.connectNative("own0", name: "One")
+    let (second, _) = try rig.connectNative("own0", name: "Two")
     _ = join(first)
     guard case .joined(let joined) = rig.ask(second, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
@@ -424,7 +424,7 @@ struct AccessTests {
   func longNames() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let name = "a" + String(repeating: "é", count: 99)
-    let (guest, _) = try rig.greet("own0", name: name)
+    let (guest, _) = try rig.connectNative("own0", name: name)
     _ = join(guest)
     rig.ask(guest, insertion(1))
     let short = "a" + String(repeating: "é", count: 95) + " (guest)"
@@ -437,8 +437,8 @@ struct AccessTests {
   @Test("names are one line, from every source")
   func namesOfOneLine() throws {
     _ = share("n1", #"{"access":"write"}"#)
-    let (guest, _) = try rig.greet("own0", name: "A\nb\u{1b}[31m\u{2028}")
-    let (other, _) = try rig.greet("own0", name: "\u{85}\t")
+    let (guest, _) = try rig.connectNative("own0", name: "A\nb\u{1b}[31m\u{2028}")
+    let (other, _) = try rig.connectNative("own0", name: "\u{85}\t")
     _ = join(guest)
     rig.ask(guest, insertion(1))
     guard case .joined(let joined) = rig.ask(other, .join(.init(documentID: "n1"))) else {
@@ -456,7 +456,7 @@ struct AccessTests {
   @Test("no blocks are kept for guests")
   func guestsBlocks() throws {
     _ = share("n1", #"{"access":"write"}"#)
-    let (guest, _) = try rig.greet("own0", name: "One")
+    let (guest, _) = try rig.connectNative("own0", name: "One")
     guard
       case .error(let error) = rig.ask(
         guest, .block(.init(personID: "writer", isBlocked: true)))
@@ -467,7 +467,7 @@ struct AccessTests {
     #expect(error.code == .notAllowed)
     #expect(rig.ask(guest, .blocks) == .blocks(.init(people: [])))
     // A client that adds a link to its own token does not become a guest.
-    let (writer, _) = try rig.greet("writer")
+    let (writer, _) = try rig.connectNative("writer")
     rig.ask(writer, .grant(.init(token: "own0")))
     #expect(
       rig.ask(writer, .block(.init(personID: "reader", isBlocked: true)))
@@ -477,7 +477,7 @@ struct AccessTests {
   @Test("a client that is connected already may use a link as well")
   func linkBesideToken() throws {
     _ = share("n1", #"{"access":"read"}"#)
-    let (id, _) = try rig.greet("bare")
+    let (id, _) = try rig.connectNative("bare")
     guard case .granted = rig.ask(id, .grant(.init(token: "own0"))) else {
       Issue.record("not granted")
       return
@@ -488,8 +488,8 @@ struct AccessTests {
   @Test("a link that was granted ends at its time", arguments: [true, false])
   func endOfGrantedLink(ticks: Bool) throws {
     _ = share("n1", #"{"access":"write","expiresIn":60}"#)
-    let (id, _) = try rig.greet("bare")
-    let (peer, _) = try rig.greet("writer")
+    let (id, _) = try rig.connectNative("bare")
+    let (peer, _) = try rig.connectNative("writer")
     rig.ask(id, .grant(.init(token: "own0")))
     #expect(join(id) == .write)
     #expect(join(peer) == .write)
@@ -513,7 +513,7 @@ struct AccessTests {
   @Test("a link opens no later note of the same id")
   func linkOfFormerNote() throws {
     _ = share("n1", #"{"access":"write"}"#)
-    let (early, _) = try rig.greet("own0", name: "A guest")
+    let (early, _) = try rig.connectNative("own0", name: "A guest")
     #expect(join(early)?.rawValue == "write")
     rig.pass(milliseconds: 61_000)
     #expect(rig.request("DELETE", "/api/notes/n1", token: "manager").status == 204)
@@ -534,12 +534,12 @@ struct AccessTests {
       default:
         .hits([
           SearchHit(
-            note: summary, titleMarks: [0..<7], place: SearchPlace(text: "", start: 0, marks: []))
+            note: summary, titleMarks: [0..<7], place: SearchPassage(text: "", start: 0, marks: []))
         ])
       }
     }
-    let (late, _) = try rig.greet("own0", name: "A guest")
-    let (beside, _) = try rig.greet("bare")
+    let (late, _) = try rig.connectNative("own0", name: "A guest")
+    let (beside, _) = try rig.connectNative("bare")
     rig.ask(beside, .grant(.init(token: "own0")))
     for guest in [early, late, beside] {
       #expect(join(guest) == nil)
@@ -556,7 +556,7 @@ struct AccessTests {
       #expect(rig.request("GET", "/api/\(list)", token: "own1").body.contains("Another"))
     }
     #expect(rig.request("GET", "/api/notes/n1/text", token: "own1").status == 200)
-    let (new, _) = try rig.greet("own1", name: "A guest")
+    let (new, _) = try rig.connectNative("own1", name: "A guest")
     #expect(!hearsOfComments(new), "the note's age is not known before it is joined")
     #expect(join(new) == .read)
     #expect(hearsOfComments(new))
@@ -571,7 +571,7 @@ struct AccessTests {
     rig.book?.enter("all", user: "u", [Grant(.documents, NamePattern("*"), .all)])
     rig.make("star")
     #expect(share("star%2A", #"{"access":"read"}"#, by: "all").status == 201)
-    let (id, _) = try rig.greet("own0")
+    let (id, _) = try rig.connectNative("own0")
     #expect(join(id, "star*") == .read)
     #expect(join(id, "star") == nil)
   }
@@ -580,15 +580,15 @@ struct AccessTests {
   func endLinks() throws {
     _ = share("n1", #"{"access":"read"}"#)
     _ = share("n2", #"{"access":"read"}"#)
-    let (id, _) = try rig.greet("own0")
-    let (other, _) = try rig.greet("own1")
+    let (id, _) = try rig.connectNative("own0")
+    let (other, _) = try rig.connectNative("own1")
     #expect(rig.request("DELETE", "/api/notes/n1/share", token: "writer").status == 403)
     #expect(rig.request("DELETE", "/api/notes/n1/share", token: "manager").status == 204)
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[other] == nil)
     // The clock has not advanced since the links ended.
     _ = share("n1", #"{"access":"read"}"#)
-    _ = try rig.greet("own2")
+    _ = try rig.connectNative("own2")
   }
 
   @Test("sharing needs managing, and the right that is given away")
@@ -623,7 +623,7 @@ struct AccessTests {
     let (status, body) = demo.request("POST", "/api/notes/n1/share", #"{"access":"read"}"#)
     #expect(status == 201)
     #expect(body.contains(#""isProtected":false"#))
-    let (id, _) = try demo.greet("own0")
+    let (id, _) = try demo.connectNative("own0")
     guard case .joined(let joined) = demo.ask(id, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return

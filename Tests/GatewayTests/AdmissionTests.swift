@@ -30,7 +30,7 @@ struct AdmissionTests {
     #expect(rig.admitted[id] == nil)
     _ = rig.ask(id, .hello(.init(name: "A", token: "nobody")))
     #expect(rig.admitted[id] == nil)
-    let (other, _) = try rig.greet("ada", from: Self.address)
+    let (other, _) = try rig.connectNative("ada", from: Self.address)
     #expect(rig.admitted[other] == Self.ada)
   }
 
@@ -45,7 +45,7 @@ struct AdmissionTests {
   @Test("where nothing asks for a token, each connection is admitted as its address")
   func demo() {
     let demo = GatewayRig(isDemo: true)
-    let openings: [Opening] = [
+    let openings: [ClientKind] = [
       .native, .whaler(pool: nil), .bayeux(address: "a"),
       .socketIO(query: "EIO=4&transport=websocket", address: "a"),
     ]
@@ -92,7 +92,7 @@ struct AdmissionTests {
     }
     #expect(early.code == .tooLarge && early.message.contains("token"))
     #expect(rig.closeCodes[id] == CloseReason.messageTooLarge.rawValue)
-    let (known, _) = try rig.greet("ada")
+    let (known, _) = try rig.connectNative("ada")
     rig.send(known, oversizedBeyond: 4 << 20)
     guard case .error(let late)? = rig.pushes(known).first else {
       Issue.record("no error came")
@@ -103,7 +103,7 @@ struct AdmissionTests {
 
   @Test("a client over its share of memory receives a time to retry, and may reconnect")
   func crowded() throws {
-    let (id, _) = try rig.greet("ada")
+    let (id, _) = try rig.connectNative("ada")
     rig.crowd(id)
     let pushes = rig.pushes(id)
     guard case .error(let error)? = pushes.first, case .goodbye(let goodbye)? = pushes.last else {

@@ -111,7 +111,7 @@ struct AirplaneTests {
     rig.make(Self.document)
 
     // Another client writes the lines, and the traveller opens the note.
-    let (other, _) = try rig.greet(nil)
+    let (other, _) = try rig.connectNative(nil)
     guard case .joined(let joined)? = rig.ask(other, .join(.init(documentID: Self.document))) else {
       throw Unexpected(message: nil)
     }

@@ -70,7 +70,7 @@ struct AuthorisationTests {
 
   @Test("an upgrade is refused with 401 without, with 403 with a bad token")
   func upgrades() {
-    let pool = Opening.whaler(pool: "lobby")
+    let pool = ClientKind.whaler(pool: "lobby")
     #expect(rig.refusal(ofUpgrade: [:], as: pool) == 401)
     #expect(rig.refusal(ofUpgrade: ["authorization": ""], as: pool) == 401)
     #expect(rig.refusal(ofUpgrade: ["authorization": "forged"], as: pool) == 403)
@@ -85,7 +85,7 @@ struct AuthorisationTests {
 
   @Test("a token in the URL counts only where it is allowed")
   func tokenInURL() {
-    let pool = Opening.whaler(pool: nil)
+    let pool = ClientKind.whaler(pool: nil)
     #expect(rig.refusal(ofUpgrade: [:], query: "token=writer", as: pool) == 401)
     let open = GatewayRig { $0.allowsTokenInURL = true }
     open.book?.enter("writer", user: "w")
@@ -98,9 +98,9 @@ struct AuthorisationTests {
 
   @Test("the token's name wins over the client's")
   func names() throws {
-    let (writer, _) = try rig.greet("writer", name: "The manager")
+    let (writer, _) = try rig.connectNative("writer", name: "The manager")
     rig.ask(writer, .join(.init(documentID: "n1")))
-    let (reader, _) = try rig.greet("reader")
+    let (reader, _) = try rig.connectNative("reader")
     guard case .joined(let joined) = rig.ask(reader, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return
@@ -119,7 +119,7 @@ struct AuthorisationTests {
   @Test("a token without a name shows its user")
   func userAsName() throws {
     rig.book?.enter("plain", user: "u1", [Grant(.documents, NamePattern("n*"), .all)])
-    let (id, _) = try rig.greet("plain", name: "The manager")
+    let (id, _) = try rig.connectNative("plain", name: "The manager")
     rig.ask(id, .join(.init(documentID: "n1")))
     rig.ask(id, insertion("x"))
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["u1"])
@@ -135,10 +135,10 @@ struct AuthorisationTests {
 
   @Test("a client's id is of no use to another user")
   func clientIDs() throws {
-    let (_, welcome) = try rig.greet("writer")
+    let (_, welcome) = try rig.connectNative("writer")
     let claim = ClientMessage.Hello.Claim(
       id: welcome.clientID, resumeToken: welcome.resumeToken)
-    let (_, again) = try rig.greet("writer", client: claim)
+    let (_, again) = try rig.connectNative("writer", client: claim)
     #expect(again.clientID == welcome.clientID)
     let id = rig.connect()
     let reply = rig.ask(id, .hello(.init(name: "Eve", client: claim, token: "reader")))
@@ -149,17 +149,17 @@ struct AuthorisationTests {
 
   @Test("joining needs read")
   func join() throws {
-    let (nobody, _) = try rig.greet("nobody")
+    let (nobody, _) = try rig.connectNative("nobody")
     #expect(code(rig.ask(nobody, .join(.init(documentID: "n1")))) == .notAllowed)
     // The client does not learn whether the document exists.
     #expect(code(rig.ask(nobody, .join(.init(documentID: "unheard of")))) == .notAllowed)
-    let (writer, _) = try rig.greet("writer")
+    let (writer, _) = try rig.connectNative("writer")
     #expect(code(rig.ask(writer, .join(.init(documentID: "private")))) == .notAllowed)
   }
 
   @Test("the reply to a join tells whether writing is allowed", arguments: ["reader", "writer"])
   func access(user: String) throws {
-    let (id, _) = try rig.greet(user)
+    let (id, _) = try rig.connectNative(user)
     guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return
@@ -169,7 +169,7 @@ struct AuthorisationTests {
 
   @Test("changing needs write")
   func change() throws {
-    let (reader, _) = try rig.greet("reader")
+    let (reader, _) = try rig.connectNative("reader")
     rig.ask(reader, .join(.init(documentID: "n1")))
     guard case .refused(let refused) = rig.ask(reader, insertion("x")) else {
       Issue.record("not refused")
@@ -179,7 +179,7 @@ struct AuthorisationTests {
     #expect(!refused.retryable)
     #expect(refused.sequence == 1)
     #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
-    let (writer, _) = try rig.greet("writer")
+    let (writer, _) = try rig.connectNative("writer")
     rig.ask(writer, .join(.init(documentID: "n1")))
     guard case .acknowledged = rig.ask(writer, insertion("x")) else {
       Issue.record("not acknowledged")
@@ -212,9 +212,9 @@ struct AuthorisationTests {
 
   @Test("selections and presence need presence")
   func presence() throws {
-    let (writer, _) = try rig.greet("writer")
+    let (writer, _) = try rig.connectNative("writer")
     rig.ask(writer, .join(.init(documentID: "n1")))
-    let (shy, _) = try rig.greet("shy")
+    let (shy, _) = try rig.connectNative("shy")
     guard case .joined(let joined) = rig.ask(shy, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return
@@ -238,7 +238,7 @@ struct AuthorisationTests {
 
   @Test("subscribing needs read on the room")
   func subscribe() throws {
-    let (id, _) = try rig.greet("lobbyist")
+    let (id, _) = try rig.connectNative("lobbyist")
     #expect(code(rig.ask(id, .subscribe(.init(room: "cellar")))) == .notAllowed)
     guard case .subscribed = rig.ask(id, .subscribe(.init(room: "lobby"))) else {
       Issue.record("not subscribed")
@@ -351,7 +351,7 @@ struct AuthorisationTests {
   func demo() throws {
     let rig = GatewayRig(isDemo: true)
     rig.make("n1")
-    let (id, welcome) = try rig.greet(nil, name: "Anybody")
+    let (id, welcome) = try rig.connectNative(nil, name: "Anybody")
     #expect(welcome.demo)
     guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")

@@ -62,7 +62,7 @@ struct BacklogTests {
   }
 
   private func follower() throws -> UInt64 {
-    let (connection, _) = try rig.greet(nil)
+    let (connection, _) = try rig.connectNative(nil)
     rig.ask(connection, .join(.init(documentID: "n1")))
     _ = rig.pushes(connection)
     return connection
@@ -86,7 +86,7 @@ struct BacklogTests {
   private func finish() {
     repeat {
       while rig.endTurn() {}
-      rig.storeWorks()
+      rig.performStoreRequests()
     } while !rig.stored.isEmpty || rig.endTurn()
   }
 

@@ -163,8 +163,8 @@ struct BayeuxTests {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("*"), .all)]
     for user in ["ada", "bob"] { rig.book?.enter(user, user: user, all) }
-    let (ada, _) = try rig.greet("ada")
-    let (bob, _) = try rig.greet("bob")
+    let (ada, _) = try rig.connectNative("ada")
+    let (bob, _) = try rig.connectNative("bob")
     rig.ask(ada, .block(.init(personID: "bob", isBlocked: true)))
     let (id, client) = begin(rig)
     #expect(subscribe(rig, id, client, to: "/group/9", token: "ada"))

@@ -11,7 +11,7 @@ struct BlockingTests {
   private let rig = GatewayRig()
 
   private func enter(_ user: String, _ verbs: Verbs = .all) throws -> UInt64 {
-    try rig.greet(rig.token(user, [Grant(.rooms, NamePattern("*"), verbs)])).0
+    try rig.connectNative(rig.token(user, [Grant(.rooms, NamePattern("*"), verbs)])).0
   }
 
   private func publish(_ id: UInt64, _ json: String, in room: String = "r") throws {
@@ -79,12 +79,12 @@ struct BlockingTests {
   @Test("a gap is still reported when what follows it is left out")
   func gap() throws {
     let rig = GatewayRig {
-      $0.roomMemory = RoomMemory(publicationsMax: 150, ageMax: 1_000_000)
+      $0.roomRetention = RoomRetention(publicationsMax: 150, ageMax: 1_000_000)
       $0.limits.pageMax = 20
     }
     let all = [Grant(.rooms, NamePattern("*"), .all)]
-    let (ann, _) = try rig.greet(rig.token("ann", all))
-    let (ben, _) = try rig.greet(rig.token("ben", all))
+    let (ann, _) = try rig.connectNative(rig.token("ann", all))
+    let (ben, _) = try rig.connectNative(rig.token("ben", all))
     for number in 1...160 {
       rig.ask(number > 100 ? ben : ann, .publish(.init(room: "r", data: .null)))
     }
@@ -154,7 +154,7 @@ struct BlockingTests {
     rig.pass(milliseconds: 10_000)
     rig.isStepwise = true
     for number in 0..<32 { block(ben, "q\(number)") }
-    rig.storeWorks()
+    rig.performStoreRequests()
     rig.isStepwise = false
     _ = rig.pushes(ben)
     guard case .blocks(let blocks) = rig.ask(ben, .blocks) else {

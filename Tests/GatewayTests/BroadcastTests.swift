@@ -19,9 +19,9 @@ struct BroadcastTests {
   func membership(seed: UInt64) throws {
     let rig = GatewayRig(isDemo: true)
     var random = SplitMix64(seed: seed)
-    let (publisher, _) = try rig.greet(nil)
+    let (publisher, _) = try rig.connectNative(nil)
     var outside: [UInt64] = []
-    for _ in 0..<20 { outside.append(try rig.greet(nil).0) }
+    for _ in 0..<20 { outside.append(try rig.connectNative(nil).0) }
     // The expected recipients, in the order in which they subscribed.
     var members: [UInt64] = []
     for step in 1...200 {
@@ -54,10 +54,10 @@ struct BroadcastTests {
   @Test("a subscriber that is too slow is closed, and the others get the publications")
   func slowSubscriber() throws {
     let rig = GatewayRig(isDemo: true)
-    let (publisher, _) = try rig.greet(nil)
+    let (publisher, _) = try rig.connectNative(nil)
     var members: [UInt64] = []
     for _ in 0..<5 {
-      let (id, _) = try rig.greet(nil)
+      let (id, _) = try rig.connectNative(nil)
       _ = rig.ask(id, .subscribe(.init(room: "r")))
       members.append(id)
     }
@@ -76,8 +76,8 @@ struct BroadcastTests {
   @Test("a subscriber whose bytes only wait for a turn of the loop is not closed")
   func offered() throws {
     let rig = GatewayRig(isDemo: true)
-    let (publisher, _) = try rig.greet(nil)
-    let (member, _) = try rig.greet(nil)
+    let (publisher, _) = try rig.connectNative(nil)
+    let (member, _) = try rig.connectNative(nil)
     _ = rig.ask(member, .subscribe(.init(room: "r")))
     rig.queues.withRoom = [member]
     rig.queues.bytes[member] = GatewaySettings().queuedBytesMax + 1
@@ -93,8 +93,8 @@ struct BroadcastTests {
   func waiting(bytes: Int, hasRoom: Bool, getsChange: Bool) throws {
     let rig = GatewayRig(isDemo: true)
     rig.make("n")
-    let (author, _) = try rig.greet(nil)
-    let (follower, _) = try rig.greet(nil)
+    let (author, _) = try rig.connectNative(nil)
+    let (follower, _) = try rig.connectNative(nil)
     for id in [author, follower] { _ = rig.ask(id, .join(.init(documentID: "n"))) }
     _ = rig.pushes(follower)
     rig.queues.bytes[follower] = bytes

@@ -74,7 +74,7 @@ struct CommentRangeTests {
     }
     for (comment, found) in zip(comments, list.comments) {
       var alone = comment.anchor
-      while let anchor = alone, !(comment.anchor?.isGone ?? true), anchor.revision < revision {
+      while let anchor = alone, !(comment.anchor?.isDeleted ?? true), anchor.revision < revision {
         alone?.pass(operations[anchor.revision])
       }
       #expect(found.anchor == alone, "\(comment.id)")

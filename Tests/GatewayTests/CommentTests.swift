@@ -220,7 +220,7 @@ struct CommentTests {
     let flood = begin(200, as: "critic")
     #expect(flood.count { many.rig.answer($0)?.status == 503 } == 200 - 128)
     #expect(begin(60, as: "writer").allSatisfy { many.rig.answer($0) == nil })
-    for _ in 0..<3 { many.rig.storeWorks() }
+    for _ in 0..<3 { many.rig.performStoreRequests() }
     #expect(begin(1, as: "critic").allSatisfy { many.rig.answer($0) == nil })
   }
 
@@ -231,15 +231,15 @@ struct CommentTests {
     let first = rig.begin("POST", path, headers: headers, remark(0, 3))
     let again = rig.begin("POST", path, headers: headers, remark(0, 3))
     rig.abandon(first)
-    for _ in 0..<4 { rig.storeWorks() }
+    for _ in 0..<4 { rig.performStoreRequests() }
     let answer = try #require(rig.answer(first))
     #expect(answer.status == 201)
     #expect(rig.answer(again)?.body == answer.body)
     let late = rig.begin("POST", path, headers: headers, remark(0, 3))
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(late)?.body == answer.body)
     let other = rig.begin("POST", path, headers: headers, remark(0, 4))
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(other)?.status == 422)
     rig.isStepwise = false
     #expect(try comments().count == 1)
@@ -247,8 +247,8 @@ struct CommentTests {
 
   @Test("readers of the note hear in its own room that its comments have changed")
   func news() throws {
-    let (reader, _) = try rig.greet("reader")
-    let (outsider, _) = try rig.greet("rooms")
+    let (reader, _) = try rig.connectNative("reader")
+    let (outsider, _) = try rig.connectNative("rooms")
     let room = "/note/n1"
     guard case .subscribed = rig.ask(reader, .subscribe(.init(room: room))) else {
       Issue.record("a reader cannot follow the note's comments")

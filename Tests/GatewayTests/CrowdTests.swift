@@ -37,9 +37,9 @@ struct CrowdTests {
   @Test("one message names all who come in a turn, and all others share its bytes")
   func oneMessage() throws {
     let rig = rig(limit: 100)
-    let here = try (0..<5).map { _ in try rig.greet(nil) }
+    let here = try (0..<5).map { _ in try rig.connectNative(nil) }
     for (id, _) in here { _ = join(rig, id) }
-    let newcomers = try (0..<20).map { try rig.greet(nil, name: "New \($0)") }
+    let newcomers = try (0..<20).map { try rig.connectNative(nil, name: "New \($0)") }
     for (id, _) in here { _ = rig.pushes(id) }
     rig.isStepwise = true
     rig.frameAddresses = []
@@ -63,10 +63,10 @@ struct CrowdTests {
   @Test("a client alone hears nothing of itself, and a visit within one turn is not shown")
   func nothing() throws {
     let rig = rig(limit: 100)
-    let (first, _) = try rig.greet(nil)
+    let (first, _) = try rig.connectNative(nil)
     _ = join(rig, first)
     #expect(presence(rig, first).isEmpty)
-    let (second, _) = try rig.greet(nil)
+    let (second, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     _ = join(rig, second)
     rig.ask(second, .leave(.init(documentID: "n1")))
@@ -77,14 +77,14 @@ struct CrowdTests {
   @Test("a crowd is counted with ticks, and a person who moves a caret is named first")
   func counted() throws {
     let rig = rig(limit: 4)
-    let people = try (0..<8).map { try rig.greet(nil, name: "P\($0)") }
+    let people = try (0..<8).map { try rig.connectNative(nil, name: "P\($0)") }
     var last: ServerMessage.Joined?
     for (id, _) in people { last = join(rig, id) }
     #expect(last?.people == 8 && last?.presence.isEmpty == true)
     rig.pass(milliseconds: 300)
     let first = people[0].0
     #expect(presence(rig, first).last?.people == 8)
-    let crowd = try (0..<20).map { _ in try rig.greet(nil).0 }
+    let crowd = try (0..<20).map { _ in try rig.connectNative(nil).0 }
     for id in crowd { _ = join(rig, id) }
     #expect(presence(rig, first).isEmpty)
     rig.pass(milliseconds: 300)
@@ -102,7 +102,7 @@ struct CrowdTests {
     #expect(named.joined.map(\.name) == ["P3"] && named.people == 28)
     #expect(carets.clientID == welcome.clientID)
     #expect(presence(rig, actor).flatMap(\.joined).isEmpty, "nobody hears of themselves")
-    let (late, _) = try rig.greet(nil)
+    let (late, _) = try rig.connectNative(nil)
     let joined = join(rig, late)
     #expect(joined?.presence.map(\.clientID) == [welcome.clientID])
     #expect(joined?.presence.first?.selections == [Selection(anchor: 0, head: 0)])
@@ -111,7 +111,7 @@ struct CrowdTests {
     _ = rig.pushes(first)
     rig.close(people[1].0)
     #expect(presence(rig, first).map(\.people) == [nil])
-    let (again, _) = try rig.greet(nil)
+    let (again, _) = try rig.connectNative(nil)
     let list = join(rig, again)
     #expect(list?.people == nil)
     #expect(list?.presence.map(\.name) == ["P0", "P2", "P3"])
@@ -125,7 +125,7 @@ struct CrowdTests {
       "close connections to a note", size: 500,
       prepareEach: { size in
         let rig = QuietRig()
-        rig.keepsPeople = false
+        rig.recordsLastOnline = false
         rig.gather(size + rest, joins: true)
         return (rig: rig, size: size)
       }

@@ -22,16 +22,16 @@ struct CutOffTests {
 
   @Test("up to the bound everything continues as before")
   func bound() throws {
-    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds)
-    _ = try rig.greet("writer")
+    rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds)
+    _ = try rig.connectNative("writer")
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 200)
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == nil)
   }
 
   @Test("beyond it no new client is let in, and all are asked to try again")
   func unverified() throws {
-    let (there, _) = try rig.greet("writer")
-    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    let (there, _) = try rig.connectNative("writer")
+    rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     let id = rig.connect()
     let reply = rig.ask(id, .hello(.init(name: "Ada", token: "writer")))
     guard case .error(let error) = reply else {
@@ -52,20 +52,20 @@ struct CutOffTests {
 
   @Test("once the list is complete again, all clients are let in but those it names")
   func back() throws {
-    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
     rig.revocations.completeAt = rig.clock.uptime
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 200)
-    rig.revocations.addElsewhere(.user("u", before: rig.clock.now))
+    rig.revocations.addFromOtherProcess(.user("u", before: rig.clock.now))
     rig.pass(milliseconds: 250)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 401)
   }
 
   @Test("at last all clients go to another gateway")
   func abandoned() throws {
-    let (id, _) = try rig.greet("writer")
+    let (id, _) = try rig.connectNative("writer")
     let greeting = rig.connect()
-    rig.pass(milliseconds: RevocationAge.abandonedMilliseconds)
+    rig.pass(milliseconds: RevocationAge.closeAfterMilliseconds)
     #expect(rig.closeCodes[id] == nil)
     rig.pass(milliseconds: 250)
     #expect(rig.closeCodes[id] == CloseReason.draining.rawValue)
@@ -75,15 +75,15 @@ struct CutOffTests {
 
   @Test("keys and an open demo continue, for nothing of theirs is taken back elsewhere")
   func exempt() throws {
-    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     #expect(rig.request("GET", "/api/connections", token: "pk_operator").status == 200)
     #expect(rig.unreadiness != nil)
     let demo = GatewayRig(isDemo: true)
     demo.revocations.completeAt = demo.clock.uptime
-    let (id, _) = try demo.greet(nil)
-    demo.pass(milliseconds: RevocationAge.abandonedMilliseconds + 250)
+    let (id, _) = try demo.connectNative(nil)
+    demo.pass(milliseconds: RevocationAge.closeAfterMilliseconds + 250)
     #expect(demo.closeCodes[id] == nil)
     #expect(demo.unreadiness == nil)
-    _ = try demo.greet(nil)
+    _ = try demo.connectNative(nil)
   }
 }

@@ -43,7 +43,7 @@ struct DeletedNoteTests {
   func comesBack() throws {
     rig.make("n1")
     #expect(rig.request("PUT", "/api/notes/n1/text", token: "manager", "kept").status == 200)
-    let (connection, _) = try rig.greet("reader")
+    let (connection, _) = try rig.connectNative("reader")
     _ = rig.ask(connection, .join(.init(documentID: "n1")))
     _ = rig.pushes(connection)
     let deletedAt = rig.clock.now
@@ -70,7 +70,7 @@ struct DeletedNoteTests {
   @Test("a client that was away while a note was deleted and restored continues where it was")
   func resumes() throws {
     rig.make("n1")
-    let (connection, welcome) = try rig.greet("manager")
+    let (connection, welcome) = try rig.connectNative("manager")
     guard case .joined(let first) = rig.ask(connection, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return
@@ -78,7 +78,7 @@ struct DeletedNoteTests {
     rig.close(connection)
     #expect(rig.request("DELETE", "/api/notes/n1", token: "manager").status == 204)
     #expect(rig.request("POST", "/api/deleted/n1/restore", token: "manager").status == 200)
-    let (again, _) = try rig.greet(
+    let (again, _) = try rig.connectNative(
       "manager", client: .init(id: welcome.clientID, resumeToken: welcome.resumeToken))
     let resume = ResumePoint(epoch: first.epoch, revision: first.revision)
     guard

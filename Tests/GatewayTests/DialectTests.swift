@@ -186,8 +186,8 @@ struct DialectTests {
     for user in ["ada", "bob", "cid"] {
       rig.book?.enter(user, user: user, [Grant(.rooms, NamePattern("*"), .all)])
     }
-    let (ada, _) = try rig.greet("ada")
-    _ = try rig.greet("bob")
+    let (ada, _) = try rig.connectNative("ada")
+    _ = try rig.connectNative("bob")
     rig.ask(ada, .block(.init(personID: "bob", isBlocked: true)))
     func enter(_ user: String) -> UInt64 {
       let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
@@ -219,7 +219,7 @@ struct DialectTests {
   @Test("rooms of native clients keep nothing, and send nothing, for other dialects' sake")
   func natives() throws {
     let rig = GatewayRig(isDemo: true)
-    let (native, _) = try rig.greet(nil)
+    let (native, _) = try rig.connectNative(nil)
     rig.ask(native, .subscribe(.init(room: "native")))
     for _ in 0..<20 { _ = join(rig) }
     rig.frameAddresses = []

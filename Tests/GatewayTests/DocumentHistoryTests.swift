@@ -20,7 +20,7 @@ struct DocumentHistoryTests {
       change(&$0)
     }
     rig.make("n1")
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.ask(id, .join(.init(documentID: "n1")))
     for revision in 0..<revisions {
       var operation = TextOperation()
@@ -54,7 +54,7 @@ struct DocumentHistoryTests {
   @Test("a client too far behind gets the text, or reads pages first", arguments: [false, true])
   func behind(pages: Bool) throws {
     let rig = try rig(revisions: 20)
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     let resume = ResumePoint(epoch: Self.epoch, revision: 2)
     let reply = rig.ask(id, .join(.init(documentID: "n1", resume: resume, pages: pages)))
     switch reply {
@@ -78,7 +78,7 @@ struct DocumentHistoryTests {
   @Test("pages bring every change, from memory and from the store, and no more at once than fit")
   func pages() throws {
     let rig = try rig(revisions: 20)
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     var revision = 0
     var name: ChangeName?
     var sizes: [Int] = []
@@ -103,7 +103,7 @@ struct DocumentHistoryTests {
   func oneAtATime() throws {
     let former = try rig(revisions: 20)
     let rig = GatewayRig(isDemo: true, store: former.store, prefix: "h") { $0.windowEntries = 4 }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     let request = ClientMessage.documentHistory(
       .init(documentID: "n1", resume: .init(epoch: Self.epoch, revision: 0)))
@@ -111,10 +111,10 @@ struct DocumentHistoryTests {
     for _ in 0..<5 { #expect(code(rig.ask(id, request)) == .busy) }
     // The store reads the note first, then the page.
     #expect(rig.stored.count == 1)
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(code(rig.ask(id, request)) == .busy)
     #expect(rig.stored.count == 1)
-    rig.storeWorks()
+    rig.performStoreRequests()
     let pages = rig.pushes(id).filter { if case .documentHistory = $0 { true } else { false } }
     #expect(pages.count == 1)
     #expect(code(rig.ask(id, request)) == nil)
@@ -126,7 +126,7 @@ struct DocumentHistoryTests {
       $0.windowEntries = 1_000
       $0.catchUpBytes = 200
     }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     let count = try page(rig, id, after: 0).changes.count
     #expect((1...4).contains(count))
     #expect(try page(rig, id, after: 0, limit: 1).changes.count == 1)
@@ -135,7 +135,7 @@ struct DocumentHistoryTests {
   @Test("another history, another change, and a revision to come give no page")
   func refused() throws {
     let rig = try rig(revisions: 20)
-    let (id, welcome) = try rig.greet(nil)
+    let (id, welcome) = try rig.connectNative(nil)
     func code(_ resume: ResumePoint, limit: Int? = nil) -> ErrorCode? {
       self.code(
         rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume, limit: limit))))
@@ -157,7 +157,7 @@ struct DocumentHistoryTests {
   @Test("a reader that takes nothing is given no page")
   func backpressure() throws {
     let rig = try rig(revisions: 20)
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.queues.bytes[id] = 100_000
     let resume = ResumePoint(epoch: Self.epoch, revision: 0)
     let reply = rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume)))
@@ -169,7 +169,7 @@ struct DocumentHistoryTests {
     let rig = GatewayRig()
     rig.make("n1")
     let token = rig.token("ann", [Grant(.documents, NamePattern("n2"), .all)])
-    let (id, _) = try rig.greet(token)
+    let (id, _) = try rig.connectNative(token)
     let resume = ResumePoint(epoch: Self.epoch, revision: 0)
     let reply = rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume)))
     #expect(code(reply) == .notAllowed)
@@ -181,8 +181,8 @@ struct DocumentHistoryTests {
   func create() throws {
     let rig = GatewayRig()
     let all = [Grant(.documents, NamePattern("*"), .all)]
-    let (ann, _) = try rig.greet(rig.token("ann", all))
-    let (ben, _) = try rig.greet(rig.token("ben", all))
+    let (ann, _) = try rig.connectNative(rig.token("ann", all))
+    let (ben, _) = try rig.connectNative(rig.token("ben", all))
     func make(_ id: UInt64, title: String = "Title") -> ServerMessage? {
       rig.ask(id, .create(.init(documentID: "n1", title: title)))
     }
@@ -203,7 +203,8 @@ struct DocumentHistoryTests {
   func createInFolder() throws {
     let rig = GatewayRig()
     let team = try #require(NamePattern(folders: "team/*"))
-    let (ann, _) = try rig.greet(rig.token("ann", [Grant(.folders, team, [.read, .manage])]))
+    let (ann, _) = try rig.connectNative(
+      rig.token("ann", [Grant(.folders, team, [.read, .manage])]))
     func make(_ name: String, in folder: String?) -> ServerMessage? {
       rig.ask(ann, .create(.init(documentID: name, title: "T", folder: folder)))
     }
@@ -228,7 +229,7 @@ struct DocumentHistoryTests {
   @Test("a note is made by a user who may manage it, within the limits of names")
   func createRefused() throws {
     let rig = GatewayRig { $0.limits.titleBytesMax = 5 }
-    let (id, _) = try rig.greet(
+    let (id, _) = try rig.connectNative(
       rig.token("ann", [Grant(.documents, NamePattern("n*"), .all)]))
     func code(_ name: String, _ title: String) -> ErrorCode? {
       self.code(rig.ask(id, .create(.init(documentID: name, title: title))))
@@ -245,9 +246,9 @@ struct DocumentHistoryTests {
     let rig = GatewayRig()
     rig.make("n1")
     let token = rig.token("ann", [Grant(.documents, NamePattern("*"), .all)])
-    let (first, _) = try rig.greet(token)
+    let (first, _) = try rig.connectNative(token)
     rig.ask(first, .join(.init(documentID: "n1")))
-    let (second, _) = try rig.greet(token)
+    let (second, _) = try rig.connectNative(token)
     guard case .joined(let joined)? = rig.ask(second, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")
       return
@@ -257,7 +258,8 @@ struct DocumentHistoryTests {
 
     // A third device sees both as one person, with another id in another note.
     rig.make("n2")
-    let (third, _) = try rig.greet(rig.token("ben", [Grant(.documents, NamePattern("*"), .all)]))
+    let (third, _) = try rig.connectNative(
+      rig.token("ben", [Grant(.documents, NamePattern("*"), .all)]))
     func people(_ note: String) -> [String?] {
       guard case .joined(let joined)? = rig.ask(third, .join(.init(documentID: note))) else {
         return []

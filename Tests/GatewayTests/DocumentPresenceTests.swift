@@ -7,7 +7,7 @@ import Testing
 @Suite("The people of a document")
 struct DocumentPresenceTests {
   /// One follower's state, built from the reply to its join and all turns since.
-  private struct Knowledge: Equatable {
+  private struct FollowerState: Equatable {
     let own: String
     var names: [String: String] = [:]
     var people: Int?
@@ -48,7 +48,7 @@ struct DocumentPresenceTests {
     let limit = Int.random(in: 1...8, using: &random)
     var presence = DocumentPresence(limit: limit)
     var here: [Int: String] = [:]
-    var followers: [Int: Knowledge] = [:]
+    var followers: [Int: FollowerState] = [:]
     // The turns that a slow follower has not read yet.
     var unread: [Int: [DocumentPresence.Turn]] = [:]
     var crossings = 0
@@ -66,7 +66,7 @@ struct DocumentPresenceTests {
           presence.enter(Self.person(client, "N\(step)"))
           here[client] = "N\(step)"
           unread[client] = nil
-          followers[client] = Knowledge("c\(client)", joining: presence)
+          followers[client] = FollowerState("c\(client)", joining: presence)
         case (.some, 0...7) where here.count > wanted:
           presence.leave("c\(client)")
           here[client] = nil
@@ -78,11 +78,11 @@ struct DocumentPresenceTests {
           presence.enter(Self.person(client, "R\(step)"))
           here[client] = "R\(step)"
           unread[client] = nil
-          followers[client] = Knowledge("c\(client)", joining: presence)
+          followers[client] = FollowerState("c\(client)", joining: presence)
         case (.some, 4):
           // Joining again on the same connection starts over.
           unread[client] = nil
-          followers[client] = Knowledge("c\(client)", joining: presence)
+          followers[client] = FollowerState("c\(client)", joining: presence)
         case (.some, 5):
           presence.enter(Self.person(client, "U\(step)"))
           here[client] = "U\(step)"
@@ -156,7 +156,7 @@ struct DocumentPresenceTests {
     // Newcomers change only the count, which is not sent in every turn.
     presence.enter(Self.person(5))
     #expect(presence.takeTurn(tellsCount: false) == nil)
-    #expect(presence.hasCountNews)
+    #expect(presence.hasUnsentCount)
     turn = presence.takeTurn(tellsCount: true)
     #expect(turn?.people == 6)
     #expect(turn?.joined == [] && turn?.left == [])

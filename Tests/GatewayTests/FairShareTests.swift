@@ -11,10 +11,12 @@ struct FairShareTests {
     var isTaken = true
     while isTaken {
       isTaken = false
-      for stranger in 0..<count where shares.take(1, for: stranger) == nil { isTaken = true }
+      for limitedClient in 0..<count where shares.take(1, for: limitedClient) == nil {
+        isTaken = true
+      }
     }
     let fair = 10_000 / (count + 1)
-    for stranger in 0..<count { #expect(abs(shares.amount(of: stranger) - fair) <= 1) }
+    for limitedClient in 0..<count { #expect(abs(shares.amount(of: limitedClient) - fair) <= 1) }
     #expect(10_000 - shares.held >= fair)
     #expect(shares.take(fair / 2, for: count) == nil)
   }
@@ -31,7 +33,7 @@ struct FairShareTests {
   @Test("a stranger that holds nothing gets the last slot, and no holder gets one more")
   func last() {
     var shares = FairShares<Int>(capacity: 8)
-    for stranger in 0..<8 { #expect(shares.take(1, for: stranger) == nil) }
+    for limitedClient in 0..<8 { #expect(shares.take(1, for: limitedClient) == nil) }
     #expect(shares.take(1, for: 9) == .full)
     #expect(shares.take(1, for: nil) == .full)
     shares.give(1, for: 3)

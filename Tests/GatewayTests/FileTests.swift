@@ -115,7 +115,7 @@ struct FileTests {
   func limits() throws {
     var files = FileSettings()
     files.bytesMax = 10
-    files.room.noteBytesMax = 15
+    files.limits.noteBytesMax = 15
     let small = FileTests(files)
     for (bytes, status, words) in [
       ([UInt8](), 400, "it was empty"), ([UInt8](repeating: 1, count: 11), 413, "this one has 11"),
@@ -173,7 +173,7 @@ struct FileTests {
   @Test("a long body whose token cannot be verified now is to be sent again, as any other")
   func unverifiedLongBody() {
     rig.revocations.completeAt = rig.clock.uptime
-    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     let refusal = refusal("writer", in: rig)
     #expect(refusal?.status == 503)
     #expect(refusal?.headers.contains { $0.name == "retry-after" } == true)
@@ -182,7 +182,7 @@ struct FileTests {
 
   @Test("a long body with an API key is not read at the entrance where no key counts")
   func longBodyWithKey() {
-    let rig = GatewayRig { $0.takesKeysAtBackAlone = true }
+    let rig = GatewayRig { $0.acceptsKeysOnlyInternally = true }
     #expect(refusal("pk_writer", in: rig)?.status == 401)
     #expect(refusal("pk_writer", in: rig, at: .back) == nil)
   }
@@ -205,7 +205,7 @@ struct FileTests {
     #expect(requests.compactMap { rig.answer($0)?.status } == [503, 503, 503])
     #expect(rig.response(requests[19])?.headers.contains { $0.name == "retry-after" } == true)
     rig.abandon(requests[1])
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     let kept = requests.compactMap { rig.answer($0)?.status }.count { $0 == 201 }
     #expect(kept == 16)
   }
@@ -225,8 +225,8 @@ struct FileTests {
     let flood = (0..<300).map { _ in read(as: "flood") }
     #expect(flood.count { rig.answer($0)?.status == 503 } == 50)
     let other = read(as: "reader")
-    rig.storeWorks()
-    rig.storeWorks()
+    rig.performStoreRequests()
+    rig.performStoreRequests()
     #expect(rig.answer(other)?.status == 404)
     // An abandoned read releases its slot.
     rig.abandon(flood[200])
@@ -244,11 +244,11 @@ struct FileTests {
     }
     let requests = [upload(1, "a"), upload(2, "b"), upload(2, "b")]
     // The second upload waits for the first, and the third, a repetition, for the second.
-    rig.storeWorks()
+    rig.performStoreRequests()
     rig.abandon(requests[1])
     #expect(rig.answer(requests[2])?.status == 503)
     let again = upload(2, "b")
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     #expect(rig.answer(requests[0])?.status == 201)
     #expect(rig.answer(again)?.status == 201)
   }

@@ -155,7 +155,7 @@ struct FolderTests {
         #expect(status == 403, "\(method) \(path) of \(id)")
         #expect(answer.contains("the token does not grant this"))
       }
-      let (connection, _) = try rig.greet("team")
+      let (connection, _) = try rig.connectNative("team")
       guard case .error(let error) = rig.ask(connection, .join(.init(documentID: id))) else {
         Issue.record("joined \(id)")
         return
@@ -173,9 +173,9 @@ struct FolderTests {
     try user("both", "folder:a=read,write", "folder:b=read")
     try user("new", "folder:b=read")
     try make("n", in: "a")
-    let (old, _) = try rig.greet("old")
-    let (both, _) = try rig.greet("both")
-    let (new, _) = try rig.greet("new")
+    let (old, _) = try rig.connectNative("old")
+    let (both, _) = try rig.connectNative("both")
+    let (new, _) = try rig.connectNative("new")
     func join(_ id: UInt64) -> Bool {
       if case .joined = rig.ask(id, .join(.init(documentID: "n"))) { true } else { false }
     }
@@ -204,8 +204,8 @@ struct FolderTests {
     try user("mover", "document:*=all")
     try user("old", "folder:a=read,write,presence")
     try make("n", in: "a")
-    let (old, _) = try rig.greet("old")
-    let (other, _) = try rig.greet("mover")
+    let (old, _) = try rig.connectNative("old")
+    let (other, _) = try rig.connectNative("mover")
     for id in [old, other] {
       guard case .joined = rig.ask(id, .join(.init(documentID: "n"))) else {
         Issue.record("not joined")
@@ -229,15 +229,15 @@ struct FolderTests {
     _ = rig.endTurn()
     while rig.answer(moving) == nil {
       try #require(rig.stored.count > 1)
-      rig.storeWorks(on: 1)
+      rig.performStoreRequests(on: 1)
     }
     if !isInOneCommit { change("theirs", by: other) }
     _ = rig.endTurn()
     #expect(rig.pushes(old).isEmpty)
-    rig.storeWorks { request in
+    rig.performStoreRequests { request in
       if isRefused, case .append = request { .unavailable("the disk is full") } else { nil }
     }
-    while rig.endTurn() || !rig.stored.isEmpty { rig.storeWorks() }
+    while rig.endTurn() || !rig.stored.isEmpty { rig.performStoreRequests() }
     let told = rig.pushes(old)
     try #require(told.count == 2, "\(told)")
     switch told[0] {
@@ -261,11 +261,12 @@ struct FolderTests {
     func subscribes(_ id: UInt64, to room: String) -> Bool {
       if case .subscribed = rig.ask(id, .subscribe(.init(room: room))) { true } else { false }
     }
-    let (reader, _) = try rig.greet("reader")
-    let (other, _) = try rig.greet("other")
+    let (reader, _) = try rig.connectNative("reader")
+    let (other, _) = try rig.connectNative("other")
     #expect(subscribes(reader, to: "notes") && subscribes(other, to: "notes"))
     for user in ["single", "maker"] {
-      #expect(!subscribes(try rig.greet(user).0, to: "notes"), "\(user) has no list of notes")
+      #expect(
+        !subscribes(try rig.connectNative(user).0, to: "notes"), "\(user) has no list of notes")
     }
     #expect(!subscribes(reader, to: "/note/n"), "the folder is not known before the note is joined")
     _ = rig.ask(reader, .join(.init(documentID: "n")))
@@ -313,7 +314,7 @@ struct FolderTests {
       let late = rig.begin(method, "/api/notes/n\(path)", headers: headers, body)
       for _ in 0..<6 {
         _ = rig.endTurn()
-        rig.storeWorks()
+        rig.performStoreRequests()
       }
       #expect(rig.answer(moving)?.status == 200)
       #expect(rig.answer(late)?.status == 403, "\(method) \(path)")
@@ -330,7 +331,7 @@ struct FolderTests {
     func remove(_ key: String) -> Int? {
       let request = rig.begin(
         "DELETE", "/api/notes/n", headers: ["authorization": "Bearer lead", "idempotency-key": key])
-      rig.storeWorks()
+      rig.performStoreRequests()
       return rig.answer(request)?.status
     }
     #expect(remove("k") == 204)
@@ -349,7 +350,7 @@ struct FolderTests {
     try user("part", "folder:team=all", "folder:archive/*=all")
     try user("reader", "folder:team/*=read")
     for index in 0..<3 { try make("n\(index)", in: index == 0 ? "team" : "team/sub") }
-    let (reader, _) = try rig.greet("reader")
+    let (reader, _) = try rig.connectNative("reader")
     _ = rig.ask(reader, .join(.init(documentID: "n1")))
     _ = rig.pushes(reader)
     func move(_ from: String, _ to: String, by token: String) -> (status: Int, body: String) {
@@ -404,7 +405,7 @@ struct FolderTests {
       _ = store.perform([
         .create(id: DocumentID(id), epoch: "e", title: id, time: 1, folder: FolderPath(stored: "a"))
       ])
-      let (old, _) = try there.greet("old")
+      let (old, _) = try there.connectNative("old")
       guard case .joined = there.ask(old, .join(.init(documentID: id))) else {
         Issue.record("not joined")
         return
@@ -454,7 +455,7 @@ struct FolderTests {
         let notes = ids.compactMap { id -> SearchHit? in
           guard case .note(let note) = store.perform([.note(id: id)])[0] else { return nil }
           return SearchHit(
-            note: note, titleMarks: [], place: SearchPlace(of: query, in: ""))
+            note: note, titleMarks: [], place: SearchPassage(of: query, in: ""))
         }
         return .hits(notes)
       }
@@ -514,7 +515,7 @@ struct FolderTests {
     for (id, folder) in notes.sorted(by: { $0.key < $1.key }) { try make(id, in: folder) }
     for someone in people {
       _ = rig.token(someone.name, try someone.grants.map(grant))
-      lines[someone.name] = try rig.greet(someone.name).0
+      lines[someone.name] = try rig.connectNative(someone.name).0
     }
     /// Notes that each person follows.
     var following: [String: Set<String>] = [:]

@@ -118,7 +118,7 @@ final class GatewayRig {
   }
 
   /// Opens a native connection and sends hello.
-  func greet(
+  func connectNative(
     _ token: String?, name: String = "Somebody", client: ClientMessage.Hello.Claim? = nil,
     from address: IPAddress? = nil
   ) throws -> (UInt64, ServerMessage.Welcome) {
@@ -137,7 +137,7 @@ final class GatewayRig {
   }
 
   /// Opens a connection of another dialect.
-  func connect(as opening: Opening, from address: IPAddress? = nil) -> UInt64 {
+  func connect(as opening: ClientKind, from address: IPAddress? = nil) -> UInt64 {
     defer { nextID += 1 }
     gateway.opened(ConnectionID(nextID), as: opening, limitedBy: address)
     perform()
@@ -145,7 +145,7 @@ final class GatewayRig {
   }
 
   /// Returns the status that rejects an upgrade; `nil` if the upgrade is accepted.
-  func refusal(ofUpgrade headers: [String: String], query: String = "", as opening: Opening)
+  func refusal(ofUpgrade headers: [String: String], query: String = "", as opening: ClientKind)
     -> Int?
   {
     gateway.refusal(
@@ -221,7 +221,7 @@ final class GatewayRig {
 
   /// Reports that a message was dropped because its sender has used its share of memory.
   func crowd(_ id: UInt64) {
-    gateway.crowded(ConnectionID(id))
+    gateway.droppedForMemory(ConnectionID(id))
     perform()
   }
 
@@ -237,11 +237,11 @@ final class GatewayRig {
   }
 
   /// Makes the gateway reject changes, as when the server shuts down.
-  func goDown() { gateway.drain() }
+  func drainGateway() { gateway.drain() }
 
   /// Asks all clients to reconnect.
-  func farewell() {
-    gateway.farewell(reconnectAfter: 0...0)
+  func closeAll() {
+    gateway.closeAll(reconnectAfter: 0...0)
     perform()
   }
 
@@ -360,7 +360,7 @@ final class GatewayRig {
   }
 
   /// Lets the store perform its requests, or the first `count`, and reply.
-  func storeWorks(on count: Int = .max) {
+  func performStoreRequests(on count: Int = .max) {
     let work = stored.prefix(count)
     stored.removeFirst(work.count)
     for (item, reply) in zip(work, store.perform(work.map(\.request))) {
@@ -370,7 +370,7 @@ final class GatewayRig {
   }
 
   /// Lets the store perform its requests and reply, except those that `failure` fails.
-  func storeWorks(failing failure: (StoreRequest) -> StoreError?) {
+  func performStoreRequests(failing failure: (StoreRequest) -> StoreError?) {
     let work = stored
     stored = []
     for item in work {
@@ -381,7 +381,7 @@ final class GatewayRig {
   }
 
   /// Fails all requests at the store with an unknown outcome, after performing them if `isDone`.
-  func losesAnswers(afterDoing isDone: Bool) {
+  func failWithUnknownOutcome(afterDoing isDone: Bool) {
     let work = stored
     stored = []
     if isDone { _ = store.perform(work.map(\.request)) }
@@ -392,7 +392,7 @@ final class GatewayRig {
   }
 
   /// Fails all requests at the store as unavailable, without performing any.
-  func refusesWork() {
+  func failAsUnavailable() {
     let work = stored
     stored = []
     for item in work {
@@ -407,15 +407,15 @@ final class GatewayRig {
     perform()
   }
 
-  /// Lets the store perform its requests. Returns the replies for `workEnds`.
-  func workBegins() -> [(ticket: StoreTicket, reply: StoreReply)] {
+  /// Lets the store perform its requests. Returns the replies for `deliver`.
+  func performWithoutReplying() -> [(ticket: StoreTicket, reply: StoreReply)] {
     let work = stored
     stored = []
     return Array(zip(work.map(\.ticket), store.perform(work.map(\.request))))
   }
 
   /// Delivers the store's replies.
-  func workEnds(_ replies: [(ticket: StoreTicket, reply: StoreReply)]) {
+  func deliver(_ replies: [(ticket: StoreTicket, reply: StoreReply)]) {
     for item in replies { gateway.stored(item.ticket, reply: item.reply) }
     perform()
   }

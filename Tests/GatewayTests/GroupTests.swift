@@ -112,7 +112,7 @@ struct GroupTests {
 
   @Test("subscribers hear the events of a group, in parts and in order")
   func events() throws {
-    let (id, _) = try rig.greet("cid")
+    let (id, _) = try rig.connectNative("cid")
     _ = rig.ask(id, .subscribe(.init(room: "/group/g")))
     make()
     _ = ask("ann", "PUT", "g/group", #"{"name":"Climbers","picture":"p"}"#)
@@ -142,7 +142,7 @@ struct GroupTests {
   func likes() throws {
     make()
     _ = ask("ben", "POST", "g/publish", #"{"data":"hello"}"#)
-    let (id, _) = try rig.greet("cid")
+    let (id, _) = try rig.connectNative("cid")
     _ = rig.ask(id, .subscribe(.init(room: "/group/g")))
     #expect(ask("ann", "PUT", "g/likes?offset=2").status == 200)
     #expect(rig.pushes(id).count == 1)
@@ -171,7 +171,7 @@ struct GroupTests {
     let read = ask("ann", "PUT", "g/read", #"{"offset":3}"#)
     #expect(read.body == #"{"room":"/group/g","readThrough":3,"unread":1}"#)
     // A read receipt over the socket has the same effect.
-    let (id, _) = try rig.greet("ann")
+    let (id, _) = try rig.connectNative("ann")
     _ = rig.ask(id, .receipt(.init(room: "/group/g", offset: 4, state: .read)))
     #expect(badge("ann").contains(#""unread":0"#))
     #expect(badge("cid") == #"{"badges":[]}"#)

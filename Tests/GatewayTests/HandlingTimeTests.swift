@@ -10,18 +10,18 @@ import SocketMessages
 import Testing
 
 /// A message or request in its largest and most hostile forms, with and without a token.
-struct Hostility: Sendable, CustomTestStringConvertible {
+struct HostileInput: Sendable, CustomTestStringConvertible {
   /// The name of the input: a message of a dialect, or a request.
   let testDescription: String
   /// Calls its last argument for each form, with the work to measure on a new gateway.
-  let forEachForm: Forms
+  let forEachVariant: Forms
 
   typealias Forms =
     @Sendable (_ size: HostileSize, _ measure: (String, (TimedRig) -> Void) -> Void) -> Void
 
   init(_ name: String, _ forms: @escaping Forms) {
     testDescription = name
-    forEachForm = forms
+    forEachVariant = forms
   }
 }
 
@@ -36,14 +36,14 @@ struct HostileSize: Sendable {
   private init(divisor: Int) {
     self.divisor = divisor
     bytesMax = Limits().messageBytesMax / divisor
-    json = HostileJSON(size: bytesMax - 1_024, samples: Hostility.samples)
+    json = HostileJSON(size: bytesMax - 1_024, samples: HostileInput.samples)
   }
 
   static let largest = HostileSize(divisor: 1)
   static let small = HostileSize(divisor: TurnTime.smallDivisor)
 }
 
-extension Hostility {
+extension HostileInput {
   /// Bytes of the largest head of a request.
   static let headBytesMax = 16 << 10
 
@@ -57,7 +57,7 @@ extension Hostility {
   // MARK: parley.v1
 
   static let native = ClientMessage.Kind.allCases.map { kind in
-    Hostility("parley.v1 \(kind.rawValue)") { size, measure in
+    HostileInput("parley.v1 \(kind.rawValue)") { size, measure in
       for input in size.json.inputs(kind.shape ?? .object("", [])) {
         let message = input.between(
           #"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}")
@@ -86,7 +86,7 @@ extension Hostility {
   }
 
   /// The fields of the envelope around a message's data.
-  static let envelope = Hostility("parley.v1, the envelope") { size, measure in
+  static let envelope = HostileInput("parley.v1, the envelope") { size, measure in
     let fields = ["messageId", "type"].map {
       MessageShape.Field(name: $0, shape: .text, presence: .required)
     }
@@ -103,7 +103,7 @@ extension Hostility {
   // MARK: Whaler
 
   static let whaler = WhalerClientMessage.Kind.allCases.map { kind in
-    Hostility("Whaler \(kind.rawValue)") { size, measure in
+    HostileInput("Whaler \(kind.rawValue)") { size, measure in
       for input in size.json.inputs(kind.shape) {
         measure(input.shape) { rig in
           let bytes =
@@ -131,7 +131,7 @@ extension Hostility {
   static let bayeux = (BayeuxMessage.MetaChannel.allCases.map(\.rawValue) + ["/r"]).flatMap {
     channel in
     BayeuxCarrier.allCases.map { carrier in
-      Hostility("Bayeux \(channel) by \(carrier)") { size, measure in
+      HostileInput("Bayeux \(channel) by \(carrier)") { size, measure in
         let fields = BayeuxMessage.Field.allCases.map {
           MessageShape.Field(name: $0.rawValue, shape: $0.shape, presence: .optional)
         }
@@ -206,8 +206,8 @@ extension Hostility {
 
   private static func socketIO(
     _ kind: SocketPacket.Kind, _ name: String, before: String, after: String
-  ) -> Hostility {
-    Hostility("Socket.IO \(name)") { size, measure in
+  ) -> HostileInput {
+    HostileInput("Socket.IO \(name)") { size, measure in
       let fields: [MessageShape.Field] = TwakeEvent.fields.map {
         MessageShape.Field(name: $0, shape: .any, presence: .optional)
       }
@@ -236,7 +236,7 @@ extension Hostility {
 
   /// Bodies of several packets.
   static let payloads = EngineGeneration.allCases.map { generation in
-    Hostility("Socket.IO payloads of generation \(generation.rawValue)") { size, measure in
+    HostileInput("Socket.IO payloads of generation \(generation.rawValue)") { size, measure in
       let bytesMax = SocketSession.Settings().payloadBytesMax / size.divisor
       func filled(_ piece: String) -> [UInt8] {
         Array(String(repeating: piece, count: bytesMax / piece.utf8.count).utf8)
@@ -264,7 +264,7 @@ extension Hostility {
   // MARK: HTTP
 
   static let requests = Route.all.map { route in
-    Hostility("\(route.method) \(route.path.description)") { size, measure in
+    HostileInput("\(route.method) \(route.path.description)") { size, measure in
       let path = route.path.description.replacing("{id}", with: "d").replacing("{room}", with: "r")
         .replacing("{user}", with: "ann").replacing("{", with: "").replacing("}", with: "")
       var headers = [
@@ -328,7 +328,7 @@ extension Hostility {
 
   /// Requests in the protocols of other apps.
   static let apps = AppRequest.allCases.map { app in
-    Hostility("\(app)") { size, measure in
+    HostileInput("\(app)") { size, measure in
       let headers = ["authorization": "Bearer all", "content-type": "application/json"]
       let shape: MessageShape
       let path: String
@@ -362,7 +362,7 @@ extension Hostility {
 
   /// Messages of Pusher's protocol; longer messages are not read.
   static let pusherMessages = ["pusher:subscribe", "pusher:signin", "client-a", "x"].map { event in
-    Hostility("Pusher \(event)") { size, measure in
+    HostileInput("Pusher \(event)") { size, measure in
       let shape = RequestShapes.object([
         "channel": .text, "auth": .text, "channel_data": .text, "user_data": .text,
       ])
@@ -380,7 +380,7 @@ extension Hostility {
 
   /// Requests of an app's back end, signed.
   static let pusherRequests = PusherRequest.allCases.filter { $0.method == "POST" }.map { kind in
-    Hostility("Pusher \(kind)") { size, measure in
+    HostileInput("Pusher \(kind)") { size, measure in
       let event = RequestShapes.object([
         "name": .text, "data": .text, "channel": .text, "channels": .list(.text),
         "socket_id": .text, "info": .text,
@@ -490,14 +490,14 @@ enum RequestShapes {
 struct HandlingTimeTests {
   @Test(
     "the largest and most hostile messages and requests hold the loop for 20 ms at most",
-    arguments: Hostility.all.filter { TurnTime.isWanted($0.testDescription) })
-  func growthIsBounded(row: Hostility) {
+    arguments: HostileInput.all.filter { TurnTime.isWanted($0.testDescription) })
+  func growthIsBounded(row: HostileInput) {
     // Measuring all large forms takes minutes. A small input shows which forms may exceed the
     // bound.
     var doubtful: Set<String> = []
     var count = 0
     if !TurnTime.isFull {
-      row.forEachForm(.small) { form, work in
+      row.forEachVariant(.small) { form, work in
         count += 1
         if milliseconds(of: work) * Double(HostileSize.small.divisor) > TurnTime.doubtful {
           doubtful.insert(form)
@@ -509,7 +509,7 @@ struct HandlingTimeTests {
       }
     }
     var worst = (form: "", milliseconds: 0.0)
-    row.forEachForm(.largest) { form, work in
+    row.forEachVariant(.largest) { form, work in
       guard TurnTime.isFull || doubtful.contains(form) else { return }
       let milliseconds = milliseconds(of: work)
       if milliseconds > worst.milliseconds { worst = (form, milliseconds) }

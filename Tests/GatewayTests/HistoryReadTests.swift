@@ -32,7 +32,7 @@ struct HistoryReadTests {
       change(&$0)
     }
     rig.make("n1")
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.ask(id, .join(.init(documentID: "n1")))
     for revision in 0..<20 { type(rig, id, revision: revision, letters: letters) }
     return rig
@@ -68,7 +68,7 @@ struct HistoryReadTests {
   @Test("a join whose changes cannot be read for now is to be tried again, and loses nothing")
   func passingError() throws {
     let rig = try rig()
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.store.unreadableDocuments = ["n1"]
     let join = ClientMessage.join(.init(documentID: "n1", resume: resume(2)))
     guard case .error(let failure)? = rig.ask(id, join) else {
@@ -92,7 +92,7 @@ struct HistoryReadTests {
   func crowd(followers: Int) throws {
     let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
     rig.make("n1")
-    let ids = try (0...followers).map { _ in try rig.greet(nil).0 }
+    let ids = try (0...followers).map { _ in try rig.connectNative(nil).0 }
     for id in ids { rig.ask(id, .join(.init(documentID: "n1"))) }
     for revision in 0..<20 { type(rig, ids[0], revision: revision) }
     rig.store.unreadableDocuments = ["n1"]
@@ -114,13 +114,13 @@ struct HistoryReadTests {
   @Test("a client that waits beside such a join and needs no changes is let in")
   func passingErrorOfAnother() throws {
     let rig = try rig()
-    let (late, _) = try rig.greet(nil)
-    let (fresh, _) = try rig.greet(nil)
+    let (late, _) = try rig.connectNative(nil)
+    let (fresh, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     rig.store.unreadableDocuments = ["n1"]
     #expect(rig.ask(late, .join(.init(documentID: "n1", resume: resume(2)))) == nil)
     #expect(rig.ask(fresh, .join(.init(documentID: "n1"))) == nil)
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.pushes(late).compactMap { code($0) } == [.unavailable])
     #expect(rig.pushes(fresh).contains { if case .joined = $0 { true } else { false } })
   }
@@ -129,7 +129,7 @@ struct HistoryReadTests {
   func damage(pages: Bool) throws {
     let log = Lines()
     let rig = try rig(log: log)
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.store.damagedDocuments = ["n1"]
     if pages {
       #expect(code(page(rig, id)) == .historyGone)
@@ -151,8 +151,8 @@ struct HistoryReadTests {
       $0.windowEntries = 50
       $0.catchUpBytes = 2_000
     }
-    let (writer, _) = try rig.greet(nil)
-    let (slow, _) = try rig.greet(nil)
+    let (writer, _) = try rig.connectNative(nil)
+    let (slow, _) = try rig.connectNative(nil)
     for id in [writer, slow] { rig.ask(id, .join(.init(documentID: "n1"))) }
     rig.queues.bytes[slow] = .max
     var length = 20
@@ -177,7 +177,7 @@ struct HistoryReadTests {
     }
     #expect(reads == [2_000])
     rig.isStepwise = false
-    rig.storeWorks()
+    rig.performStoreRequests()
     var revision = 20
     for _ in 0..<400 where revision < 220 {
       for case .changes(let changes) in rig.pushes(slow) {
@@ -199,7 +199,7 @@ struct HistoryReadTests {
     #expect(rig.stored.count == 1)
     rig.abandon(request)
     #expect(rig.forgotten == rig.stored.map(\.ticket))
-    rig.storeWorks(failing: { _ in .cancelled })
+    rig.performStoreRequests(failing: { _ in .cancelled })
     #expect(log.all.isEmpty)
     #expect(rig.answer(request)?.status == 503)
   }
@@ -210,7 +210,7 @@ struct HistoryReadTests {
   func renewsIdleTime() throws {
     let rig = try rig { $0.idleDocumentMilliseconds = 1_000 }
     rig.close(1)
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     for _ in 0..<5 {
       #expect(code(page(rig, id)) == nil)
       rig.pass(milliseconds: 600)
@@ -228,7 +228,7 @@ struct HistoryReadTests {
       $0.idleDocumentMilliseconds = 1_000
     }
     for number in 0..<5 { rig.make("m\(number)") }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     for number in 0..<3 { #expect(code(page(rig, id, of: "m\(number)")) == nil) }
     #expect(code(page(rig, id, of: "m3")) == .busy)
     #expect(code(page(rig, id, of: "m0")) == nil)
@@ -243,23 +243,23 @@ struct HistoryReadTests {
   @Test("the page reads of a connection that ends are taken back from the store")
   func forgotten() throws {
     let rig = try rig()
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     #expect(page(rig, id) == nil)
     let read = try #require(rig.stored.last)
     rig.close(id)
     #expect(rig.forgotten == [read.ticket])
     // A reply that arrives nevertheless is discarded.
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.pushes(id).isEmpty)
   }
 
   @Test("while the disk has too much to do no page is read")
   func backlog() throws {
     let rig = try rig { $0.storeRequestsMax = 1 }
-    let (writer, _) = try rig.greet(nil)
+    let (writer, _) = try rig.connectNative(nil)
     rig.ask(writer, .join(.init(documentID: "n1")))
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     var operation = TextOperation()
     operation.retain(20)
@@ -273,7 +273,7 @@ struct HistoryReadTests {
     #expect(code(page(rig, id)) == .busy)
     rig.isStepwise = false
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.unreadiness == nil)
     #expect(code(page(rig, id)) == nil)
   }

@@ -11,12 +11,12 @@ struct JoinLimitTests {
 
   @Test("joins that are sent at once are no way around the limit")
   func together() throws {
-    let (connection, _) = try rig.greet(nil)
+    let (connection, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     for id in ["n1", "n2", "n3"] {
       #expect(rig.ask(connection, .join(.init(documentID: id))) == nil)
     }
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     let replies = rig.pushes(connection)
     let joined = replies.compactMap { if case .joined(let it) = $0 { it.documentID } else { nil } }
     let errors = replies.compactMap { if case .error(let it) = $0 { it.code } else { nil } }
@@ -38,7 +38,7 @@ struct JoinLimitTests {
         connection,
         #"{"messageId":"\#(id)","type":"resourceConnection","data":{"resourceId":"\#(id)"}}"#)
     }
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     #expect(rig.closeCodes[connection] == CloseReason.tooMany.rawValue)
   }
 }

@@ -9,7 +9,7 @@ extension HostileSize {
 }
 
 /// Work of the largest legal size, which must be accepted and takes several turns.
-extension Hostility {
+extension HostileInput {
   /// Returns a text with a number of bytes.
   private static func text(of piece: String, _ byteCount: Int) -> String {
     String(repeating: piece, count: byteCount / piece.utf8.count)
@@ -37,7 +37,7 @@ extension Hostility {
 
   private static let pieces = ["abcdefg\n", "\u{1}", "\"", "é", "😀"]
 
-  private static let replacing = Hostility("a whole text by PUT") { size, measure in
+  private static let replacing = HostileInput("a whole text by PUT") { size, measure in
     let scalars = size.textScalarsMax
     let former = text(of: "The quick brown fox\n", scalars)
     let texts: [(String, String)] =
@@ -66,7 +66,7 @@ extension Hostility {
     }
   }
 
-  private static let reading = Hostility("reading a whole text") { size, measure in
+  private static let reading = HostileInput("reading a whole text") { size, measure in
     for piece in pieces {
       let text = text(of: piece, size.textScalarsMax)
       measure("join a text of \(piece.debugDescription)") { rig in
@@ -90,7 +90,7 @@ extension Hostility {
     }
   }
 
-  private static let comparing = Hostility("comparing two whole texts") { size, measure in
+  private static let comparing = HostileInput("comparing two whole texts") { size, measure in
     for piece in pieces {
       let texts = [
         text(of: piece, size.textScalarsMax), text(of: "x" + piece, size.textScalarsMax),
@@ -110,7 +110,7 @@ extension Hostility {
     }
   }
 
-  private static let changing = Hostility("a change of 100,000 components") { size, measure in
+  private static let changing = HostileInput("a change of 100,000 components") { size, measure in
     let scalars = size.textScalarsMax
     let count = Limits().operationComponentsMax / size.divisor
     for (name, piece) in [("insertions", #""a",1"#), ("deletions", "-1,1"), ("both", #""a",-1"#)] {
@@ -152,7 +152,8 @@ extension Hostility {
   }
 
   /// An insertion as long as a message, which is sent to all followers.
-  private static let inserting = Hostility("an insertion as long as a message") { size, measure in
+  private static let inserting = HostileInput("an insertion as long as a message") {
+    size, measure in
     for piece in ["a", #"\u0001"#, #"\n"#, "é"] {
       let text = text(of: piece, size.bytesMax - 512)
       measure("of \(piece)") { rig in
@@ -166,7 +167,7 @@ extension Hostility {
     }
   }
 
-  private static let listing = Hostility("a list of 10,000 notes") { size, measure in
+  private static let listing = HostileInput("a list of 10,000 notes") { size, measure in
     let parts = ["parts=", "parts=" + String(repeating: "abcdefgh", count: 256), ""]
     for (name, query) in zip(["in parts", "in parts that the client lacks", "whole"], parts) {
       measure(name) { rig in

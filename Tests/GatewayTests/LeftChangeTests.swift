@@ -98,7 +98,7 @@ struct LeftChangeTests {
     var continues = true
     while continues || !rig.isSettled {
       continues = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
   }
 
@@ -133,7 +133,7 @@ struct LeftChangeTests {
       let move = rig.begin(
         "PATCH", "/api/notes/n1", headers: ["authorization": "Bearer api"], #"{"folder":"other"}"#)
       // The reply with the history arrives after the reply to the move.
-      rig.workEnds(rig.workBegins().reversed())
+      rig.deliver(rig.performWithoutReplying().reversed())
       #expect(rig.answer(move)?.status == 200)
     }
     settle()
@@ -145,7 +145,7 @@ struct LeftChangeTests {
     arguments: Wait.allCases)
   func goingDown(wait: Wait) {
     self.wait(wait)
-    rig.goDown()
+    rig.drainGateway()
     #expect(!rig.isSettled)
     settle()
     #expect(hasLate)
@@ -164,7 +164,7 @@ struct LeftChangeTests {
     rig.close(second)
     let deletion = rig.begin(
       "DELETE", "/api/notes/n1", headers: ["authorization": "Bearer api"])
-    rig.storeWorks()
+    rig.performStoreRequests()
     settle()
     #expect(rig.answer(deletion)?.status == 204)
   }

@@ -5,21 +5,21 @@ import Testing
 
 @Suite("A gateway that is no longer used")
 struct LifetimeTests {
-  private final class Quiet: LogSink {
+  private final class DiscardingLogSink: LogSink {
     let level = LogLevel.error
     func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
   }
 
   /// Only the gateway's objects retain the log. Its release shows that all of them were released.
   @Test("holds nothing, though connections of every dialect were open")
-  func everythingGoes() throws {
-    weak var held: Quiet?
+  func releasesGateway() throws {
+    weak var held: DiscardingLogSink?
     do {
-      let log = Quiet()
+      let log = DiscardingLogSink()
       held = log
       let rig = GatewayRig(isDemo: true, log: log)
       rig.make("n1")
-      let (native, _) = try rig.greet(nil)
+      let (native, _) = try rig.connectNative(nil)
       rig.ask(native, .join(.init(documentID: "n1")))
       rig.ask(native, .subscribe(.init(room: "r1")))
       _ = rig.connectWhaler(pool: "n1", token: nil)

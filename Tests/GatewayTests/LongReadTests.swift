@@ -33,7 +33,7 @@ struct LongReadTests {
   private func finish() -> Int {
     var count = 0
     while !rig.stored.isEmpty {
-      rig.storeWorks(on: 1)
+      rig.performStoreRequests(on: 1)
       count += 1
     }
     return count
@@ -63,7 +63,7 @@ struct LongReadTests {
     #expect(rig.stored.count == 2)
     // Abandoning a waiting read cancels it.
     rig.abandon(second)
-    rig.storeWorks(on: 1)
+    rig.performStoreRequests(on: 1)
     #expect(rig.answer(first)?.status == 200)
     #expect(rig.stored.count == 2)
     _ = finish()
@@ -75,7 +75,7 @@ struct LongReadTests {
   func abandoned() {
     make(1_100, in: "a")
     let first = begin("ada")
-    rig.storeWorks(on: 1)
+    rig.performStoreRequests(on: 1)
     #expect(rig.stored.count == 1)
     let second = begin("ada")
     rig.abandon(first)

@@ -35,7 +35,7 @@ struct MarkTests {
     }
     #expect(rig.store.log(of: "n1")?.count == 40)
     #expect(marks() == [])
-    let (native, welcome) = try rig.greet(nil)
+    let (native, welcome) = try rig.connectNative(nil)
     rig.ask(native, .join(.init(documentID: "n1")))
     var operation = TextOperation()
     operation.retain(17)

@@ -273,7 +273,7 @@ extension GatewayWork {
           $0.gather(1, subscribes: true)
           $0.people($1) {
             .receipt(
-              PublicationPlace(room: RoomName(QuietRig.room), offset: 1),
+              PublicationAddress(room: RoomName(QuietRig.room), offset: 1),
               Receipt(personID: PersonID(QuietRig.person($0 + 1)), stage: .read))
           }
         } step: { rig, _ in

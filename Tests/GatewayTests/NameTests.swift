@@ -143,7 +143,7 @@ struct NameTests {
     #expect(status == 200)
     #expect(body.contains(#""name":"minutes-2026","path":"/p/minutes-2026""#))
     let token = try self.token("MINUTES-2026")
-    let (reader, _) = try rig.greet(token)
+    let (reader, _) = try rig.connectNative(token)
     #expect(join(reader) == .read)
     #expect(join(reader, "n2") == nil)
     var operation = TextOperation()
@@ -198,7 +198,7 @@ struct NameTests {
     let taken = publish("n2", "one")
     #expect(taken.status == 409 && taken.body.contains("idTaken") && !taken.body.contains("until"))
     #expect(withdraw("n1") == 204)
-    let until = rig.clock.now + PublicName.restMilliseconds
+    let until = rig.clock.now + PublicName.reservedMilliseconds
     let resting = publish("n2", "one")
     #expect(resting.status == 409 && resting.body.contains(#""until":\#(until)"#))
     #expect(publish("n1", "one").status == 200)
@@ -208,12 +208,12 @@ struct NameTests {
   func withdrawing() throws {
     _ = publish("n1", "one")
     let token = try self.token("one")
-    let (reader, _) = try rig.greet(token)
+    let (reader, _) = try rig.connectNative(token)
     _ = join(reader)
     let link = rig.request(
       "POST", "/api/notes/n1/share", token: "manager", #"{"access":"read"}"#)
     #expect(link.status == 201)
-    let (guest, _) = try rig.greet("own1")
+    let (guest, _) = try rig.connectNative("own1")
     #expect(rig.request("DELETE", "/api/notes/n1/share", token: "manager").status == 204)
     #expect(rig.closeCodes[guest] == CloseReason.revoked.rawValue)
     #expect(rig.closeCodes[reader] == nil)
@@ -223,13 +223,13 @@ struct NameTests {
     #expect(open("one") == nil)
     // The same note can take the name again, and readers can connect again.
     #expect(publish("n1", "one").status == 200)
-    _ = try rig.greet(self.token("one"))
+    _ = try rig.connectNative(self.token("one"))
   }
 
   @Test("readers by a former name of a note are ended with those by the present one")
   func renaming() throws {
     _ = publish("n1", "one")
-    let (reader, _) = try rig.greet(self.token("one"))
+    let (reader, _) = try rig.connectNative(self.token("one"))
     #expect(publish("n1", "two").status == 200)
     #expect(open("one") == nil)
     #expect(rig.closeCodes[reader] == nil)
@@ -248,7 +248,7 @@ struct NameTests {
   @Test("a token renewed by the name continues to read; a token of another note does not")
   func renewal() throws {
     _ = publish("n1", "one")
-    let (reader, _) = try rig.greet(self.token("one"))
+    let (reader, _) = try rig.connectNative(self.token("one"))
     _ = join(reader)
     let next = try self.token("one")
     rig.ask(reader, .refresh(.init(token: next)))

@@ -90,7 +90,7 @@ struct NodesOfANote {
   private var nodes: [GatewayRig] = []
   private var clients: [Client] = []
   /// Connections that are dead at the client's end only.
-  private var deadLines: [(node: Int, line: UInt64)] = []
+  private var deadConnections: [(node: Int, line: UInt64)] = []
   private var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
   private var cut: Set<Int> = []
   private var generation = 0
@@ -159,7 +159,8 @@ struct NodesOfANote {
     client.node = node
     client.unanswered = nil
     client.own = nil
-    let (line, welcome) = try nodes[node].greet(nil, name: client.name, client: client.claim)
+    let (line, welcome) = try nodes[node].connectNative(
+      nil, name: client.name, client: client.claim)
     client.line = line
     client.id = welcome.clientID
     client.claim = .init(id: welcome.clientID, resumeToken: welcome.resumeToken)
@@ -204,20 +205,20 @@ struct NodesOfANote {
       nodes[client.node].close(client.line)
       collect(from: client.node)
     } else {
-      deadLines.append((client.node, client.line))
+      deadConnections.append((client.node, client.line))
     }
     client.line = 0
   }
 
-  private mutating func buryOne() {
-    guard !deadLines.isEmpty else { return }
-    let dead = deadLines.remove(at: below(deadLines.count))
+  private mutating func closeOneDeadConnection() {
+    guard !deadConnections.isEmpty else { return }
+    let dead = deadConnections.remove(at: below(deadConnections.count))
     nodes[dead.node].close(dead.line)
     collect(from: dead.node)
   }
 
   private mutating func kill(_ node: Int) throws {
-    deadLines.removeAll { $0.node == node }
+    deadConnections.removeAll { $0.node == node }
     hints.removeAll { $0.node == node }
     for client in clients where client.line != 0 && client.node == node { client.line = 0 }
     nodes[node] = makeNode()
@@ -243,7 +244,7 @@ struct NodesOfANote {
       }
     case 1: if let client, below(3) == 0 { hangUp(client) }
     case 2, 3: if let client, client.line == 0 { try connect(client, to: below(nodes.count)) }
-    case 4: if below(3) == 0 { buryOne() }
+    case 4: if below(3) == 0 { closeOneDeadConnection() }
     case 5, 6, 7: if let client { try type(client) }
     case 8, 9, 10: if let client { try select(client) }
     case 11:
@@ -272,7 +273,7 @@ struct NodesOfANote {
     for _ in 0..<500 { try step() }
     isLossy = false
     cut = []
-    while !deadLines.isEmpty { buryOne() }
+    while !deadConnections.isEmpty { closeOneDeadConnection() }
     // Long enough for all nodes to drop nodes that have died.
     for _ in 0..<26 {
       deliver(hints.count)

@@ -124,8 +124,8 @@ struct NotePageTests {
     #expect(try walk(limit: 2, token: "few").map(\.count).reduce(0, +) == 3)
     #expect(try list("", token: "few").ids.count == 3)
     #expect(try list("?limit=1000", token: "few").ids == ["few-2", "few-1", "few-0"])
-    let stranger = try list("?limit=1", token: "few")
-    #expect(stranger.ids.allSatisfy { $0.hasPrefix("few-") })
+    let limitedClient = try list("?limit=1", token: "few")
+    #expect(limitedClient.ids.allSatisfy { $0.hasPrefix("few-") })
   }
 
   @Test("a page for which too many are looked at is short, and has a next one")
@@ -178,7 +178,7 @@ struct NotePageTests {
         return
       }
       sizes.append(limit)
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
     #expect(sizes == Array(repeating: 250, count: 11))
     let fields = try #require(rig.response(request).flatMap { JSONFields($0.body) })

@@ -221,12 +221,12 @@ struct NotePartTests {
     let request = rig.begin(
       "GET", "/api/notes?parts=" + reader.digests.joined(),
       headers: ["authorization": "Bearer all"])
-    rig.storeWorks()
+    rig.performStoreRequests()
     let renamed = rig.begin(
       "PATCH", "/api/notes/n-3", headers: ["authorization": "Bearer all"], #"{"title":"Late"}"#)
     let again = rig.begin(
       "PATCH", "/api/notes/n-999", headers: ["authorization": "Bearer all"], #"{"title":"Late"}"#)
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     rig.isStepwise = false
     #expect(rig.response(renamed)?.status == 200 && rig.response(again)?.status == 200)
     #expect(rig.response(request)?.status == 200)

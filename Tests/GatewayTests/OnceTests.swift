@@ -70,7 +70,7 @@ struct OnceTests {
   private func offsets(_ rig: GatewayRig) -> [Int] {
     (["r", "s"] as [RoomName]).map { room in
       let reply = rig.store.perform([
-        .room(.recover(room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 0))
+        .room(.recover(room, from: nil, limit: 1, bytesMax: 1, retention: .standard, now: 0))
       ])[0]
       guard case .room(.recovery(let recovery)) = reply else { return -1 }
       return recovery.head.offset
@@ -124,11 +124,11 @@ struct OnceTests {
         break
       }
       try #require(!rig.stored.isEmpty)
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
     rig.store.restart()
     // The old gateway and the requests in its queue retain each other, so fail the requests.
-    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
+    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.failAsUnavailable() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     let before = (notes(next), offsets(next), next.store.log(of: "n1")?.count)
     let response = try #require(next.response(send(writing, to: next)))
@@ -145,11 +145,11 @@ struct OnceTests {
     _ = send(Self.all[10])
     for _ in 0..<step {
       _ = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
     rig.store.restart()
     // The old gateway and the requests in its queue retain each other, so fail the requests.
-    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
+    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.failAsUnavailable() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     #expect(next.answer(send(Self.all[10], to: next))?.status == 201)
     let links = next.request("GET", "/api/notes/n1/share").body
@@ -204,7 +204,7 @@ struct OnceTests {
     other.body = #"{"title":"Other"}"#
     #expect(rig.answer(send(other))?.status == 422)
     #expect(requests.allSatisfy { rig.response($0) == nil })
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     #expect(requests.map { rig.response($0)?.status } == Array(repeating: 201, count: 5))
     #expect(requests.map { isReplayed(rig.response($0)) } == [false, true, true, true, true])
     #expect(Set(requests.map { rig.answer($0)?.body }).count == 1)
@@ -230,10 +230,10 @@ struct OnceTests {
     let writing = Self.all[13]
     rig.isStepwise = true
     let first = send(writing)
-    rig.storeWorks()
-    rig.storeWorks(on: 1)
+    rig.performStoreRequests()
+    rig.performStoreRequests(on: 1)
     rig.store.commitsToFail = 1
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(first)?.status == 200)
     #expect(rig.answer(first)?.body.contains(#""code":"unavailable""#) ?? false)
     #expect(offsets(rig) == [1, 0])
@@ -432,7 +432,7 @@ struct OnceTests {
     let writing = Self.all[2]
     let first = send(writing, to: rig, ["authorization": "all"])
     let second = send(writing, to: rig, ["authorization": "less"])
-    while !rig.stored.isEmpty { rig.storeWorks() }
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
     #expect(rig.answer(first)?.status == 200)
     #expect(rig.answer(second)?.status == 409)
   }
@@ -561,7 +561,7 @@ struct OnceTests {
       }
       if random.chance(50) { _ = rig.endTurn() }
       if random.chance(40), !rig.stored.isEmpty {
-        rig.storeWorks(on: 1 + random.below(rig.stored.count))
+        rig.performStoreRequests(on: 1 + random.below(rig.stored.count))
       }
       guard !isCalm else { continue }
       if random.chance(3) { store.commitsToFail = 1 }

@@ -41,7 +41,7 @@ struct OneLineTests {
       #expect(answer.status == 400, "\(method) \(path)")
       #expect(answer.body.contains(#""code":"badMessage""#) && answer.body.contains("one line"))
     }
-    let (connection, _) = try rig.greet(nil)
+    let (connection, _) = try rig.connectNative(nil)
     guard
       case .error(let error) = rig.ask(
         connection, .create(.init(documentID: "own", title: text)))

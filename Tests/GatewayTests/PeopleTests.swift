@@ -15,7 +15,7 @@ struct PeopleTests {
     _ user: String, _ verbs: Verbs = [.read, .publish, .presence], in rig: GatewayRig? = nil
   ) throws -> UInt64 {
     let rig = rig ?? self.rig
-    return try rig.greet(rig.token(user, [Grant(.rooms, NamePattern("*"), verbs)])).0
+    return try rig.connectNative(rig.token(user, [Grant(.rooms, NamePattern("*"), verbs)])).0
   }
 
   @discardableResult
@@ -468,7 +468,8 @@ struct PeopleTests {
   @Test("a feature that is not offered is no capability, and is answered so")
   func absent() throws {
     let rig = GatewayRig(people: PeopleHandlers())
-    let (id, welcome) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
+    let (id, welcome) = try rig.connectNative(
+      rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
     let names = [
       "blocking", "lastOnline", "membership", "moderation", "push", "receipts", "roomPresence",
       "typing",
@@ -482,7 +483,7 @@ struct PeopleTests {
       .follow(.init(room: "r", isFollowing: true)),
     ]
     for message in messages { #expect(code(rig.ask(id, message)) == .notOffered) }
-    let (_, full) = try self.rig.greet(self.rig.token("ann", []))
+    let (_, full) = try self.rig.connectNative(self.rig.token("ann", []))
     for name in names where name != "push" { #expect(full.capabilities.contains(name)) }
   }
 }

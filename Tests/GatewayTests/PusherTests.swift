@@ -38,9 +38,9 @@ struct PusherTests {
     #expect(rig.refusal(ofUpgrade: [:], as: .pusher(key: "shop", query: "")) == nil)
     #expect(GatewayRig().refusal(ofUpgrade: [:], as: .pusher(key: "shop", query: "")) == 404)
     #expect(
-      Opening(RequestHead(method: "GET", path: "/app/shop", query: "protocol=7"))
+      ClientKind(RequestHead(method: "GET", path: "/app/shop", query: "protocol=7"))
         == .pusher(key: "shop", query: "protocol=7"))
-    #expect(Opening(RequestHead(method: "GET", path: "/app/shop/x")) == nil)
+    #expect(ClientKind(RequestHead(method: "GET", path: "/app/shop/x")) == nil)
   }
 
   @Test(
@@ -153,8 +153,8 @@ struct PusherTests {
     #expect(three.subscribe("cache-a").count == 1)
     let body = #"{"publications":[{"room":"pusher/7/cache-a","data":{"event":"e","data":"3"}}]}"#
     _ = rig.begin("POST", "/api/publish", headers: ["authorization": "Bearer pk_publisher"], body)
-    let replies = rig.workBegins()
-    rig.workEnds(replies.reversed())
+    let replies = rig.performWithoutReplying()
+    rig.deliver(replies.reversed())
     #expect(rig.frames(three.id).map { $0.contains(#""data":"3""#) } == [true])
   }
 
@@ -170,7 +170,7 @@ struct PusherTests {
     rig.send(large.id, oversizedBeyond: 16)
     #expect(rig.closeCodes[large.id] == 4100)
     let last = PusherClient(rig)
-    rig.farewell()
+    rig.closeAll()
     #expect(
       rig.frames(last.id) == [
         #"{"event":"pusher:error","data":{"code":4200,"message":"the server is going down; reconnect"}}"#

@@ -20,7 +20,7 @@ struct PutOffWorkTests {
   private static func limited(_ settings: inout GatewaySettings) { settings.turnWorkMax = 2_000 }
 
   private func client(of rig: GatewayRig, _ token: String? = nil) throws -> Client {
-    let (line, welcome) = try rig.greet(token)
+    let (line, welcome) = try rig.connectNative(token)
     for note in ["n1", "n2"] { rig.ask(line, .join(.init(documentID: note))) }
     _ = rig.pushes(line)
     return Client(
@@ -42,7 +42,7 @@ struct PutOffWorkTests {
   }
 
   /// Uses up a turn's work, so that large work waits from now on.
-  private func tire(_ rig: GatewayRig, by client: Client) {
+  private func useUpTurn(_ rig: GatewayRig, by client: Client) {
     rig.isStepwise = true
     rig.ask(client.line, change("!", in: "n2"))
   }
@@ -51,7 +51,7 @@ struct PutOffWorkTests {
     var continues = true
     while continues || !rig.isSettled || !rig.stored.isEmpty {
       continues = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
   }
 
@@ -93,7 +93,7 @@ struct PutOffWorkTests {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
     let (other, author) = (try client(of: rig), try client(of: rig))
-    tire(rig, by: other)
+    useUpTurn(rig, by: other)
     rig.ask(author.line, change("a"))
     rig.ask(author.line, .leave(.init(documentID: "n1")))
     rig.ask(
@@ -117,7 +117,7 @@ struct PutOffWorkTests {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
     let (other, author) = (try client(of: rig), try client(of: rig))
-    tire(rig, by: other)
+    useUpTurn(rig, by: other)
     for _ in 0..<2 { rig.ask(author.line, change("a")) }
     #expect(!rig.isSettled)
     settle(rig)
@@ -138,7 +138,7 @@ struct PutOffWorkTests {
     let author = try client(of: rig, "reads")
     rig.ask(author.line, .grant(.init(token: "writes")))
     _ = rig.pushes(author.line)
-    tire(rig, by: other)
+    useUpTurn(rig, by: other)
     rig.ask(author.line, change("a"))
     #expect(!rig.isSettled && answers(rig, author).isEmpty)
     let taken = rig.request("POST", "/api/revoke", token: "pk_operator", #"{"token":"t1"}"#)
@@ -152,8 +152,8 @@ struct PutOffWorkTests {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
     let (other, author, late) = (try client(of: rig), try client(of: rig), try client(of: rig))
-    let (knowing, _) = try rig.greet(nil)
-    tire(rig, by: other)
+    let (knowing, _) = try rig.connectNative(nil)
+    useUpTurn(rig, by: other)
     func put(_ letter: String) -> UInt64 {
       rig.begin(
         "PUT", "/api/notes/n1/text", headers: [:], String(repeating: letter, count: Self.letters))
@@ -188,7 +188,7 @@ struct PutOffWorkTests {
       $0.windowEntries = 4
     }
     let clients = try (0..<4).map { _ in try client(of: rig) }
-    tire(rig, by: clients[0])
+    useUpTurn(rig, by: clients[0])
     rig.ask(clients[1].line, change("a"))
     rig.ask(clients[2].line, change("b", 1, at: 10, of: 10))
     rig.ask(clients[3].line, change("c", at: 10, of: 10))
@@ -209,7 +209,7 @@ struct PutOffWorkTests {
     a.make("n1", "n2")
     _ = a.request("PUT", "/api/notes/n1/text", "-")
     let (reader, author) = (try client(of: a), try client(of: b))
-    tire(a, by: reader)
+    useUpTurn(a, by: reader)
     let text = String(repeating: "t", count: Self.letters)
     let request = a.begin(
       "PUT", "/api/notes/n1/text", headers: isConditional ? ["if-match": "\"1\""] : [:], "-" + text)
@@ -219,7 +219,7 @@ struct PutOffWorkTests {
     b.ask(author.line, change("b", 1, at: 1, of: 1))
     #expect(log(store) == "-b")
     for hint in b.takeHints() { a.hear(hint.topic, hint.bytes) }
-    a.storeWorks()
+    a.performStoreRequests()
     settle(a)
     #expect(a.answer(request)?.status == (isConditional ? 412 : 200))
     #expect(store.document("n1")?.text == (isConditional ? "b-" : "b-" + text))
@@ -232,10 +232,10 @@ struct PutOffWorkTests {
     let b = GatewayRig(isDemo: true, store: store, prefix: "b")
     a.make("n1", "n2")
     let (other, author) = (try client(of: a), try client(of: a))
-    tire(a, by: other)
+    useUpTurn(a, by: other)
     a.ask(author.line, change("a"))
     #expect(!a.isSettled)
-    let (line, _) = try b.greet(nil, client: author.claim)
+    let (line, _) = try b.connectNative(nil, client: author.claim)
     b.ask(
       line,
       .join(

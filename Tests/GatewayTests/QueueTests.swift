@@ -59,7 +59,9 @@ struct QueueTests {
     var queue = FairQueue<Int, String>(capacity: 64, countMaxOfStranger: 8)
     for number in 0..<40 { _ = queue.append("flood \(number)", for: 1) }
     #expect(queue.count == 8)
-    for stranger in 2...5 { #expect(queue.append("\(stranger)", for: stranger) == nil) }
+    for limitedClient in 2...5 {
+      #expect(queue.append("\(limitedClient)", for: limitedClient) == nil)
+    }
     let order = (0..<6).map { _ in queue.popFirst() }
     #expect(order == ["flood 0", "2", "3", "4", "5", "flood 1"])
   }
@@ -67,7 +69,9 @@ struct QueueTests {
   @Test("40 strangers with all that they can have leave a slot for the next one")
   func newcomer() {
     var queue = FairQueue<Int, Int>(capacity: 256, countMaxOfStranger: 8)
-    for _ in 0..<8 { for stranger in 1...40 { _ = queue.append(stranger, for: stranger) } }
+    for _ in 0..<8 {
+      for limitedClient in 1...40 { _ = queue.append(limitedClient, for: limitedClient) }
+    }
     #expect(queue.append(41, for: 41) == nil)
     let turns = (0..<41).map { _ in queue.popFirst() }
     #expect(turns.contains(41))

@@ -22,7 +22,7 @@ final class QuietRig {
   private let gateway: Gateway
   let store = MemoryStore(losableCommitsMax: 0)
   /// Whether the store records when people were last online, which copies all of them each time.
-  var keepsPeople = true
+  var recordsLastOnline = true
   private var nextID: UInt64 = 1
   private let reads: Bool
   /// Kinds of messages that were sent.
@@ -48,7 +48,7 @@ final class QuietRig {
     settings.catchUpBytes = 1 << 30
     settings.pageBytes = 1 << 30
     settings.pageDefault = 1_000_000
-    settings.roomMemory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
+    settings.roomRetention = RoomRetention(publicationsMax: 1_000_000, ageMax: 86_400_000)
     settings.limits = Limits(byName: { _ in 1 << 30 })
     let unlimited: [WritableKeyPath<Limits, Int>] = [
       \.burstSeconds, \.signsPerSecondMax, \.messagesPerSecondMax, \.bytesPerSecondMax,
@@ -153,10 +153,10 @@ final class QuietRig {
     let draft = PublicationDraft(
       time: clock.now, personID: PersonID(Self.person(0)),
       data: JSONValue(trusted: Array(#"{"x":1}"#.utf8)))
-    let memory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
+    let retention = RoomRetention(publicationsMax: 1_000_000, ageMax: 86_400_000)
     _ = store.perform(
       (0..<count).map { _ in
-        .room(.publish(RoomName(Self.room), draft, memory: memory, keyAge: 1_000))
+        .room(.publish(RoomName(Self.room), draft, retention: retention, keyAge: 1_000))
       })
   }
 
@@ -228,7 +228,7 @@ final class QuietRig {
       gateway.closed(connection)
     case .respond, .search, .gather, .admit, .count: break
     case .forget, .publish, .follow, .leave: break
-    case .store(let ticket, .people) where !keepsPeople:
+    case .store(let ticket, .people) where !recordsLastOnline:
       gateway.stored(ticket, reply: .people(.done))
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }

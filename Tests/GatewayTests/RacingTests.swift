@@ -15,9 +15,9 @@ struct RacingTests {
 
   init() throws {
     rig.make("n1")
-    let (connection, welcome) = try rig.greet(nil)
+    let (connection, welcome) = try rig.connectNative(nil)
     author = (connection, welcome.clientID)
-    reader = try rig.greet(nil).0
+    reader = try rig.connectNative(nil).0
     for connection in [author.connection, reader] {
       rig.ask(connection, .join(.init(documentID: "n1")))
       _ = rig.pushes(connection)
@@ -60,7 +60,7 @@ struct RacingTests {
 
   /// Lets the store perform all waiting requests.
   private func finish() {
-    while rig.endTurn() || !rig.stored.isEmpty { rig.storeWorks() }
+    while rig.endTurn() || !rig.stored.isEmpty { rig.performStoreRequests() }
   }
 
   private func acknowledged(_ messages: [ServerMessage]) -> [Int] {
@@ -78,7 +78,7 @@ struct RacingTests {
   func change() throws {
     type()
     try append(others("ab", at: 1, length: 0), others("c", at: 2, length: 2))
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(changes(rig.pushes(reader)) == [1, 2])
     let before = rig.pushes(author.connection)
     #expect(changes(before) == [1, 2])
@@ -96,7 +96,7 @@ struct RacingTests {
     type()
     for revision in 1...3 {
       try append(others("a", at: revision, length: revision - 1))
-      rig.storeWorks()
+      rig.performStoreRequests()
       while rig.endTurn() {}
     }
     finish()
@@ -111,7 +111,7 @@ struct RacingTests {
       throw Unexpected(message: nil)
     }
     for entry in entries { try append(entry) }
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(acknowledged(rig.pushes(author.connection)) == [1])
     finish()
     #expect(rig.pushes(author.connection).isEmpty)
@@ -126,7 +126,7 @@ struct RacingTests {
       let head = rig.store.log(of: "n1")?.count ?? 0
       let length = rig.store.document("n1")?.scalarCount ?? 0
       try append(others("a", at: head + 1, length: length))
-      rig.storeWorks()
+      rig.performStoreRequests()
       finish()
       return request
     }
@@ -137,7 +137,7 @@ struct RacingTests {
     #expect(rig.answer(made)?.body == #"{"revision":3}"#)
     let repeated = rig.begin(
       "PUT", "/api/notes/n1/text", headers: ["idempotency-key": "k"], "text")
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(repeated)?.body == #"{"revision":3}"#)
   }
 
@@ -146,7 +146,7 @@ struct RacingTests {
     let idle = rig.storeBacklog.bytes
     type()
     try append(others("ab", at: 1, length: 0))
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.storeBacklog.bytes > idle)
     finish()
     #expect(rig.storeBacklog.bytes == idle)
@@ -174,7 +174,7 @@ struct RacingTests {
     nodes[0].make("n1")
     var typists: [Typist] = []
     for node in 0..<4 {
-      let (connection, welcome) = try nodes[node % 2].greet(nil)
+      let (connection, welcome) = try nodes[node % 2].connectNative(nil)
       nodes[node % 2].ask(connection, .join(.init(documentID: "n1")))
       typists.append(
         Typist(node: node % 2, connection: connection, client: welcome.clientID))
@@ -201,7 +201,7 @@ struct RacingTests {
       }
     }
     func step(_ node: GatewayRig, _ choice: UInt64) {
-      if choice == 0 { _ = node.endTurn() } else { node.storeWorks(on: 1) }
+      if choice == 0 { _ = node.endTurn() } else { node.performStoreRequests(on: 1) }
       listen()
     }
     for _ in 0..<300 {

@@ -98,7 +98,7 @@ struct RateLimitTests {
   @Test("a change over the rate is refused, and taken after exactly the time in the refusal")
   func change() throws {
     let rig = rig { $0.messagesPerSecondMax = 2 }
-    let (id, welcome) = try rig.greet(nil)
+    let (id, welcome) = try rig.connectNative(nil)
     #expect(welcome.limits.messagesPerSecondMax == 2)
     rig.ask(id, .join(.init(documentID: "n")))
     for sequence in 1...2 { #expect(pause(rig.ask(id, insertion(sequence))) == nil) }
@@ -117,7 +117,7 @@ struct RateLimitTests {
   @Test("bytes count too, and a message larger than a burst passes when nothing else has come")
   func bytes() throws {
     let rig = rig { $0.bytesPerSecondMax = 500 }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     rig.ask(id, .join(.init(documentID: "n")))
     let large = String(repeating: "x", count: 3_000)
     #expect(try #require(pause(rig.ask(id, insertion(1, large)))) > 0)
@@ -129,9 +129,9 @@ struct RateLimitTests {
   @Test("a user's connections share what one user may send, others have their own")
   func user() throws {
     let rig = rig(isDemo: false) { $0.userMessagesPerSecondMax = 3 }
-    let (first, _) = try rig.greet("ada")
-    let (second, _) = try rig.greet("ada")
-    let (other, _) = try rig.greet("ben")
+    let (first, _) = try rig.connectNative("ada")
+    let (second, _) = try rig.connectNative("ada")
+    let (other, _) = try rig.connectNative("ben")
     // The hellos do not count, as they came before the users were known.
     for id in [first, second, first, second, first, second] { #expect(isPong(rig.ask(id, .ping))) }
     #expect(pause(rig.ask(first, .ping)) == 334)
@@ -145,10 +145,10 @@ struct RateLimitTests {
   @Test("an address' connections share what one address may send")
   func address() throws {
     let rig = rig { $0.addressMessagesPerSecondMax = 2 }
-    let (first, _) = try rig.greet(nil, from: Self.here)
-    let (second, _) = try rig.greet(nil, from: Self.here)
-    let (other, _) = try rig.greet(nil, from: Self.there)
-    let (unlimited, _) = try rig.greet(nil)
+    let (first, _) = try rig.connectNative(nil, from: Self.here)
+    let (second, _) = try rig.connectNative(nil, from: Self.here)
+    let (other, _) = try rig.connectNative(nil, from: Self.there)
+    let (unlimited, _) = try rig.connectNative(nil)
     for id in [first, second] { #expect(isPong(rig.ask(id, .ping))) }
     #expect(pause(rig.ask(first, .ping)) == 500)
     #expect(pause(rig.ask(second, .ping)) == 500)
@@ -162,18 +162,18 @@ struct RateLimitTests {
       $0.userMessagesPerSecondMax = 2
       $0.addressMessagesPerSecondMax = 100
     }
-    let (first, _) = try rig.greet("ada", from: Self.here)
+    let (first, _) = try rig.connectNative("ada", from: Self.here)
     while isPong(rig.ask(first, .ping)) {}
     rig.close(first)
     rig.pass(milliseconds: 250)
-    let (second, _) = try rig.greet("ada", from: Self.here)
+    let (second, _) = try rig.connectNative("ada", from: Self.here)
     #expect(pause(rig.ask(second, .ping)) == 250)
   }
 
   @Test("a client that ignores the pause is closed, and may reconnect")
   func flooding() throws {
     let rig = rig { $0.messagesPerSecondMax = 5 }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     var answers = 0
     while rig.closeCodes[id] == nil, answers < 100 {
       _ = rig.ask(id, .ping)
@@ -194,7 +194,7 @@ struct RateLimitTests {
   @Test("a client that floods and reads nothing is closed once, as too slow")
   func floodingWithoutReading() throws {
     let rig = rig { $0.messagesPerSecondMax = 5 }
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     for _ in 1..<20 { _ = rig.ask(id, .ping) }
     #expect(rig.closeCodes[id] == nil)
     rig.queues.bytes[id] = GatewaySettings().queuedBytesMax + 1
@@ -209,8 +209,8 @@ struct RateLimitTests {
       $0.userConnectionsMax = 2
       $0.userConnectsPerSecondMax = 2
     }
-    let (first, _) = try rig.greet("ada")
-    let (second, _) = try rig.greet("ada")
+    let (first, _) = try rig.connectNative("ada")
+    let (second, _) = try rig.connectNative("ada")
     let third = rig.connect()
     guard
       case .error(let error)? = rig.ask(third, .hello(.init(name: "Ada", token: "ada")))
@@ -222,13 +222,13 @@ struct RateLimitTests {
     #expect(rig.closeCodes[third] == CloseReason.tooMany.rawValue)
     rig.close(first)
     rig.close(second)
-    for _ in 0..<2 { rig.close(try rig.greet("ada").0) }
+    for _ in 0..<2 { rig.close(try rig.connectNative("ada").0) }
     let fourth = rig.connect()
     #expect(pause(rig.ask(fourth, .hello(.init(name: "Ada", token: "ada")))) == 500)
     #expect(rig.closeCodes[fourth] == CloseReason.tooFast.rawValue)
     rig.pass(milliseconds: 500)
-    _ = try rig.greet("ada")
-    _ = try rig.greet("ben")
+    _ = try rig.connectNative("ada")
+    _ = try rig.connectNative("ben")
   }
 
   @Test("a Whaler change that was too much is answered with the state, once and when there is room")
@@ -281,7 +281,7 @@ struct RateLimitTests {
   func wellBehaved() throws {
     let rig = rig { $0.burstSeconds = Limits().burstSeconds }
     for _ in 0..<3 {
-      let (id, welcome) = try rig.greet(nil, from: Self.here)
+      let (id, welcome) = try rig.connectNative(nil, from: Self.here)
       for _ in 0..<welcome.limits.documentsPerConnectionMax {
         #expect(pause(rig.ask(id, .join(.init(documentID: "n")))) == nil)
       }
@@ -290,7 +290,7 @@ struct RateLimitTests {
       }
       rig.close(id)
     }
-    let (id, _) = try rig.greet(nil, from: Self.here)
+    let (id, _) = try rig.connectNative(nil, from: Self.here)
     rig.ask(id, .join(.init(documentID: "n")))
     for sequence in 1...1_000 {
       #expect(pause(rig.ask(id, insertion(sequence))) == nil)

@@ -36,7 +36,7 @@ struct ReadinessTests {
     #expect(probes() == 1)
     func fails() {
       rig.store.commitsToFail = 1
-      rig.storeWorks()
+      rig.performStoreRequests()
       #expect(rig.unreadiness != nil)
     }
     fails()
@@ -47,7 +47,7 @@ struct ReadinessTests {
     #expect(probes() == 0)
     rig.pass(milliseconds: 200)
     #expect(probes() == 1)
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.unreadiness == nil)
     rig.pass(milliseconds: 1_000)
     #expect(probes() == 0)
@@ -65,7 +65,7 @@ struct ReadinessTests {
     let publication = rig.begin("POST", "/api/rooms/r/publish", headers: [:], #"{"data":1}"#)
     for _ in 0..<4 {
       _ = rig.endTurn()
-      rig.storeWorks { request in
+      rig.performStoreRequests { request in
         switch request {
         case .append, .room(.publish): error
         default: nil
@@ -78,34 +78,34 @@ struct ReadinessTests {
   }
 
   @Test("a gateway is ready again once it has read what others wrote while it was cut off")
-  func caughtUp() throws {
+  func completedFailures() throws {
     let store = MemoryStore(isShared: true)
     let cut = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
     let whole = GatewayRig(isDemo: true, store: store, prefix: "b") { $0.sharesStore = true }
     cut.make("n1")
     for rig in [cut, whole] { rig.hintsArrive() }
-    let (line, _) = try cut.greet(nil)
+    let (line, _) = try cut.connectNative(nil)
     cut.ask(line, .join(.init(documentID: "n1")))
     cut.isStepwise = true
     let away = { (_: StoreRequest) -> StoreError? in .unavailable("away") }
     let edit = cut.begin("PUT", "/api/notes/n1/text", headers: [:], "here")
     _ = cut.endTurn()
-    cut.storeWorks(failing: away)
+    cut.performStoreRequests(failing: away)
     #expect(cut.answer(edit)?.status == 503)
     #expect(whole.request("PUT", "/api/notes/n1/text", "elsewhere").status == 200)
     // The store is still unavailable.
     cut.pass(milliseconds: 1_000)
-    cut.storeWorks(failing: away)
+    cut.performStoreRequests(failing: away)
     #expect(cut.unreadiness?.contains("commit failed") == true)
     cut.pass(milliseconds: 1_000)
-    cut.storeWorks()
+    cut.performStoreRequests()
     #expect(cut.unreadiness?.contains("other gateways") == true)
     // The heads are read immediately, then the logs that have changed.
     var steps = 0
     while cut.unreadiness != nil, steps < 10 {
       cut.pass(milliseconds: 1)
       #expect(cut.unreadiness != nil, "a step before the store has answered")
-      cut.storeWorks()
+      cut.performStoreRequests()
       steps += 1
     }
     #expect(cut.unreadiness == nil)
@@ -137,7 +137,7 @@ struct ReadinessTests {
     let whole = GatewayRig(isDemo: true, store: store, prefix: "b") { $0.sharesStore = true }
     cut.make("n1")
     for rig in [cut, whole] { rig.hintsArrive() }
-    let (line, _) = try cut.greet(nil)
+    let (line, _) = try cut.connectNative(nil)
     cut.ask(line, .join(.init(documentID: "n1")))
     // The next read of the heads is not due yet.
     cut.pass(milliseconds: 1_000)
@@ -160,7 +160,7 @@ struct ReadinessTests {
     while cut.unreadiness != nil, steps < 10 {
       cut.pass(milliseconds: 1)
       #expect(cut.unreadiness != nil, "a step before the store has answered")
-      cut.storeWorks()
+      cut.performStoreRequests()
       steps += 1
     }
     #expect(cut.unreadiness == nil)
@@ -174,12 +174,12 @@ struct ReadinessTests {
   func oneLog() throws {
     let rig = GatewayRig(isDemo: true, store: MemoryStore(isShared: true))
     rig.make("n1")
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     rig.ask(line, .join(.init(documentID: "n1")))
     rig.isStepwise = true
     rig.hear("note/n1", Array("9".utf8))
     #expect(rig.stored.count == 1)
-    rig.storeWorks { _ in .damaged("a note") }
+    rig.performStoreRequests { _ in .damaged("a note") }
     #expect(rig.unreadiness == nil)
   }
 }

@@ -124,7 +124,7 @@ struct RecoveryTests {
     #expect(connect(rig, #"{"recovery":true}"#).recoveryID != nil)
     let off = GatewayRig(isDemo: true) { $0.dialects.recoveryMilliseconds = 0 }
     #expect(connect(off, #"{"recovery":true}"#).recoveryID == nil)
-    let all = GatewayRig(isDemo: true) { $0.dialects.recoversEverybody = true }
+    let all = GatewayRig(isDemo: true) { $0.dialects.recoversAllClients = true }
     #expect(connect(all, "").recoveryID != nil)
   }
 
@@ -250,14 +250,14 @@ struct RecoveryTests {
     #expect(comeBack(client, rig).recoveryID != client.recoveryID)
     let other = join(rig)
     rig.close(other.id)
-    rig.revocations.addElsewhere(.user("ada", before: rig.clock.now + 1))
+    rig.revocations.addFromOtherProcess(.user("ada", before: rig.clock.now + 1))
     rig.pass(milliseconds: 1)
     rig.book?.enter("new", user: "ada", issuedAt: rig.clock.now + 1)
     #expect(comeBack(other, rig, token: "new").recoveryID != other.recoveryID)
   }
 
   @Test("a room joined by a place sends each event once, whenever the connection breaks")
-  func catchingUp() {
+  func currentFailures() {
     let rig = GatewayRig()
     publish(1, rig)
     var client = join(rig)

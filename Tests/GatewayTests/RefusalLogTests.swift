@@ -25,7 +25,8 @@ struct RefusalLogTests {
   func refusals() throws {
     let log = Lines()
     let rig = GatewayRig(log: log)
-    let (id, _) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("mine"), .read)]))
+    let (id, _) = try rig.connectNative(
+      rig.token("ann", [Grant(.rooms, NamePattern("mine"), .read)]))
     for _ in 0..<3 {
       rig.ask(id, .publish(.init(room: "a secret room", data: .null)))
       rig.ask(id, .subscribe(.init(room: String(repeating: "s", count: 201))))

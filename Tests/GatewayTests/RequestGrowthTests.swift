@@ -179,7 +179,7 @@ struct RequestGrowthTests {
 
   /// Opens `count` connections of one user.
   private static func connect(_ count: Int, to rig: GatewayRig) {
-    for _ in 0..<count { _ = try? rig.greet("all") }
+    for _ in 0..<count { _ = try? rig.connectNative("all") }
   }
 
   /// Requests whose body grows by an unread field.
@@ -381,7 +381,7 @@ struct RequestGrowthTests {
     Growing("readPresence", "people", size: 16) { rig, size in
       for number in 0..<size {
         let token = rig.token("p\(number)", [Grant(.rooms, NamePattern("*"), .all)])
-        guard let (id, _) = try? rig.greet(token) else { continue }
+        guard let (id, _) = try? rig.connectNative(token) else { continue }
         rig.ask(id, .subscribe(.init(room: "r", isPresent: true)))
       }
       return { ask(rig, "GET", "/api/rooms/r/presence") }
@@ -442,7 +442,7 @@ struct RequestGrowthTests {
       return { ask(rig, "GET", "/api/badges") }
     },
     Growing("listRooms", "rooms", size: 100) { rig, size in
-      if let (id, _) = try? rig.greet("all") {
+      if let (id, _) = try? rig.connectNative("all") {
         for number in 0..<size { rig.ask(id, .subscribe(.init(room: "room \(number)"))) }
       }
       return { ask(rig, "GET", "/api/rooms?limit=\(size)") }
@@ -456,7 +456,7 @@ struct RequestGrowthTests {
     },
     .often("disconnect", size: 20) { rig in
       { _ in
-        guard let (id, _) = try? rig.greet("all") else { return 0 }
+        guard let (id, _) = try? rig.connectNative("all") else { return 0 }
         return ask(rig, "POST", "/api/connections/\(id)/disconnect")
       }
     },

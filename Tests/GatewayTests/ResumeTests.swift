@@ -29,7 +29,7 @@ struct ResumeTests {
   private func changes(
     _ rig: GatewayRig, resume: ResumePoint?
   ) throws -> Int? {
-    let (id, _) = try rig.greet(nil)
+    let (id, _) = try rig.connectNative(nil)
     let reply = rig.ask(id, .join(.init(documentID: "n1", resume: resume)))
     guard case .joined(let joined) = reply else { throw Unexpected(message: reply) }
     if case .changes(let changes) = joined.content { return changes.count }
@@ -45,7 +45,7 @@ struct ResumeTests {
       // A new gateway for each case: reading history for one client loads it for all.
       let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
       rig.make("n1")
-      let (id, welcome) = try rig.greet(nil)
+      let (id, welcome) = try rig.connectNative(nil)
       rig.ask(id, .join(.init(documentID: "n1")))
       for sequence in 1...count {
         #expect(acknowledged(rig.ask(id, change(at: sequence - 1, sequence: sequence))) != nil)
@@ -71,8 +71,8 @@ struct ResumeTests {
       $0.lagRevisionsMax = 2
     }
     rig.make("n1")
-    let (slow, _) = try rig.greet(nil)
-    let (quick, _) = try rig.greet(nil)
+    let (slow, _) = try rig.connectNative(nil)
+    let (quick, _) = try rig.connectNative(nil)
     for id in [slow, quick] { rig.ask(id, .join(.init(documentID: "n1"))) }
     _ = rig.pushes(slow)
     rig.queues.bytes[slow] = .max
@@ -98,8 +98,8 @@ struct ResumeTests {
   func tooMuchHistory() throws {
     let rig = GatewayRig(isDemo: true) { $0.historyComponentsMax = 4 }
     rig.make("n1")
-    let (late, _) = try rig.greet(nil)
-    let (quick, _) = try rig.greet(nil)
+    let (late, _) = try rig.connectNative(nil)
+    let (quick, _) = try rig.connectNative(nil)
     for id in [late, quick] { rig.ask(id, .join(.init(documentID: "n1"))) }
     for revision in 0..<3 { rig.ask(quick, change(at: revision, sequence: revision + 1)) }
     guard case .refused(let refused)? = rig.ask(late, change(at: 0, sequence: 1)) else {
@@ -117,7 +117,7 @@ struct ResumeTests {
     rig.make("n1")
     var people: [UInt64] = []
     for _ in 0..<4 {
-      let (id, _) = try rig.greet(nil)
+      let (id, _) = try rig.connectNative(nil)
       rig.ask(id, .join(.init(documentID: "n1")))
       people.append(id)
     }
@@ -151,7 +151,7 @@ struct ResumeTests {
         $0.transformed(over: scattered, own: person == 0)
       }
     }
-    let (newcomer, _) = try rig.greet(nil)
+    let (newcomer, _) = try rig.connectNative(nil)
     let reply = rig.ask(newcomer, .join(.init(documentID: "n1")))
     guard case .joined(let joined)? = reply else { throw Unexpected(message: reply) }
     let seen = joined.presence.map(\.selections).filter { !$0.isEmpty }
@@ -165,7 +165,7 @@ struct ResumeTests {
     rig.make("n1")
     var followers: [UInt64] = []
     for _ in 0...authors {
-      let (id, _) = try rig.greet(nil)
+      let (id, _) = try rig.connectNative(nil)
       rig.ask(id, .join(.init(documentID: "n1")))
       followers.append(id)
     }
@@ -180,8 +180,8 @@ struct ResumeTests {
     _ = rig.endTurn()
     #expect(rig.stored.count == 1)
     rig.isStepwise = false
-    rig.storeWorks()
-    let (newcomer, _) = try rig.greet(nil)
+    rig.performStoreRequests()
+    let (newcomer, _) = try rig.connectNative(nil)
     let reply = rig.ask(newcomer, .join(.init(documentID: "n1")))
     guard case .joined(let joined)? = reply else { throw Unexpected(message: reply) }
     #expect(

@@ -19,8 +19,8 @@ struct RevocationTurnTests {
     for user in ["ada", "ben"] {
       rig.book?.enter(user, user: user, [Grant(.documents, NamePattern("*"), .all)])
     }
-    first = try rig.greet("ada").0
-    for _ in 0..<Self.count { others.append(try rig.greet("ben").0) }
+    first = try rig.connectNative("ada").0
+    for _ in 0..<Self.count { others.append(try rig.connectNative("ben").0) }
     rig.isStepwise = true
   }
 
@@ -70,7 +70,7 @@ struct RevocationTurnTests {
         rig.close(id)
         gone.insert(id)
       }
-      opened.append(try rig.greet("ada").0)
+      opened.append(try rig.connectNative("ada").0)
       turn += 1
     }
     #expect(turn > 0 && gone.count > Self.count / 2)

@@ -37,8 +37,8 @@ struct RoomTests {
   @Test("a publication reaches all subscribers, numbered, with its person stamped")
   func publishing() throws {
     let rig = GatewayRig()
-    let (ann, _) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
-    let (ben, _) = try rig.greet(rig.token("ben", [Grant(.rooms, NamePattern("*"), .read)]))
+    let (ann, _) = try rig.connectNative(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
+    let (ben, _) = try rig.connectNative(rig.token("ben", [Grant(.rooms, NamePattern("*"), .read)]))
     let at = try subscribe(rig, ben).position
     #expect(at.offset == 0)
     let published = try publish(rig, ann, "{\"x\":1.5}")
@@ -56,15 +56,15 @@ struct RoomTests {
   @Test("a subscriber that resumes gets what was missed, then what is new")
   func recovery() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
-    let (ben, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
+    let (ben, _) = try rig.connectNative(nil)
     let start = try subscribe(rig, ben).position
     _ = try publish(rig, ann, "1")
     #expect(offsets(rig, ben) == [1])
     rig.close(ben)
     _ = try publish(rig, ann, "2")
     _ = try publish(rig, ann, "3")
-    let (again, _) = try rig.greet(nil)
+    let (again, _) = try rig.connectNative(nil)
     let resumed = try subscribe(
       rig, again, from: RoomPosition(epoch: start.epoch, offset: 1))
     #expect(resumed.isRecovered == true)
@@ -82,11 +82,11 @@ struct RoomTests {
   func beyondTheWindow() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.roomMemories = [
-        RoomMemoryRule(NamePattern("short-*"), RoomMemory(publicationsMax: 2, ageMax: 1_000)),
-        RoomMemoryRule(NamePattern("*"), RoomMemory(publicationsMax: 100, ageMax: 1_000)),
+        RoomRetentionRule(NamePattern("short-*"), RoomRetention(publicationsMax: 2, ageMax: 1_000)),
+        RoomRetentionRule(NamePattern("*"), RoomRetention(publicationsMax: 100, ageMax: 1_000)),
       ]
     }
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     let epoch = try subscribe(rig, ann, "short-1").position.epoch
     for number in 1...4 { _ = try publish(rig, ann, "\(number)", in: "short-1") }
     let gone = try subscribe(rig, ann, "short-1", from: RoomPosition(epoch: epoch, offset: 1))
@@ -109,7 +109,7 @@ struct RoomTests {
   @Test("a client that knows more than the store makes it begin another history")
   func ahead() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     let first = try publish(rig, ann, "1").position
     let ahead = try subscribe(rig, ann, from: RoomPosition(epoch: first.epoch, offset: 9))
     #expect(ahead.isRecovered == false)
@@ -124,8 +124,8 @@ struct RoomTests {
   @Test("a key is delivered once, and refused for anything else")
   func keys() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
-    let (ben, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
+    let (ben, _) = try rig.connectNative(nil)
     _ = try subscribe(rig, ben)
     let first = try publish(rig, ann, "1", key: "k")
     let again = try publish(rig, ann, "1", key: "k")
@@ -138,7 +138,7 @@ struct RoomTests {
   @Test("no client sees what was not committed")
   func commits() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     _ = try subscribe(rig, ann)
     rig.store.commitsToFail = 1
     let reply = rig.ask(ann, .publish(.init(room: "r", data: .null, key: "k")))
@@ -152,7 +152,7 @@ struct RoomTests {
   @Test("rights are asked for each room and verb")
   func rights() throws {
     let rig = GatewayRig()
-    let (ann, _) = try rig.greet(
+    let (ann, _) = try rig.connectNative(
       rig.token(
         "ann",
         [
@@ -173,7 +173,7 @@ struct RoomTests {
       $0.limits.keyBytesMax = 5
       $0.limits.pageMax = 3
     }
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     let long = try #require(JSONValue("\"123456789\"".utf8))
     let messages: [(ClientMessage, ErrorCode)] = [
       (.publish(.init(room: "r", data: long)), .tooLarge),
@@ -194,7 +194,7 @@ struct RoomTests {
   @Test("history comes in pages of twenty, forwards and backwards")
   func pages() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     for number in 1...45 { _ = try publish(rig, ann, "\(number)") }
     func page(_ since: Int?, _ before: Int?) throws -> ServerMessage.RoomHistory {
       let reply = rig.ask(ann, .roomHistory(.init(room: "r", since: since, before: before)))
@@ -213,7 +213,7 @@ struct RoomTests {
   @Test("HTTP publishes, singly and in batches, and reads back")
   func http() throws {
     let rig = GatewayRig(isDemo: true)
-    let (ann, _) = try rig.greet(nil)
+    let (ann, _) = try rig.connectNative(nil)
     _ = try subscribe(rig, ann, "a/b")
     let single = rig.request("POST", "/api/rooms/a%2Fb/publish", "{\"data\":[1.5],\"key\":\"k\"}")
     #expect(single.status == 200)
@@ -287,8 +287,8 @@ struct RoomTests {
   @Test("subscribers of the list of notes hear when tags change")
   func tags() throws {
     let rig = GatewayRig(isDemo: true)
-    let (reader, _) = try rig.greet(nil)
-    let (other, _) = try rig.greet(nil)
+    let (reader, _) = try rig.connectNative(nil)
+    let (other, _) = try rig.connectNative(nil)
     _ = try subscribe(rig, reader, "notes")
     rig.tagsChange()
     let news = rig.pushes(reader).compactMap { push in

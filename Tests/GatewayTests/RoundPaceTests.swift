@@ -17,7 +17,7 @@ struct RoundPaceTests {
   init() throws {
     rig.make(Self.note)
     for _ in 0..<10 {
-      let (line, _) = try rig.greet(nil)
+      let (line, _) = try rig.connectNative(nil)
       rig.ask(line, .join(.init(documentID: Self.note)))
       lines.append(line)
     }
@@ -46,7 +46,7 @@ struct RoundPaceTests {
     while true {
       let rest = rig.restAfterTurn()
       if !rig.stored.isEmpty {
-        rig.storeWorks()
+        rig.performStoreRequests()
       } else if rest != 0 {
         return rest
       }

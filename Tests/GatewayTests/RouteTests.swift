@@ -67,7 +67,7 @@ struct RouteTests {
     let route = Route.all[index]
     let operation = try #require(try described()[Self.name(route)])
     #expect(operation.bodies.first == route.body?.rawValue)
-    #expect(operation.parameters.contains("ifMatch") == route.looksAtIfMatch)
+    #expect(operation.parameters.contains("ifMatch") == route.evaluatesIfMatch)
     let isOpen =
       switch route.right {
       case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: true

@@ -28,7 +28,7 @@ struct SearchTests {
           ids.map { id in
             SearchHit(
               note: NoteSummary(id: id, title: "T", revision: 1, createdAt: 1, updatedAt: 2),
-              titleMarks: [0..<1], place: SearchPlace(text: "a duck", start: 7, marks: [2..<6]))
+              titleMarks: [0..<1], place: SearchPassage(text: "a duck", start: 7, marks: [2..<6]))
           })
       }
     }

@@ -76,9 +76,9 @@ struct SearchWordsTests {
   func place() throws {
     let filler = String(repeating: "and so on ", count: 60)
     let text = "duck\n" + filler + "a duck\nand a goose. " + filler
-    let place = SearchPlace(of: try SearchQuery("goose duck"), in: text)
+    let place = SearchPassage(of: try SearchQuery("goose duck"), in: text)
     let scalars = Array(place.text.unicodeScalars)
-    #expect(scalars.count == SearchPlace.scalarsMax)
+    #expect(scalars.count == SearchPassage.scalarsMax)
     #expect(
       place.marks.map { String(String.UnicodeScalarView(scalars[$0])) } == ["duck", "goose"])
     #expect(!scalars.contains("\n"))
@@ -91,11 +91,12 @@ struct SearchWordsTests {
   @Test("a text without the words is shown from its beginning")
   func noPlace() throws {
     let query = try SearchQuery("x")
-    #expect(SearchPlace(of: query, in: "") == SearchPlace(text: "", start: 0, marks: []))
-    #expect(SearchPlace(of: query, in: "a\u{1}b") == SearchPlace(text: "a b", start: 0, marks: []))
-    #expect(SearchPlace.marks(of: try SearchQuery("東京 pla"), in: "東京 Plan 京") == [0..<2, 3..<7])
+    #expect(SearchPassage(of: query, in: "") == SearchPassage(text: "", start: 0, marks: []))
+    #expect(
+      SearchPassage(of: query, in: "a\u{1}b") == SearchPassage(text: "a b", start: 0, marks: []))
+    #expect(SearchPassage.marks(of: try SearchQuery("東京 pla"), in: "東京 Plan 京") == [0..<2, 3..<7])
     let none = try SearchQuery("")
-    #expect(SearchPlace(of: none, in: "text").marks == [])
+    #expect(SearchPassage(of: none, in: "text").marks == [])
   }
 
   @Test("a text costs in proportion to its length", arguments: ["joined", "place", "hits"])
@@ -107,7 +108,7 @@ struct SearchWordsTests {
       if work == "joined" {
         _ = SearchWords.joined(text)
       } else {
-        _ = SearchPlace(of: query, in: text)
+        _ = SearchPassage(of: query, in: text)
       }
     }
     let finding = law.check()

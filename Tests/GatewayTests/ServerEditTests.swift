@@ -31,7 +31,7 @@ struct ServerEditTests {
     let waiting = replace("lost too")
     #expect(rig.answer(committing) == nil)
     rig.store.commitsToFail = 1
-    rig.storeWorks()
+    rig.performStoreRequests()
     for request in [committing, waiting] {
       #expect(rig.answer(request)?.status == 503)
       #expect(rig.answer(request)?.body.contains(#""code":"unavailable""#) ?? false)
@@ -50,7 +50,7 @@ struct ServerEditTests {
     rig.isStepwise = true
     let edit = replace("second")
     _ = rig.endTurn()
-    rig.losesAnswers(afterDoing: isStored)
+    rig.failWithUnknownOutcome(afterDoing: isStored)
     #expect(rig.answer(edit)?.status == 503)
     #expect(rig.answer(edit)?.body.contains("it is unknown whether the edit was stored") ?? false)
     rig.isStepwise = false
@@ -68,7 +68,7 @@ struct ServerEditTests {
     let second = replace("third", ifMatch: 1)
     #expect(rig.answer(first) == nil)
     #expect(rig.answer(second)?.status == 412)
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(first)?.status == 200)
     #expect(text == "second")
   }
@@ -135,7 +135,7 @@ struct ServerEditTests {
     _ = rig.endTurn()
     let same = replace("first")
     #expect(rig.answer(same)?.body == #"{"revision":1}"#)
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(committing)?.body == #"{"revision":2}"#)
     #expect(text == "second")
     #expect(revisions == 2)

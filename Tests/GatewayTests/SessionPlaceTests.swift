@@ -14,7 +14,7 @@ struct SessionPlaceTests {
 
   /// Slots with numbered sessions.
   private struct Rig {
-    var places: SessionPlaces
+    var places: SessionSlots
     var next: UInt64 = 1
 
     /// Begins a session. Returns `nil` if it is refused.
@@ -35,7 +35,7 @@ struct SessionPlaceTests {
     "however many addresses have all that they can, one more address has a place",
     arguments: [1, 3, 40, 5_000])
   func flood(addresses: Int) {
-    var rig = Rig(places: SessionPlaces(capacity: 10_000))
+    var rig = Rig(places: SessionSlots(capacity: 10_000))
     for round in 0..<(20_000 / addresses) {
       for number in 1...addresses { _ = rig.begin(from: Self.address(number)) }
       guard round % 50 == 0 else { continue }
@@ -46,7 +46,7 @@ struct SessionPlaceTests {
 
   @Test("a newcomer replaces the oldest session of the address with most of them")
   func replaced() {
-    var rig = Rig(places: SessionPlaces(capacity: 16))
+    var rig = Rig(places: SessionSlots(capacity: 16))
     // Four slots; one address occupies half of them.
     let first = (1...3).map { _ in rig.begin(from: Self.address(1)) }
     #expect(first[1] != nil && first[2] == nil)
@@ -60,7 +60,7 @@ struct SessionPlaceTests {
 
   @Test("a session with a token is never replaced, and counts towards its user")
   func identified() throws {
-    var rig = Rig(places: SessionPlaces(capacity: 4))
+    var rig = Rig(places: SessionSlots(capacity: 4))
     for user in ["ada", "ben", "cyd", "dan"] {
       let begun = rig.begin(from: Self.address(1))
       let id = try #require(begun)
@@ -87,7 +87,7 @@ struct SessionPlaceTests {
   func guests() throws {
     var guest = Self.identity("share/n")
     guest.isGuest = true
-    var rig = Rig(places: SessionPlaces(capacity: 10))
+    var rig = Rig(places: SessionSlots(capacity: 10))
     var count = 0
     while let id = rig.begin(from: Self.address(1)), rig.places.identify(id, as: guest) == nil {
       count += 1
@@ -101,7 +101,7 @@ struct SessionPlaceTests {
   @Test("whatever happens, the counts are those of the sessions", arguments: UInt64(1)...30)
   func counts(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var rig = Rig(places: SessionPlaces(capacity: 40))
+    var rig = Rig(places: SessionSlots(capacity: 40))
     var known: Set<ConnectionID> = []
     var all: Set<ConnectionID> = []
     for _ in 0..<2_000 {

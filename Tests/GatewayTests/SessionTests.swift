@@ -182,7 +182,7 @@ struct SessionTests {
       var isDone = false
       rig.perform(request) { _ in isDone = true }
       while !rig.stored.isEmpty {
-        rig.storeWorks(on: 1)
+        rig.performStoreRequests(on: 1)
         if !broken { #expect(isThere() || rig.revocations.isRevoked(identity)) }
       }
       #expect(isDone && !isThere())
@@ -212,7 +212,7 @@ struct SessionTests {
     var isDone = false
     rig.perform(.begin(sessions[3], countMax: 3)) { _ in isDone = true }
     while !rig.stored.isEmpty {
-      rig.storeWorks(on: 1)
+      rig.performStoreRequests(on: 1)
       #expect(kept().contains("s.1") || rig.revocations.isRevoked(first))
     }
     #expect(isDone && kept() == ["s.4", "s.3", "s.2"])

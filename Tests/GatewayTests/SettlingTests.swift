@@ -42,7 +42,7 @@ struct SettlingTests {
 
   /// Returns a client that has joined.
   private func client() throws -> (line: UInt64, id: String) {
-    let (line, welcome) = try rig.greet(nil)
+    let (line, welcome) = try rig.connectNative(nil)
     #expect(join(line) != nil)
     return (line, welcome.clientID)
   }
@@ -52,7 +52,7 @@ struct SettlingTests {
     let former = try client()
     rig.ask(former.line, change(at: 0, sequence: 1))
     rig.close(former.line)
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     for sequence in 1...2 {
       let joined = join(line, asking: ChangeName(clientID: former.id, sequence: sequence))
       #expect(joined?.settled == ChangeName(clientID: former.id, sequence: 1))
@@ -69,14 +69,14 @@ struct SettlingTests {
     arguments: [false, true])
   func undecided(restarts: Bool) throws {
     let former = try client()
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     rig.ask(former.line, change(at: 0, sequence: 1))
     _ = rig.endTurn()
     rig.store.syncsToFail = 2
-    rig.storeWorks()
+    rig.performStoreRequests()
     // The first attempt to wipe the change fails as well.
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.stored.isEmpty)
     #expect(rig.unreadiness != nil)
     #expect(rig.pushes(former.line).isEmpty)
@@ -86,11 +86,11 @@ struct SettlingTests {
     if restarts {
       rig.store.restart(findsUnsynced: true)
       let other = GatewayRig(isDemo: true, store: rig.store, prefix: "r")
-      #expect(join(try other.greet(nil).0, asking: asked, on: other)?.settled == asked)
+      #expect(join(try other.connectNative(nil).0, asking: asked, on: other)?.settled == asked)
       return
     }
     rig.pass(milliseconds: 1_000)
-    rig.storeWorks()
+    rig.performStoreRequests()
     let joined = rig.pushes(line).compactMap {
       if case .joined(let joined) = $0 { joined } else { nil }
     }
@@ -106,14 +106,14 @@ struct SettlingTests {
     rig.ask(author.line, change(at: 0, sequence: 1))
     _ = rig.endTurn()
     rig.store.syncsToFail = 1
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.pushes(author.line).isEmpty)
-    rig.storeWorks()
+    rig.performStoreRequests()
     let refused = rig.pushes(author.line)
     #expect(refused.map { code($0) } == [.unavailable])
     rig.ask(author.line, change(at: 0, sequence: 1))
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.store.log(of: "n1")?.count == 1)
     #expect(rig.unreadiness == nil)
   }
@@ -121,14 +121,14 @@ struct SettlingTests {
   @Test("the reply waits for the commit of a change under that id", arguments: [false, true])
   func pending(fails: Bool) throws {
     let former = try client()
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     rig.isStepwise = true
     #expect(rig.ask(former.line, change(at: 0, sequence: 1)) == nil)
     _ = rig.endTurn()
     rig.close(former.line)
     #expect(join(line, asking: ChangeName(clientID: former.id, sequence: 1)) == nil)
     if fails { rig.store.commitsToFail = 1 }
-    rig.storeWorks()
+    rig.performStoreRequests()
     let joined = rig.pushes(line).compactMap {
       if case .joined(let joined) = $0 { joined } else { nil }
     }
@@ -139,7 +139,7 @@ struct SettlingTests {
   @Test("a copy on the way under that id is refused, until its connection joins again")
   func fence() throws {
     let former = try client()
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     let asked = ChangeName(clientID: former.id, sequence: 1)
     #expect(join(line, asking: asked)?.settled?.sequence == 0)
     #expect(code(rig.ask(former.line, change(at: 0, sequence: 1))) == .historyGone)
@@ -155,7 +155,7 @@ struct SettlingTests {
   func noFence() throws {
     let former = try client()
     rig.ask(former.line, change(at: 0, sequence: 1))
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     #expect(join(line, asking: ChangeName(clientID: former.id, sequence: 1)) != nil)
     guard case .acknowledged? = rig.ask(former.line, change(at: 1, sequence: 2)) else {
       Issue.record("a client was fenced whose change is stored")
@@ -168,9 +168,9 @@ struct SettlingTests {
     let rig = GatewayRig()
     rig.make("n1")
     let all = [Grant(.documents, NamePattern("*"), .all)]
-    let (ann, welcome) = try rig.greet(rig.token("ann", all))
+    let (ann, welcome) = try rig.connectNative(rig.token("ann", all))
     #expect(join(ann, on: rig) != nil)
-    let (ben, _) = try rig.greet(rig.token("ben", all))
+    let (ben, _) = try rig.connectNative(rig.token("ben", all))
     let asked = ChangeName(clientID: welcome.clientID, sequence: 1)
     #expect(join(ben, asking: asked, on: rig)?.settled == nil)
     guard case .acknowledged? = rig.ask(ann, change(at: 0, sequence: 1)) else {
@@ -188,10 +188,10 @@ struct SettlingTests {
       $0.lagRevisionsMax = 2
     }
     rig.make("n1")
-    let (former, welcome) = try rig.greet(nil)
+    let (former, welcome) = try rig.connectNative(nil)
     #expect(join(former, on: rig) != nil)
     for revision in 0..<6 { rig.ask(former, change(at: revision, sequence: revision + 1)) }
-    let (line, _) = try rig.greet(nil)
+    let (line, _) = try rig.connectNative(nil)
     let reply = rig.ask(
       line,
       .join(

@@ -27,7 +27,7 @@ struct SharedLogTests {
   }
 
   private func client(of node: GatewayRig, joins: Bool = true) throws -> Client {
-    let (line, welcome) = try node.greet(nil)
+    let (line, welcome) = try node.connectNative(nil)
     if joins { node.ask(line, .join(.init(documentID: "n1"))) }
     _ = node.pushes(line)
     return Client(
@@ -48,7 +48,7 @@ struct SharedLogTests {
   }
 
   private func settle(_ node: GatewayRig) {
-    while node.endTurn() || !node.stored.isEmpty { node.storeWorks() }
+    while node.endTurn() || !node.stored.isEmpty { node.performStoreRequests() }
   }
 
   private func joined(_ reply: ServerMessage?) -> ServerMessage.Joined? {
@@ -87,7 +87,7 @@ struct SharedLogTests {
     b.hear("note/n2", Array("9".utf8))
     b.hear("n1", Array("9".utf8))
     #expect(b.stored.count == 1)
-    b.storeWorks()
+    b.performStoreRequests()
     #expect(b.stored.isEmpty)
   }
 
@@ -99,7 +99,7 @@ struct SharedLogTests {
     _ = a.endTurn()
     // The client reconnects while its change is being committed, and asks for the outcome.
     a.close(author.line)
-    let (line, _) = try a.greet(nil, client: author.claim)
+    let (line, _) = try a.connectNative(nil, client: author.claim)
     let join = a.send(
       line,
       .join(
@@ -130,7 +130,7 @@ struct SharedLogTests {
     #expect(b.closeCodes[author.line] == CloseReason.rejoin.rawValue)
     #expect(store.log(of: "n1")?.count == 1)
     b.isStepwise = false
-    let (line, _) = try b.greet(nil, client: author.claim)
+    let (line, _) = try b.connectNative(nil, client: author.claim)
     let reply = b.ask(
       line,
       .join(
@@ -176,7 +176,7 @@ struct SharedLogTests {
         #expect(part.count <= 2_000)
         seen += part.map(\.text)
       }
-      while !a.stored.isEmpty { a.storeWorks() }
+      while !a.stored.isEmpty { a.performStoreRequests() }
       a.pass(milliseconds: 250)
     }
     #expect(Set(seen).isSuperset(of: ids))
@@ -189,7 +189,7 @@ struct SharedLogTests {
     a.isStepwise = true
     a.ask(author.line, change())
     _ = a.endTurn()
-    a.losesAnswers(afterDoing: isDone)
+    a.failWithUnknownOutcome(afterDoing: isDone)
     let messages = a.pushes(author.line)
     #expect(refusals(messages).isEmpty && acknowledged(messages).isEmpty)
     settle(a)
@@ -212,7 +212,7 @@ struct SharedLogTests {
     _ = a.endTurn()
     for count in 0...3 {
       #expect(refusals(a.pushes(author.line)).isEmpty, "after \(count)")
-      a.losesAnswers(afterDoing: false)
+      a.failWithUnknownOutcome(afterDoing: false)
       a.pass(milliseconds: 1_000)
     }
     #expect(refusals(a.pushes(author.line)) == [.unavailable])
@@ -228,7 +228,7 @@ struct SharedLogTests {
     let author = try client(of: a)
     _ = try client(of: b)
     a.ask(author.line, change())
-    let (line, _) = try b.greet(nil, client: author.claim)
+    let (line, _) = try b.connectNative(nil, client: author.claim)
     let reply = b.ask(
       line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 1))))
     let answer = try #require(joined(reply))
@@ -241,7 +241,7 @@ struct SharedLogTests {
     a.isStepwise = true
     a.ask(author.line, change())
     _ = a.endTurn()
-    let (line, _) = try b.greet(nil, client: author.claim)
+    let (line, _) = try b.connectNative(nil, client: author.claim)
     let reply = b.ask(
       line,
       .join(
@@ -264,7 +264,7 @@ struct SharedLogTests {
     let author = try client(of: a)
     _ = try client(of: b)
     a.ask(author.line, change())
-    let (line, _) = try b.greet(nil)
+    let (line, _) = try b.connectNative(nil)
     guard case .documentHistory(let given)? = page(of: b, line, after: 1) else {
       Issue.record("expected a page")
       return
@@ -291,7 +291,7 @@ struct SharedLogTests {
     b.isStepwise = true
     let request = b.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "text")
     _ = store.perform([.delete(id: "n1")])
-    b.storeWorks()
+    b.performStoreRequests()
     #expect(b.answer(request)?.status == 404)
   }
 
@@ -323,7 +323,7 @@ struct SharedLogTests {
   @Test("a client that waits for a read of a note's log learns that the note is deleted")
   func deletionWhileReading() throws {
     _ = try client(of: b)
-    let (line, _) = try b.greet(nil)
+    let (line, _) = try b.connectNative(nil)
     b.isStepwise = true
     let edit = b.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "text")
     b.ask(
@@ -344,7 +344,7 @@ struct SharedLogTests {
     a.ask(author.line, change())
     _ = a.endTurn()
     #expect(a.stored.count == 1)
-    a.refusesWork()
+    a.failAsUnavailable()
     #expect(refusals(a.pushes(author.line)) == [.unavailable])
     #expect(a.stored.isEmpty && !a.endTurn())
     a.ask(author.line, change())
@@ -359,10 +359,10 @@ struct SharedLogTests {
     b.isStepwise = true
     a.ask(author.line, change())
     for hint in a.hints { b.hear(hint.topic, hint.bytes) }
-    let replies = b.workBegins()
+    let replies = b.performWithoutReplying()
     a.ask(author.line, change("y", at: 1, sequence: 2))
     if let hint = a.hints.last { b.hear(hint.topic, hint.bytes) }
-    b.workEnds(replies)
+    b.deliver(replies)
     settle(b)
     #expect(changes(b.pushes(reader.line)) == [1, 2])
   }
@@ -370,17 +370,17 @@ struct SharedLogTests {
   @Test("a client that joins while the log cannot be read is answered when changes are refused")
   func joinWhileUnreadable() throws {
     let author = try client(of: a)
-    let (line, _) = try a.greet(nil)
+    let (line, _) = try a.connectNative(nil)
     a.isStepwise = true
     a.ask(author.line, change())
     _ = a.endTurn()
     for _ in 0...2 {
-      a.losesAnswers(afterDoing: false)
+      a.failWithUnknownOutcome(afterDoing: false)
       a.pass(milliseconds: 1_000)
     }
     a.ask(
       line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0))))
-    a.losesAnswers(afterDoing: false)
+    a.failWithUnknownOutcome(afterDoing: false)
     #expect(refusals(a.pushes(author.line)) == [.unavailable])
     settle(a)
     #expect(a.pushes(line).contains { joined($0) != nil })
@@ -411,7 +411,7 @@ struct SharedLogTests {
         #"{"revision":0,"operation":["k"]}"#)
     }
     // Neither node has found a stored response.
-    for node in [a, b] { node.storeWorks() }
+    for node in [a, b] { node.performStoreRequests() }
     if isBehindOthers { b.ask(author.line, change()) }
     _ = b.endTurn()
     settle(a)
@@ -433,7 +433,7 @@ struct SharedLogTests {
     "a join that names a client which no gateway can have made is refused",
     arguments: [String(repeating: "x", count: 65), "", "a b", "\u{e9}", "a\u{0}"])
   func madeUpClients(id: String) throws {
-    let (line, _) = try b.greet(nil)
+    let (line, _) = try b.connectNative(nil)
     b.isStepwise = true
     let reply = b.ask(
       line, .join(.init(documentID: "n1", unanswered: .init(clientID: id, sequence: 1))))
@@ -449,9 +449,9 @@ struct SharedLogTests {
   func lostEdit(isDone: Bool) throws {
     a.isStepwise = true
     let request = a.begin("PUT", "/api/notes/n1/text", headers: [:], "text")
-    a.storeWorks()
+    a.performStoreRequests()
     _ = a.endTurn()
-    a.losesAnswers(afterDoing: isDone)
+    a.failWithUnknownOutcome(afterDoing: isDone)
     settle(a)
     #expect(a.answer(request)?.status == 200)
     #expect(a.answer(request)?.body == #"{"revision":1}"#)
@@ -467,7 +467,7 @@ struct SharedLogTests {
     slow.ask(loser.line, change("y"))
     for revision in 0..<12 {
       a.ask(author.line, change("x", at: revision, sequence: revision + 1))
-      slow.storeWorks()
+      slow.performStoreRequests()
       while slow.endTurn() {}
       #expect(refusals(slow.pushes(loser.line)).isEmpty)
     }
@@ -483,7 +483,7 @@ struct SharedLogTests {
     a.isStepwise = true
     a.ask(author.line, change())
     _ = a.endTurn()
-    let (line, _) = try b.greet(nil, client: author.claim)
+    let (line, _) = try b.connectNative(nil, client: author.claim)
     let reply = b.ask(
       line,
       .join(
@@ -499,7 +499,7 @@ struct SharedLogTests {
     b.ask(line, change("y"))
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(b.closeCodes[line] == CloseReason.rejoin.rawValue)
-    let (next, _) = try b.greet(nil, client: author.claim)
+    let (next, _) = try b.connectNative(nil, client: author.claim)
     let answer = b.ask(
       next,
       .join(
@@ -522,7 +522,7 @@ struct SharedLogTests {
     for node in [a, b] { node.pass(milliseconds: 1_000) }
     #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
     #expect(b.closeCodes[reader.line] == CloseReason.rejoin.rawValue)
-    let (line, _) = try b.greet(nil)
+    let (line, _) = try b.connectNative(nil)
     let reply = b.ask(
       line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 1))))
     let answer = try #require(joined(reply))
@@ -538,9 +538,9 @@ struct SharedLogTests {
     _ = a.endTurn()
     a.pass(milliseconds: 1_000)
     // The append is performed first, but the heads are reported first.
-    let replies = a.workBegins()
+    let replies = a.performWithoutReplying()
     #expect(replies.count == 2)
-    a.workEnds(replies.reversed())
+    a.deliver(replies.reversed())
     #expect(acknowledged(a.pushes(author.line)) == [1])
     #expect(a.stored.isEmpty)
   }

@@ -32,7 +32,7 @@ struct SharedNoteTests {
   private func client(
     of node: GatewayRig, name: String = "Somebody", claim: ClientMessage.Hello.Claim? = nil
   ) throws -> Client {
-    let (line, welcome) = try node.greet(nil, name: name, client: claim)
+    let (line, welcome) = try node.connectNative(nil, name: name, client: claim)
     guard case .joined(let joined)? = node.ask(line, .join(.init(documentID: "n1"))) else {
       throw Unexpected(message: nil)
     }
@@ -431,12 +431,12 @@ struct SharedNoteTests {
     let all = NamePattern("*")
     let seen = try nodes.map { node in
       let token = node.token("seen", [Grant(.documents, all, [.read, .write, .presence])])
-      let (line, _) = try node.greet(token)
+      let (line, _) = try node.connectNative(token)
       node.ask(line, .join(.init(documentID: "n1")))
       return line
     }
     let token = nodes[1].token("unseen", [Grant(.documents, all, [.read])])
-    let (unseen, _) = try nodes[1].greet(token)
+    let (unseen, _) = try nodes[1].connectNative(token)
     nodes[1].ask(unseen, .join(.init(documentID: "n1")))
     for _ in 0..<4 {
       for hint in nodes[0].takeHints() { nodes[1].hear(hint.topic, hint.bytes) }
@@ -446,7 +446,7 @@ struct SharedNoteTests {
     #expect(people.count == 1)
     // Two devices of one user are one person.
     #expect(people.first?.personID != nil)
-    let (own, _) = try nodes[0].greet(
+    let (own, _) = try nodes[0].connectNative(
       nodes[0].token("seen", [Grant(.documents, all, [.read, .write, .presence])]))
     guard case .joined(let reply)? = nodes[0].ask(own, .join(.init(documentID: "n1"))) else {
       Issue.record("not joined")

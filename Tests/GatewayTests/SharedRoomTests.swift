@@ -17,14 +17,14 @@ struct SharedRoomTests {
     a = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
     b = GatewayRig(isDemo: true, store: store, prefix: "b") {
       $0.sharesStore = true
-      $0.roomMemory = RoomMemory(publicationsMax: 0, ageMax: 0)
+      $0.roomRetention = RoomRetention(publicationsMax: 0, ageMax: 0)
     }
   }
 
   private func subscriber(of node: GatewayRig, isPresent: Bool = false) throws -> (
     line: UInt64, id: String
   ) {
-    let (line, welcome) = try node.greet(nil)
+    let (line, welcome) = try node.connectNative(nil)
     let reply = node.ask(line, .subscribe(.init(room: "r", isPresent: isPresent)))
     guard case .subscribed = reply else { throw Unexpected(message: reply) }
     return (line, welcome.clientID)
@@ -116,7 +116,7 @@ struct SharedRoomTests {
     }
     b.hear("room/r", [UInt8](repeating: 0x20, count: 5_000))
     #expect(b.stored.count == 1)
-    b.storeWorks()
+    b.performStoreRequests()
     #expect(b.stored.isEmpty)
     #expect(published(b.pushes(reader.line)).isEmpty)
   }

@@ -11,7 +11,7 @@ struct SharedTextTests {
   /// Creates a note with `count` letters. Returns a follower, who wrote them.
   private func write(_ count: Int) throws -> UInt64 {
     rig.make("n1")
-    let (author, _) = try rig.greet(nil)
+    let (author, _) = try rig.connectNative(nil)
     rig.ask(author, .join(.init(documentID: "n1")))
     var operation = TextOperation()
     operation.insert(String(repeating: "\"x\n", count: count / 3))
@@ -41,7 +41,7 @@ struct SharedTextTests {
     var addresses: Set<UInt> = []
     var ownBytes = 0
     for _ in 0..<20 {
-      let (client, _) = try rig.greet(nil)
+      let (client, _) = try rig.connectNative(nil)
       let joined = join(as: client)
       #expect(joined.text == text)
       if let address = joined.address { addresses.insert(address) }
@@ -58,7 +58,7 @@ struct SharedTextTests {
       .change(
         .init(
           documentID: "n1", epoch: "epoch of n1", revision: 1, sequence: 2, operation: operation)))
-    let late = try (rig.greet(nil).0, rig.greet(nil).0)
+    let late = try (rig.connectNative(nil).0, rig.connectNative(nil).0)
     let (first, second) = (join(as: late.0), join(as: late.1))
     #expect(first.text == "y" + text && second.text == "y" + text)
     #expect(first.address == second.address)
@@ -67,7 +67,7 @@ struct SharedTextTests {
   @Test("a short text comes in one frame")
   func short() throws {
     _ = try write(3_000)
-    let (client, _) = try rig.greet(nil)
+    let (client, _) = try rig.connectNative(nil)
     rig.frameSizes = []
     #expect(join(as: client).text == String(repeating: "\"x\n", count: 1_000))
     #expect(rig.recipients.filter { $0 == client }.count == 2, "the welcome and the text")
@@ -83,7 +83,7 @@ struct SharedTextTests {
     }
     var accesses: [ServerMessage.Joined.Access] = []
     for token in tokens {
-      let (client, _) = try guarded.greet(token)
+      let (client, _) = try guarded.connectNative(token)
       guard case .joined(let joined) = guarded.ask(client, .join(.init(documentID: "n1"))) else {
         Issue.record("not joined")
         return

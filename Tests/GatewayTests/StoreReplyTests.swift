@@ -61,7 +61,7 @@ struct StoreReplyTests {
     let expected: Set<String> = [
       "append", "create", "delete", "entries", "fence", "heads", "history", "load", "news", "note",
       "notes", "probe", "rename", "saveVersion", "deleteVersion", "text", "versions",
-      "wipeFailedCommits", "renewEpoch", "deleted.list", "deleted.bringBack", "deleted.remove",
+      "rollBackFailedCommits", "renewEpoch", "deleted.list", "deleted.bringBack", "deleted.remove",
       "once.answer", "once.create", "once.perform",
       "room.publish", "room.page", "room.recover", "people.receipt", "people.receipts",
       "people.flag", "people.unflag", "people.flags", "people.member", "people.members",
@@ -175,7 +175,7 @@ struct StoreReplyTests {
 
   // MARK: Scenarios
 
-  private static let scenarios: [Scenario] = requests + messages + shared + visitors
+  private static let scenarios: [Scenario] = requests + messages + shared + programScenarios
 
   /// Returns scenarios of an HTTP request without a key and, for some requests, with one.
   private static func http(
@@ -261,7 +261,7 @@ struct StoreReplyTests {
     _ message: @escaping @Sendable () -> ClientMessage
   ) -> Scenario {
     Scenario(name: name, isShared: isShared, first: first) { rig in
-      let (line, _) = try rig.greet("ada")
+      let (line, _) = try rig.connectNative("ada")
       prepare(rig, line)
       return {
         let id = rig.send(line, message())
@@ -351,7 +351,7 @@ struct StoreReplyTests {
   ]
 
   /// Work that the program around the gateway begins.
-  private static func visit(
+  private static func programScenario(
     _ name: String, isDemo: Bool = false,
     _ begin: @escaping @Sendable (GatewayRig, @escaping () -> Void) -> Void
   ) -> Scenario {
@@ -366,7 +366,7 @@ struct StoreReplyTests {
 
   private final class Count { var value = 0 }
 
-  private static let visitors: [Scenario] = [
+  private static let programScenarios: [Scenario] = [
     Scenario(name: "a Whaler client makes a note", waitsForGood: true) { rig in
       let line = rig.connectWhaler(pool: nil, token: "ada")
       _ = rig.frames(line)
@@ -380,23 +380,25 @@ struct StoreReplyTests {
         }
       }
     },
-    visit("a session begins") { rig, end in
+    programScenario("a session begins") { rig, end in
       let session = Session(
         id: "s.1", user: "ada", begunAt: rig.clock.now, endsAt: rig.clock.now + 90_000,
         device: Session.Device(browser: "", system: ""), SessionRule(idleMilliseconds: 10_000))
       rig.perform(.begin(session, countMax: 2)) { _ in end() }
     },
-    visit("a session is renewed") { rig, end in
+    programScenario("a session is renewed") { rig, end in
       rig.perform(
         .renew(
           id: "s.1", user: "ada", turn: 1, now: rig.clock.now,
           SessionRule(idleMilliseconds: 10_000))
       ) { _ in end() }
     },
-    visit("sessions end") { rig, end in rig.perform(.end(user: "ada", .all)) { _ in end() } },
-    visit("a link is opened") { rig, end in rig.openLink("key") { _ in end() } },
-    visit("a name is opened") { rig, end in rig.openName("minutes") { _ in end() } },
-    visit("a title is looked up", isDemo: true) { rig, end in
+    programScenario("sessions end") { rig, end in
+      rig.perform(.end(user: "ada", .all)) { _ in end() }
+    },
+    programScenario("a link is opened") { rig, end in rig.openLink("key") { _ in end() } },
+    programScenario("a name is opened") { rig, end in rig.openName("minutes") { _ in end() } },
+    programScenario("a title is looked up", isDemo: true) { rig, end in
       rig.openTitle(of: "n") { _ in end() }
     },
   ]

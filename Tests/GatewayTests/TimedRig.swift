@@ -79,7 +79,7 @@ final class TimedRig {
   // MARK: Events
 
   /// Opens a connection.
-  func open(_ opening: Opening = .native, token: String? = nil) -> ConnectionID {
+  func open(_ opening: ClientKind = .native, token: String? = nil) -> ConnectionID {
     defer { nextID += 1 }
     let id = ConnectionID(nextID)
     turn { gateway.opened(id, as: opening, token: token, limitedBy: nil) }

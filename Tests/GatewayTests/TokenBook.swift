@@ -86,7 +86,7 @@ final class RevocationList: Revocations {
   }
 
   /// Adds a revocation that another process has stored.
-  func addElsewhere(_ revocation: Revocation) { fromElsewhere.append(revocation) }
+  func addFromOtherProcess(_ revocation: Revocation) { fromElsewhere.append(revocation) }
 }
 
 /// Three API keys: an operator's without any right, one that may publish, and one that may write notes.

@@ -13,7 +13,7 @@ struct TurnTests {
   init() throws {
     rig.make("n1")
     for _ in 0..<4 {
-      let (connection, welcome) = try rig.greet(nil)
+      let (connection, welcome) = try rig.connectNative(nil)
       rig.ask(connection, .join(.init(documentID: "n1")))
       followers.append((connection, welcome.clientID))
     }
@@ -57,7 +57,7 @@ struct TurnTests {
     #expect(appends == [])
     #expect(!rig.endTurn())
     #expect(appends == [3])
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(changes(3) == [3])
     #expect(rig.store.log(of: "n1")?.map(\.client) == followers.prefix(3).map(\.client))
   }
@@ -67,14 +67,14 @@ struct TurnTests {
     type(0)
     _ = rig.endTurn()
     type(1)
-    rig.storeWorks()
+    rig.performStoreRequests()
     type(2)
     // The turn that delivers sends its frames; the rest is committed by the next turn.
     #expect(rig.endTurn())
     #expect(appends == [])
     #expect(!rig.endTurn())
     #expect(appends == [2])
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(changes(3) == [1, 2])
   }
 
@@ -83,7 +83,7 @@ struct TurnTests {
     #expect(!rig.endTurn())
     type(0)
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(!rig.endTurn())
     #expect(appends == [])
   }
@@ -93,7 +93,7 @@ struct TurnTests {
     type(3)
     type(2)
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.recipients == [3, 2, 0, 1].map { followers[$0].connection })
   }
 
@@ -105,7 +105,7 @@ struct TurnTests {
     rig.isStepwise = true
     type(0)
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     type(3, in: "n2")
     #expect(!rig.endTurn())
     #expect(appends == [1])
@@ -117,7 +117,7 @@ struct TurnTests {
     _ = rig.endTurn()
     type(1)
     rig.store.commitsToFail = 1
-    rig.storeWorks()
+    rig.performStoreRequests()
     for author in [0, 1] {
       let refusals = rig.pushes(followers[author].connection).filter {
         if case .refused(let refusal) = $0 { refusal.code == .unavailable } else { false }
@@ -128,7 +128,7 @@ struct TurnTests {
     #expect(appends == [])
     type(0)
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(changes(3) == [1])
   }
 
@@ -137,10 +137,10 @@ struct TurnTests {
     type(0)
     _ = rig.request("DELETE", "/api/notes/n1")
     _ = rig.endTurn()
-    rig.storeWorks(on: rig.stored.count - appends.count)
+    rig.performStoreRequests(on: rig.stored.count - appends.count)
     // The id is joined again before the store has reported the outcome of the change.
     rig.ask(followers[1].connection, .join(.init(documentID: "n1")))
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.unreadiness == nil)
     #expect(rig.store.log(of: "n1") == nil)
   }
@@ -157,7 +157,7 @@ struct TurnTests {
     rig.say(
       whaler,
       #"{"messageId":"w","type":"resourceConnection","data":{"resourceId":"n2"}}"#)
-    rig.storeWorks(on: deletion)
+    rig.performStoreRequests(on: deletion)
     guard case .error(let error) = rig.pushes(followers[0].connection).last else {
       Issue.record("no answer")
       return
@@ -165,7 +165,7 @@ struct TurnTests {
     #expect(error.code == .unknownDocument)
     #expect(rig.closeCodes[whaler] == CloseReason.rejoin.rawValue)
     // The read that was under way finds no waiting client.
-    rig.storeWorks()
+    rig.performStoreRequests()
     rig.isStepwise = false
     #expect(
       rig.ask(followers[0].connection, .join(.init(documentID: "n2")))

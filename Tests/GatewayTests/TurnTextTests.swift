@@ -69,7 +69,7 @@ struct TurnTextTests {
     arguments: [true, false])
   func native(isOneNote: Bool) throws {
     rig.isStepwise = false
-    let clients = try (0..<Self.count).map { _ in try rig.greet(nil).0 }
+    let clients = try (0..<Self.count).map { _ in try rig.connectNative(nil).0 }
     for client in clients { _ = rig.pushes(client) }
     rig.isStepwise = true
     for (client, note) in zip(clients, Self.notes) {
@@ -88,7 +88,7 @@ struct TurnTextTests {
 
   @Test("a client that waits for a text hears of no change before, and of each after")
   func order() throws {
-    let author = try rig.greet(nil).0
+    let author = try rig.connectNative(nil).0
     rig.ask(author, .join(.init(documentID: "n0")))
     let clients = (0..<Self.count).map { _ in rig.connectWhaler(pool: nil, token: nil) }
     for client in clients { join("n0", client) }
@@ -98,7 +98,7 @@ struct TurnTextTests {
         .init(
           documentID: "n0", epoch: "epoch of n0", revision: 1, sequence: 1,
           operation: [.insert("new"), .retain(5_000)])))
-    while rig.endTurn() || !rig.isSettled { rig.storeWorks() }
+    while rig.endTurn() || !rig.isSettled { rig.performStoreRequests() }
     for client in clients {
       let frames = rig.frames(client)
       #expect(frames.count == 2)

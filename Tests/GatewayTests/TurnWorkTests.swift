@@ -26,7 +26,7 @@ struct TurnWorkTests {
     _ = rig.request("PUT", "/api/notes/n1/text", String(repeating: "-", count: Self.scalars))
     _ = rig.request("PUT", "/api/notes/n1/text", "")
     for _ in 0..<Self.count {
-      let (connection, _) = try rig.greet(nil)
+      let (connection, _) = try rig.connectNative(nil)
       for note in ["n1", "n2"] { rig.ask(connection, .join(.init(documentID: note))) }
       followers.append(connection)
     }
@@ -77,7 +77,7 @@ struct TurnWorkTests {
     var continues = true
     while continues || !rig.isSettled {
       continues = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
       counts.append(logCount("n1"))
     }
     return counts
@@ -87,10 +87,10 @@ struct TurnWorkTests {
   func oneByOne(way: Way) throws {
     let requests = (0..<Self.count).map { begin(way, $0) }
     // Older texts have been read.
-    rig.storeWorks()
+    rig.performStoreRequests()
     insert("x", by: 0, at: 0, in: "n2")
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(logCount("n2") == 1, "what is small does not wait")
     let before = logCount("n1")
     #expect(before <= 4)
@@ -110,7 +110,7 @@ struct TurnWorkTests {
     rig.isStepwise = true
     let requests = (0..<Self.count).map { replace($0) }
     #expect(rig.stored.count == 1)
-    rig.storeWorks()
+    rig.performStoreRequests()
     let counts = turns()
     for (turn, count) in counts.enumerated() { #expect(count <= 2 + turn + 2) }
     for request in requests { #expect(rig.answer(request)?.status == 200) }
@@ -140,7 +140,7 @@ struct TurnWorkTests {
   func deletion() {
     let requests = (0..<Self.count).map { replace($0) }
     let deletion = rig.begin("DELETE", "/api/notes/n1", headers: [:])
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(rig.answer(deletion)?.status == 204)
     for request in requests { #expect(rig.answer(request)?.status == 404) }
     _ = turns()
@@ -178,7 +178,7 @@ struct TurnWorkTests {
     while logCount("n2") == 0 {
       turns += 1
       _ = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
     #expect(turns <= 3 && logCount("n1") <= 2 + turns)
   }
@@ -188,7 +188,7 @@ struct TurnWorkTests {
     insert(Self.text(0), by: 0, at: 2, in: "n1")
     insert(Self.text(1), by: 1, at: 2, in: "n1")
     _ = rig.endTurn()
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(logCount("n1") == 3)
     // Together more than a turn's work, but each change is small.
     for number in 0..<150 {
@@ -197,16 +197,16 @@ struct TurnWorkTests {
         "POST", "/api/notes/small%20\(number)/changes", headers: [:],
         #"{"revision":0,"operation":["abcd"]}"#)
     }
-    rig.storeWorks()
+    rig.performStoreRequests()
     // A turn's deliveries are written before more is committed.
     for _ in 0..<2 { _ = rig.endTurn() }
-    rig.storeWorks()
+    rig.performStoreRequests()
     #expect(logCount("n1") == 4 && logCount("small 149") == 1)
   }
 
   @Test("a change that waits goes with its connection, and is made once when it is sent again")
   func disconnection() throws {
-    let (connection, welcome) = try rig.greet(nil)
+    let (connection, welcome) = try rig.connectNative(nil)
     rig.ask(connection, .join(.init(documentID: "n1")))
     insert(Self.text(0), by: 0, at: 2, in: "n1")
     let change = ClientMessage.change(
@@ -215,7 +215,7 @@ struct TurnWorkTests {
         operation: [.insert(Self.text(1))]))
     rig.ask(connection, change)
     rig.close(connection)
-    let (later, _) = try rig.greet(
+    let (later, _) = try rig.connectNative(
       nil, client: .init(id: welcome.clientID, resumeToken: welcome.resumeToken))
     rig.ask(
       later,
@@ -248,7 +248,7 @@ struct TurnWorkTests {
   func goingDown() {
     let requests = (0..<2).map { replace($0) }
     insert("small", by: 0, at: 2, in: "n1")
-    rig.goDown()
+    rig.drainGateway()
     #expect(!rig.isSettled)
     _ = turns()
     #expect(rig.isSettled)
@@ -260,7 +260,7 @@ struct TurnWorkTests {
   func failure() {
     for follower in 0..<3 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     _ = rig.endTurn()
-    rig.refusesWork()
+    rig.failAsUnavailable()
     _ = turns()
     #expect((0..<3).map { answers(to: $0) } == [["unavailable"], ["3"], ["4"]])
     #expect(rig.store.document("n1")?.text == Self.text(1) + Self.text(2))
@@ -294,7 +294,7 @@ struct TurnWorkTests {
     var (script, pace) = (SplitMix64(seed: seed), SplitMix64(seed: ~seed))
     var authors: [(connection: UInt64, note: String, length: Int)] = []
     for _ in 0..<8 {
-      let (connection, _) = try rig.greet(nil)
+      let (connection, _) = try rig.connectNative(nil)
       for note in notes {
         rig.ask(connection, .join(.init(documentID: note)))
         let length = script.chance(50) ? 1 + script.below(5) : 1_000 + script.below(3_000)
@@ -313,12 +313,12 @@ struct TurnWorkTests {
             operation: [.insert(String(repeating: "\(author.connection) ", count: author.length))]))
       )
       if pace.chance(30) { _ = rig.endTurn() }
-      if pace.chance(30) { rig.storeWorks() }
+      if pace.chance(30) { rig.performStoreRequests() }
     }
     var continues = true
     while continues || !rig.isSettled {
       continues = rig.endTurn()
-      rig.storeWorks()
+      rig.performStoreRequests()
     }
     for connection in Set(authors.map(\.connection)) {
       var heard: [String: [Int]] = [:]

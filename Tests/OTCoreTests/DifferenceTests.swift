@@ -150,14 +150,14 @@ struct DifferenceTests {
   }
 
   /// Returns two texts of `lines` lines that are all different.
-  private static func strangers(_ lines: Int) -> (Document, Document) {
+  private static func limitedClients(_ lines: Int) -> (Document, Document) {
     let old = (0..<lines).map { "old line \($0 &* 7919)\n" }.joined()
     let new = (0..<lines).map { "new line \($0 &* 104_729)\n" }.joined()
     return (Document(old), Document(new))
   }
 
   private static let laws = [
-    GrowthLaw("texts without a line in common", size: 8_000, prepare: strangers) { texts in
+    GrowthLaw("texts without a line in common", size: 8_000, prepare: limitedClients) { texts in
       let difference = TextOperation(changing: texts.0, into: texts.1)
       precondition(difference.componentCount <= 30_003)
     },

@@ -8,7 +8,7 @@ import Testing
 /// A node's broker, and what it hears.
 private final class Node: Sendable {
   fileprivate let broker: any ServerBroker
-  private let heard = Mutex<[BrokerNews]>([])
+  private let heard = Mutex<[BrokerEvent]>([])
 
   init(_ address: String, secret: [UInt8] = [1, 2, 3]) throws {
     broker = NATSBroker.start(try #require(NATSAddress(address)), secret: secret, log: Silence()) {}
@@ -21,14 +21,14 @@ private final class Node: Sendable {
   func publish(_ topic: String, _ bytes: [UInt8]) { broker.publish(topic, bytes) }
   func follow(_ topic: String) { broker.follow(topic) }
 
-  func hasHeard(_ news: BrokerNews) -> Bool {
+  func hasHeard(_ news: BrokerEvent) -> Bool {
     heard.withLock { heard in
-      heard += broker.takeNews()
+      heard += broker.takeEvents()
       return heard.contains(news)
     }
   }
 
-  func wait(for news: BrokerNews) { while !hasHeard(news) { poll(nil, 0, 2) } }
+  func wait(for news: BrokerEvent) { while !hasHeard(news) { poll(nil, 0, 2) } }
 
   func forget() { heard.withLock { $0 = [] } }
 
@@ -108,11 +108,11 @@ struct BrokerTests {
   }
 
   @Test("what a stranger sends in a node's own name is passed by")
-  func stranger() throws {
+  func limitedClient() throws {
     let server = try NATSServer()
     let node = try Node(server.address)
     node.wait(for: .hints(arrive: true))
-    let line = try server.stranger()
+    let line = try server.limitedClient()
     defer { close(line) }
     server.say("CONNECT {\"verbose\":false}\r\nSUB parley.*.node.* 1\r\n", on: line)
     // Its own message, as all can hear it: under which subject, and of what bytes.

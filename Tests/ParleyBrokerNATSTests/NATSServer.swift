@@ -39,7 +39,7 @@ final class NATSServer {
   // MARK: A stranger
 
   /// Opens a connection on which nothing has been said.
-  func stranger() throws -> Int32 {
+  func limitedClient() throws -> Int32 {
     let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard Self.with(port, { Glibc.connect(end, $0, $1) }) == 0 else {
       throw Failure(description: "nats-server takes no connection")

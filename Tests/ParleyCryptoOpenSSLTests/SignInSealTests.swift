@@ -16,8 +16,8 @@ struct SignInSealTests {
     #expect(seal.resume(state: begun.state, browser: browser, now: Self.now) == begun)
     #expect(seal.resume(state: begun.state, browser: other, now: Self.now) == nil)
     #expect(seal.resume(state: begun.state, browser: "", now: Self.now) == nil)
-    let stranger = SignInSeal(secret: Array("another secret of thirty-two bytes".utf8))
-    #expect(stranger.resume(state: begun.state, browser: browser, now: Self.now) == nil)
+    let limitedClient = SignInSeal(secret: Array("another secret of thirty-two bytes".utf8))
+    #expect(limitedClient.resume(state: begun.state, browser: browser, now: Self.now) == nil)
   }
 
   @Test("two sign-ins of one browser have no value in common")

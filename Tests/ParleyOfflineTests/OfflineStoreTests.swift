@@ -167,8 +167,8 @@ struct OfflineStoreTests {
     let other = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: other.path, withIntermediateDirectories: true)
     do {
-      let stranger = try SQLiteFile(path: other.file, vfs: nil)
-      try stranger.execute("CREATE TABLE diary (day TEXT)")
+      let limitedClient = try SQLiteFile(path: other.file, vfs: nil)
+      try limitedClient.execute("CREATE TABLE diary (day TEXT)")
     }
     #expect(throws: OfflineStoreError.foreign) { try OfflineStore(folder: other.path) }
   }

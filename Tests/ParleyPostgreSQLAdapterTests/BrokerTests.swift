@@ -8,7 +8,7 @@ import Testing
 /// A node's broker, and what it hears.
 private final class Node: Sendable {
   fileprivate let broker: any ServerBroker
-  fileprivate let heard = Mutex<[BrokerNews]>([])
+  fileprivate let heard = Mutex<[BrokerEvent]>([])
 
   init(_ address: String, secret: [UInt8] = [1, 2, 3]) throws {
     broker = PostgresBroker.start(
@@ -26,10 +26,10 @@ private final class Node: Sendable {
 
   /// Waits until something has been heard, and returns all of what has been.
   @discardableResult
-  func wait(for news: BrokerNews) -> [BrokerNews] {
+  func wait(for news: BrokerEvent) -> [BrokerEvent] {
     while true {
       let all = heard.withLock { heard in
-        heard += broker.takeNews()
+        heard += broker.takeEvents()
         return heard
       }
       if all.contains(news) { return all }
@@ -74,7 +74,7 @@ struct BrokerTests {
     let nodes = try (0..<3).map { _ in try Node(address) }
     meet(nodes)
     let topics = ["note/a", "note/é", "note/e\u{301}", "note/\0\"'\\{},"]
-    let end = BrokerNews.heard(topic: "end", bytes: [1])
+    let end = BrokerEvent.heard(topic: "end", bytes: [1])
     let contents: [[UInt8]] = [[], [0], Array("41".utf8), Array(repeating: 255, count: 4_096)]
     nodes[1].follow("end")
     nodes[2].follow("end")
@@ -87,7 +87,7 @@ struct BrokerTests {
         poll(nil, 0, 5)
       }
     }
-    var expected: [BrokerNews] = []
+    var expected: [BrokerEvent] = []
     for topic in topics {
       for content in contents {
         nodes[0].publish(topic, content)
@@ -189,9 +189,9 @@ struct BrokerTests {
 }
 
 extension Node {
-  fileprivate func hasHeard(_ news: BrokerNews) -> Bool {
+  fileprivate func hasHeard(_ news: BrokerEvent) -> Bool {
     heard.withLock { heard in
-      heard += broker.takeNews()
+      heard += broker.takeEvents()
       return heard.contains(news)
     }
   }

@@ -108,7 +108,7 @@ struct RefusedBatchTests {
     #expect(try rooms() == 0, "alone")
     let publication = StoreRequest.room(
       .publish(
-        "kept", PublicationDraft(time: 1, data: .null), memory: .standard, keyAge: 1))
+        "kept", PublicationDraft(time: 1, data: .null), retention: .standard, keyAge: 1))
     let replies = store.perform([request, publication, request])
     #expect(replies[1].isDone)
     #expect(try rooms() == 1, "in a batch")

@@ -73,14 +73,14 @@ struct ChoreRetryTests {
       set { store.outboxRules = newValue }
     }
     var state: StoreState { store.state }
-    var hasHelper: Bool {
-      get { store.hasHelper }
-      set { store.hasHelper = newValue }
+    var runsChoresElsewhere: Bool {
+      get { store.runsChoresElsewhere }
+      set { store.runsChoresElsewhere = newValue }
     }
     var hasFailedChores: Bool { store.hasFailedChores }
     func perform(_ batch: [StoreRequest]) -> [StoreReply] { store.perform(batch) }
     func perform(_ request: OutboxRequest) -> OutboxReply { store.perform(request) }
-    func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] { store.takeOutboxChanges() }
+    func takeOutboxChanges() -> [OutboxTarget: OutboxQueueState] { store.takeOutboxChanges() }
     func maintain() -> Bool { store.maintain() }
     func secret(named name: String, byteCount: Int) throws(StoreError) -> [UInt8] {
       try store.secret(named: name, byteCount: byteCount)
@@ -88,7 +88,7 @@ struct ChoreRetryTests {
     func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
       try store.removeEmptyRooms(idleSince: time)
     }
-    func settle() -> StoreRemark? { store.settle() }
+    func settle() -> CloseWarning? { store.settle() }
     func takeChores() -> [StoreChore] { store.takeChores() }
     func postpone(_ chore: StoreChore) { store.postpone(chore) }
     func retryChores() { store.retryChores() }

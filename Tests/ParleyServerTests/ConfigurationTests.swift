@@ -132,10 +132,10 @@ struct ConfigurationTests {
   func invalid(name: String, value: String) throws {
     let setting = try #require(Configuration.setting(named: name))
     for (flags, environment, file, place) in [
-      (["--\(name)=\(value)"], [:], nil, SettingPlace.flag),
+      (["--\(name)=\(value)"], [:], nil, SettingSource.flag),
       ([], [setting.variable: value], nil, .environment),
       ([], [:], "\(name) = \(value)", .file("parley.conf", line: 1)),
-    ] as [([String], [String: String], String?, SettingPlace)] {
+    ] as [([String], [String: String], String?, SettingSource)] {
       #expect(
         throws: ConfigurationError.invalidValue(
           value, setting: name, at: place, expected: setting.expected)

@@ -26,7 +26,7 @@ struct DeliveryScheduleTests {
 
   private mutating func wait(_ queued: Int, nextDue: Timestamp? = nil, now: Int64 = 0) {
     schedule.changed(
-      OutboxStanding(queued: queued, nextDue: nextDue), now: now, timeOfDay: now)
+      OutboxQueueState(queued: queued, nextDue: nextDue), now: now, timeOfDay: now)
   }
 
   /// Checks that the schedule takes events and sends them.
@@ -199,7 +199,7 @@ struct DeliveryScheduleTests {
       if made < 40, Bool.random(using: &rng) {
         made += 1
         queue += events(made...made, time: now)
-        schedule.changed(OutboxStanding(queued: queue.count), now: now, timeOfDay: now)
+        schedule.changed(OutboxQueueState(queued: queue.count), now: now, timeOfDay: now)
       }
       guard let action = schedule.next(now: now) else {
         now = max(now + 1, schedule.wakeAt ?? now)
@@ -227,7 +227,7 @@ struct DeliveryScheduleTests {
         }
         schedule.settled(isWritable, now: now)
         if isWritable {
-          schedule.changed(OutboxStanding(queued: queue.count), now: now, timeOfDay: now)
+          schedule.changed(OutboxQueueState(queued: queue.count), now: now, timeOfDay: now)
         }
       }
     }

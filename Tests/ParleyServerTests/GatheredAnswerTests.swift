@@ -10,13 +10,13 @@ struct GatheredAnswerTests {
   }
 
   private func kind(_ method: String, _ path: String, query: String = "") throws
-    -> GatheredAnswer.Kind
+    -> MergedResponse.Kind
   {
     try #require(
-      GatheredAnswer.Kind(RequestHead(method: method, path: path, query: query, headers: [:])))
+      MergedResponse.Kind(RequestHead(method: method, path: path, query: query, headers: [:])))
   }
 
-  private func text(_ answer: GatheredAnswer) -> String {
+  private func text(_ answer: MergedResponse) -> String {
     String(decoding: answer.response.body, as: UTF8.self)
   }
 
@@ -28,21 +28,21 @@ struct GatheredAnswerTests {
     ])
   func unfinished(method: String, path: String) throws {
     let good = response(#"{"connections":1}"#)
-    var answer = GatheredAnswer(try kind(method, path), good)
-    answer.add(GatheredAnswer.unfinished)
+    var answer = MergedResponse(try kind(method, path), good)
+    answer.add(MergedResponse.unfinished)
     #expect(answer.response.status == 503)
     answer.add(good)
     #expect(answer.response.status == 503)
     #expect(text(answer).contains(#""unavailable""#))
     // An invalid response counts as a missing one.
-    var broken = GatheredAnswer(try kind(method, path), good)
+    var broken = MergedResponse(try kind(method, path), good)
     broken.add(response("nonsense"))
     #expect(broken.response.status == 503)
   }
 
   @Test("numbers are added")
   func numbers() throws {
-    var answer = GatheredAnswer(
+    var answer = MergedResponse(
       try kind("POST", "/api/users/ada/disconnect"), response(#"{"connections":2}"#))
     answer.add(response(#"{"connections":3}"#))
     answer.add(response(#"{"connections":0}"#))
@@ -51,7 +51,7 @@ struct GatheredAnswerTests {
 
   @Test("connections are put together in order, as many as were asked for")
   func connections() throws {
-    var answer = GatheredAnswer(
+    var answer = MergedResponse(
       try kind("GET", "/api/connections", query: "limit=3"),
       response(#"{"connections":[{"id":"1"},{"id":"10"}],"total":2,"more":false}"#))
     answer.add(response(#"{"connections":[{"id":"2"},{"id":"9"}],"total":7,"more":false}"#))
@@ -62,7 +62,7 @@ struct GatheredAnswerTests {
 
   @Test("a room is one, at however many loops")
   func rooms() throws {
-    var answer = GatheredAnswer(
+    var answer = MergedResponse(
       try kind("GET", "/api/rooms"),
       response(
         #"{"rooms":[{"room":"b","subscribers":1,"present":2}],"total":1,"more":false}"#),
@@ -82,6 +82,6 @@ struct GatheredAnswerTests {
     arguments: [("GET", "/api/notes"), ("POST", "/api/connections"), ("POST", "/api/users/a")])
   func others(method: String, path: String) {
     #expect(
-      GatheredAnswer.Kind(RequestHead(method: method, path: path, query: "", headers: [:])) == nil)
+      MergedResponse.Kind(RequestHead(method: method, path: path, query: "", headers: [:])) == nil)
   }
 }

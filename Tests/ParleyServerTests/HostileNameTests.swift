@@ -218,8 +218,8 @@ struct HostileNameTests {
   @Test("a place in a list of notes is read back, whatever the note's id")
   func cursors() {
     for name in HostileNames.all {
-      let place = NotePlace(time: 7, id: DocumentID(name))
-      let read = NotePlace(cursor: place.cursor)
+      let place = NoteSortKey(time: 7, id: DocumentID(name))
+      let read = NoteSortKey(cursor: place.cursor)
       #expect(
         read?.time == 7 && read?.id.text.utf8.elementsEqual(name.utf8) == true,
         "\(name.debugDescription)")

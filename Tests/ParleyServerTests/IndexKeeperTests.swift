@@ -224,7 +224,7 @@ struct IndexKeeperTests {
   }
 
   /// An index that rejects a note, or has no free space.
-  private final class Picky: SearchIndex {
+  private final class RejectingIndex: SearchIndex {
     private let index: SQLiteSearchIndex
     var refused: DocumentID?
     var hasRoom = true
@@ -307,7 +307,7 @@ struct IndexKeeperTests {
 
   @Test("a note that the index refuses keeps no other from being found")
   mutating func refusal() throws {
-    let picky = Picky(index)
+    let picky = RejectingIndex(index)
     picky.refused = "b"
     keeper = IndexKeeper(store: store, open: { picky }, log: NoLog())
     for id in ["a", "b", "c"] {
@@ -324,7 +324,7 @@ struct IndexKeeperTests {
 
   @Test("an index that has no room waits until there is some")
   mutating func room() throws {
-    let picky = Picky(index)
+    let picky = RejectingIndex(index)
     picky.hasRoom = false
     keeper = IndexKeeper(store: store, open: { picky }, log: NoLog())
     make("n")

@@ -5,28 +5,28 @@ import ParleyServer
 import Testing
 
 /// A broker to other machines that a test controls.
-private final class Outer: ServerBroker {
-  struct Told: Equatable {
+private final class StubBroker: ServerBroker {
+  struct Calls: Equatable {
     var published: [String] = []
     var followed: [String] = []
     var left: [String] = []
   }
 
-  private let told = Locked(Told())
-  private let news = Locked<[BrokerNews]>([])
+  private let told = Locked(Calls())
+  private let news = Locked<[BrokerEvent]>([])
 
-  var all: Told { told.withLock { $0 } }
+  var all: Calls { told.withLock { $0 } }
 
   /// Called after events are taken and before they are returned.
   let taken = Locked<(@Sendable () -> Void)?>(nil)
 
-  func bring(_ item: BrokerNews) { news.withLock { $0.append(item) } }
+  func bring(_ item: BrokerEvent) { news.withLock { $0.append(item) } }
 
   func publish(_ topic: String, _ bytes: [UInt8]) { told.withLock { $0.published.append(topic) } }
   func follow(_ topic: String) { told.withLock { $0.followed.append(topic) } }
   func leave(_ topic: String) { told.withLock { $0.left.append(topic) } }
 
-  func takeNews() -> [BrokerNews] {
+  func takeEvents() -> [BrokerEvent] {
     let found = news.withLock { news in
       defer { news = [] }
       return news
@@ -82,26 +82,26 @@ struct LoopBrokerTests {
     for bytes: [UInt8] in [[], [0, 13, 10], Array(repeating: 255, count: 4_096)] {
       ends[0].publish(topic, bytes)
       #expect(wakes.take() == [1])
-      #expect(ends[1].takeNews() == [.heard(topic: topic, bytes: bytes)])
-      #expect(ends[0].takeNews() == [], "it hears itself")
-      #expect(ends[2].takeNews() == [])
+      #expect(ends[1].takeEvents() == [.heard(topic: topic, bytes: bytes)])
+      #expect(ends[0].takeEvents() == [], "it hears itself")
+      #expect(ends[2].takeEvents() == [])
     }
     #expect(ends[0].state.published == 3 && ends[0].state.heard == 3)
     ends[1].leave(topic)
     ends[0].publish(topic, [1])
-    #expect(ends[1].takeNews() == [] && wakes.take() == [])
+    #expect(ends[1].takeEvents() == [] && wakes.take() == [])
   }
 
   @Test("names that look alike are not the same")
   func exactNames() {
     ends[1].follow("note/é")
     ends[0].publish("note/e\u{301}", [1])
-    #expect(ends[1].takeNews() == [])
+    #expect(ends[1].takeEvents() == [])
   }
 
   @Test("of two threads that take news, the one that took them first deals them out first")
   func order() {
-    let outer = Outer()
+    let outer = StubBroker()
     hub.connect(to: outer)
     let others = Locked(0)
     outer.bring(.hints(arrive: true))
@@ -118,7 +118,7 @@ struct LoopBrokerTests {
     }
     hub.outerHasNews()
     while others.withLock({ $0 }) == 0 { poll(nil, 0, 1) }
-    for end in ends { #expect(end.takeNews().last == .hints(arrive: false)) }
+    for end in ends { #expect(end.takeEvents().last == .hints(arrive: false)) }
   }
 
   @Test("a loop is woken once for all that waits")
@@ -126,7 +126,7 @@ struct LoopBrokerTests {
     for end in ends { end.follow("note/a") }
     for _ in 0..<5 { ends[0].publish("note/a", []) }
     #expect(wakes.take().sorted() == [1, 2])
-    #expect(ends[1].takeNews().count == 5)
+    #expect(ends[1].takeEvents().count == 5)
     ends[2].publish("note/a", [])
     #expect(wakes.take().sorted() == [0, 1])
   }
@@ -140,46 +140,46 @@ struct LoopBrokerTests {
     for _ in 0..<room + 10 { ends[0].publish("note/a", bytes) }
     #expect(ends[1].state.dropped == ["loop": 10])
     #expect(ends[1].state.heard == room)
-    #expect(ends[1].takeNews().count == room)
+    #expect(ends[1].takeEvents().count == room)
     ends[0].publish("note/a", bytes)
-    #expect(ends[1].takeNews().count == 1)
+    #expect(ends[1].takeEvents().count == 1)
   }
 
   @Test("the broker to other machines follows what any loop does, and hears what each publishes")
   func outside() {
-    let outer = Outer()
+    let outer = StubBroker()
     outer.bring(.hints(arrive: true))
     hub.connect(to: outer)
     // Events from before the connection are delivered.
-    for end in ends { #expect(end.takeNews() == [.hints(arrive: true)]) }
+    for end in ends { #expect(end.takeEvents() == [.hints(arrive: true)]) }
     ends[0].follow("note/a")
     ends[1].follow("note/a")
     ends[0].leave("note/a")
     ends[0].leave("note/a")
-    #expect(outer.all == Outer.Told(followed: ["note/a"]))
+    #expect(outer.all == StubBroker.Calls(followed: ["note/a"]))
     ends[2].publish("note/a", [1])
     #expect(outer.all.published == ["note/a"])
-    #expect(ends[1].takeNews() == [.heard(topic: "note/a", bytes: [1])])
+    #expect(ends[1].takeEvents() == [.heard(topic: "note/a", bytes: [1])])
     outer.bring(.heard(topic: "note/a", bytes: [2]))
     outer.bring(.heard(topic: "note/b", bytes: [3]))
     hub.outerHasNews()
-    #expect(ends.map { $0.takeNews() } == [[], [.heard(topic: "note/a", bytes: [2])], []])
+    #expect(ends.map { $0.takeEvents() } == [[], [.heard(topic: "note/a", bytes: [2])], []])
     ends[1].leave("note/a")
     #expect(outer.all.left == ["note/a"])
     // Only the last of several states of the connection is delivered.
     for arrive in [false, true, false] { outer.bring(.hints(arrive: arrive)) }
     hub.outerHasNews()
-    #expect(ends[2].takeNews() == [.hints(arrive: false)])
+    #expect(ends[2].takeEvents() == [.hints(arrive: false)])
     #expect(ends[0].state.isConnected)
   }
 
   @Test("without other machines the hints of loops arrive, as each hears once")
   func alone() {
-    hub.standAlone()
+    hub.reportConnected()
     #expect(Set(wakes.take()) == [0, 1, 2])
     for end in ends {
-      #expect(end.takeNews() == [.hints(arrive: true)])
-      #expect(end.takeNews().isEmpty)
+      #expect(end.takeEvents() == [.hints(arrive: true)])
+      #expect(end.takeEvents().isEmpty)
     }
   }
 

@@ -6,21 +6,21 @@ import Testing
 /// The thread that compresses responses with lists.
 @Suite("Compression beside the loops")
 struct PackingThreadTests {
-  private let thread = PackingThread()
+  private let thread = CompressionThread()
   /// The statuses of the finished responses, in order; a compressed one has an asterisk.
   private let passedOn = Monitor<[String]>([])
   private let gate = Gate()
 
   /// Creates a compressible response, identified by its status.
-  private func answer(_ status: Int, to stranger: Stranger?) -> Response {
+  private func answer(_ status: Int, to limitedClient: LimitedClient?) -> Response {
     var response = Response(status: status, body: [UInt8](repeating: 0x61, count: 4_096))
     response.packing = Packing(repeatingCount: 4_096)
-    response.packing?.stranger = stranger
+    response.packing?.limitedClient = limitedClient
     return response
   }
 
-  private func submit(_ status: Int, to stranger: Stranger? = nil) -> Bool {
-    thread.submit(answer(status, to: stranger)) { [passedOn] packed in
+  private func submit(_ status: Int, to limitedClient: LimitedClient? = nil) -> Bool {
+    thread.submit(answer(status, to: limitedClient)) { [passedOn] packed in
       passedOn.change { $0.append("\(packed.status)" + (packed.body.count < 4_096 ? "*" : "")) }
     }
   }
@@ -38,9 +38,9 @@ struct PackingThreadTests {
 
   @Test("a client has a share of the queue, and waits for one list of each other client at most")
   func shares() {
-    let (ann, ben) = (Stranger.user(ExactName("ann")), Stranger.user(ExactName("ben")))
+    let (ann, ben) = (LimitedClient.user(ExactName("ann")), LimitedClient.user(ExactName("ben")))
     block()
-    for place in 0..<PackingThread.jobsMaxOfStranger { #expect(submit(300 + place, to: ann)) }
+    for place in 0..<CompressionThread.jobsMaxOfStranger { #expect(submit(300 + place, to: ann)) }
     #expect(!submit(399, to: ann))
     #expect(submit(400, to: ben))
     #expect(submit(500))

@@ -155,7 +155,7 @@ struct StaticFileTests {
   }
 
   @Test("the page below a note's address is sent as it is, for its links are others there")
-  func oneDown() throws {
+  func nestedPage() throws {
     try write("<a href=\"assets/x\">", to: "index.html", modified: 100)
     try write("pressed", to: "index.html.gz", modified: 100)
     let page = try response("/", accepting: "gzip")

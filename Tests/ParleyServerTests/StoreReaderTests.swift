@@ -113,7 +113,7 @@ struct FoldingTests {
   /// Creates a store with an empty note, whose log another connection folds.
   private func storeWithReader() throws -> (SQLiteStore, reader: SQLiteStore, FoldRig) {
     let store = try SQLiteStore(path: folder.storePath)
-    store.hasHelper = true
+    store.runsChoresElsewhere = true
     let rig = FoldRig(store)
     rig.create()
     return (store, try SQLiteStore(reading: folder.storePath), rig)
@@ -170,7 +170,7 @@ struct FoldingTests {
   @Test("what a rule forgets is folded beside, and forgotten then")
   func retention() throws {
     let store = try SQLiteStore(path: folder.storePath)
-    store.hasHelper = true
+    store.runsChoresElsewhere = true
     store.retention = Retention(entriesMin: 100, ageMin: 0)
     let reader = try SQLiteStore(reading: folder.storePath)
     let rig = FoldRig(store)

@@ -33,7 +33,7 @@ struct TrustedProxiesTests {
   }
 
   @Test("headers from other addresses are ignored", arguments: ["203.0.113.9", "127.0.0.1", "::1"])
-  func stranger(peer: String) {
+  func limitedClient(peer: String) {
     let head = resolved(
       peer,
       [

@@ -104,7 +104,7 @@ struct BackupTests {
     let (published, quiet): (RoomName, RoomName) = ("published", "quiet")
     func position(of room: RoomName, in store: SQLiteStore) throws -> RoomPosition {
       let request = RoomRequest.recover(
-        room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 5)
+        room, from: nil, limit: 1, bytesMax: 1, retention: .standard, now: 5)
       guard case .room(.recovery(let recovery)) = store.one(.room(request)) else {
         throw StoreError.damaged("an unexpected reply")
       }
@@ -112,7 +112,7 @@ struct BackupTests {
     }
     func publish(in store: SQLiteStore) {
       let draft = PublicationDraft(time: 5, data: JSONValue(trusted: Array("1".utf8)))
-      let request = RoomRequest.publish(published, draft, memory: .standard, keyAge: 1)
+      let request = RoomRequest.publish(published, draft, retention: .standard, keyAge: 1)
       #expect(store.error(.room(request)) == nil)
     }
     let before: [RoomPosition]
@@ -131,7 +131,7 @@ struct BackupTests {
     for (before, after) in zip(before, after) { #expect(before.epoch != after.epoch) }
     // A client with a position from before the restore cannot recover.
     let request = RoomRequest.recover(
-      published, from: before[0], limit: 9, bytesMax: 99, memory: .standard, now: 5)
+      published, from: before[0], limit: 9, bytesMax: 99, retention: .standard, now: 5)
     #expect(
       store.one(.room(request)).recovery == RoomRecovery(head: after[0], missed: nil))
   }

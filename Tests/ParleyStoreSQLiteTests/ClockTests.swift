@@ -102,7 +102,7 @@ struct ClockTests {
 
   // MARK: Rooms
 
-  private static let memory = RoomMemory(publicationsMax: 100, ageMax: day)
+  private static let retention = RoomRetention(publicationsMax: 100, ageMax: day)
 
   private func publish(
     _ room: RoomName, _ store: SQLiteStore, at time: Timestamp, key: String? = nil
@@ -110,7 +110,7 @@ struct ClockTests {
     let draft = PublicationDraft(key: key, time: time, data: JSONValue(trusted: Array("1".utf8)))
     guard
       case .room(.published(_, let accepted, _)) = store.one(
-        .room(.publish(room, draft, memory: Self.memory, keyAge: Self.day)))
+        .room(.publish(room, draft, retention: Self.retention, keyAge: Self.day)))
     else { return nil }
     return accepted
   }
@@ -210,14 +210,14 @@ struct ClockTests {
     let disk = try FaultyDisk()
     let store = try SQLiteStore(path: folder.file(), vfs: disk.name)
     #expect(publish("r", store, at: Self.start) == Self.start)
-    let place = PublicationPlace(room: "r", offset: 1)
+    let place = PublicationAddress(room: "r", offset: 1)
     let like = GroupRequest.like(place, "ann", reaction: "+", likesMax: 9)
     #expect(store.error(.groups(like)) == nil)
     while store.maintain() {}
     // The publication has expired, and is removed first.
     for hours: Int64 in 1...3 {
       let page = RoomRequest.page(
-        "r", .newest, limit: 1, bytesMax: 1, memory: Self.memory,
+        "r", .newest, limit: 1, bytesMax: 1, retention: Self.retention,
         now: Self.start + Self.day + hours * 3_600_000)
       #expect(store.error(.room(page)) == nil)
     }

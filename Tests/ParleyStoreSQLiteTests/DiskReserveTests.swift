@@ -11,8 +11,8 @@ struct DiskReserveTests {
     store.database.measureFreeBytes = { _ in 1_000 }
     store.create("n")
     let draft = FileDraft(name: "a", bytes: [UInt8](repeating: 7, count: byteCount), time: 1)
-    let room = FileRoom(noteBytesMax: .max, diskReserveBytes: 900)
-    guard case .files(let reply) = store.one(.files(.put(id: "n", draft, room))) else {
+    let limits = FileLimits(noteBytesMax: .max, diskReserveBytes: 900)
+    guard case .files(let reply) = store.one(.files(.put(id: "n", draft, limits))) else {
       throw StoreError.damaged("an unexpected reply")
     }
     if byteCount <= 100 {

@@ -8,18 +8,18 @@ import Testing
 @Suite("Rooms that hold nothing")
 struct EmptyRoomTests {
   private let folder: TemporaryFolder
-  private static let none = RoomMemory(publicationsMax: 0, ageMax: 1_000)
+  private static let none = RoomRetention(publicationsMax: 0, ageMax: 1_000)
 
   init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
   private func publish(
     _ room: RoomName, _ store: SQLiteStore, at time: Timestamp = 1_000, key: String? = nil,
-    memory: RoomMemory = none
+    retention: RoomRetention = none
   ) -> RoomPosition? {
     let draft = PublicationDraft(key: key, time: time, data: JSONValue(trusted: Array("1".utf8)))
     guard
       case .room(.published(let position, _, _)) = store.one(
-        .room(.publish(room, draft, memory: memory, keyAge: 1_000)))
+        .room(.publish(room, draft, retention: retention, keyAge: 1_000)))
     else { return nil }
     return position
   }
@@ -31,7 +31,7 @@ struct EmptyRoomTests {
       case .room(.recovery(let recovery)) = store.one(
         .room(
           .recover(
-            room, from: position, limit: 9, bytesMax: 9_999, memory: .standard, now: 2_000)))
+            room, from: position, limit: 9, bytesMax: 9_999, retention: .standard, now: 2_000)))
     else { return nil }
     return recovery
   }
@@ -72,7 +72,7 @@ struct EmptyRoomTests {
   func kept() throws {
     let store = try SQLiteStore(path: folder.file())
     let positions: [RoomName: RoomPosition?] = [
-      "published": publish("published", store, memory: .standard),
+      "published": publish("published", store, retention: .standard),
       "keyed": publish("keyed", store, key: "k"), "joined": publish("joined", store),
       "young": publish("young", store, at: 5_000), "empty": publish("empty", store),
     ]

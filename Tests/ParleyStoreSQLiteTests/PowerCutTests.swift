@@ -197,7 +197,7 @@ struct PowerCutTests {
           }
           if isUndecided,
             (0..<fault.count).contains(where: { _ in
-              store.perform([.wipeFailedCommits])[0].isDone
+              store.perform([.rollBackFailedCommits])[0].isDone
             })
           {
             var image = DiskImage()

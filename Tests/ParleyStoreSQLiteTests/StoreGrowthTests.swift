@@ -55,7 +55,7 @@ struct StoreGrowthTests {
       case .tell: self = .tell
       case .probe: self = .probe
       // Only stores shared by nodes perform these; a store with one owner rejects them immediately.
-      case .wipeFailedCommits, .news, .heads, .fence: self = .wipe
+      case .rollBackFailedCommits, .news, .heads, .fence: self = .wipe
       case .room(.publish): self = .publish
       case .room(.page): self = .page
       case .room(.recover): self = .recover
@@ -320,7 +320,7 @@ struct StoreGrowthTests {
       return DocumentID(name)
     }
 
-    var memory: RoomMemory { RoomMemory(publicationsMax: size, ageMax: 1 << 40) }
+    var retention: RoomRetention { RoomRetention(publicationsMax: size, ageMax: 1 << 40) }
 
     func publication(key: String? = nil) -> StoreRequest {
       .room(
@@ -328,7 +328,7 @@ struct StoreGrowthTests {
           "r",
           PublicationDraft(
             key: key, time: 1, personID: "ann", data: JSONValue(trusted: Array("1".utf8))),
-          memory: memory, keyAge: 1 << 40))
+          retention: retention, keyAge: 1 << 40))
     }
 
     func publish(_ count: Int) {
@@ -445,7 +445,7 @@ struct StoreGrowthTests {
     }
   }
 
-  private static let place = PublicationPlace(room: "r", offset: 1)
+  private static let place = PublicationAddress(room: "r", offset: 1)
 
   static let table: [Row] =
     [
@@ -519,7 +519,7 @@ struct StoreGrowthTests {
         return .renewEpoch(id: "n", from: old, to: stage.epochName)
       },
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
-      Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
+      Row(.wipe, prepare: { $0.makeNotes() }) { _ in .rollBackFailedCommits },
       Row(.probe, prepare: { $0.makeNotes() }) { _ in .probe },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
     ] + rooms + groups + files + comments + once + outbox
@@ -601,12 +601,12 @@ struct StoreGrowthTests {
   private static let rooms: [Row] = [
     Row(.publish, prepare: { $0.publish($0.size) }) { $0.publication(key: $0.freshName()) },
     Row(.page, prepare: { $0.publish($0.size) }) {
-      .room(.page("r", .newest, limit: 50, bytesMax: .max, memory: $0.memory, now: 1))
+      .room(.page("r", .newest, limit: 50, bytesMax: .max, retention: $0.retention, now: 1))
     },
     Row(.recover, prepare: { $0.publish($0.size) }) { stage in
       .room(
         .recover(
-          "r", from: nil, limit: 50, bytesMax: .max, memory: stage.memory, now: 1))
+          "r", from: nil, limit: 50, bytesMax: .max, retention: stage.retention, now: 1))
     },
     Row(.renewRoomEpoch, prepare: { $0.publish($0.size) }) { _ in
       .room(.renewEpoch("r", from: "none", to: "other"))
@@ -658,8 +658,10 @@ struct StoreGrowthTests {
       .groups(.like(place, PersonID($0.freshName()), reaction: "like", likesMax: .max))
     },
     Row(.likes, prepare: { $0.makeLikes() }) { _ in .groups(.likes("r", since: 0, limit: 50)) },
-    Row(.likes, "likes after those of a publication that is gone", prepare: { $0.makeGoneLikes() })
-    { _ in .groups(.likes("r", since: 0, limit: 50)) },
+    Row(
+      .likes, "likes after those of a publication that is gone",
+      prepare: { $0.makeLikesOfDeletedPublication() }
+    ) { _ in .groups(.likes("r", since: 0, limit: 50)) },
     Row(.read, prepare: { $0.makeGroups() }) {
       .groups(.read(RoomName($0.freshName()), "ann", through: 1, marksMax: .max))
     },
@@ -711,7 +713,7 @@ struct StoreGrowthTests {
     },
     Row(outbox: .settle) { stage in
       .settle(
-        delivered: [], givenUp: [], .crowdedOut, now: 1,
+        delivered: [], givenUp: [], .queueFull, now: 1,
         adding: [Stage.draft(stage.size)])
     },
     Row(outbox: .deadLetters) { _ in .deadLetters(limit: 50) },
@@ -739,7 +741,7 @@ extension StoreGrowthTests.Stage {
     publish(1)
     people {
       .receipt(
-        PublicationPlace(room: "r", offset: 1), Receipt(personID: "p\($0)", stage: .delivered))
+        PublicationAddress(room: "r", offset: 1), Receipt(personID: "p\($0)", stage: .delivered))
     }
   }
 
@@ -766,18 +768,18 @@ extension StoreGrowthTests.Stage {
     publish(1)
     groups {
       .like(
-        PublicationPlace(room: "r", offset: 1), "p\($0)", reaction: "like", likesMax: .max)
+        PublicationAddress(room: "r", offset: 1), "p\($0)", reaction: "like", likesMax: .max)
     }
   }
 
   /// Creates `size` likes of a publication that newer ones have displaced, and one of the newest.
-  func makeGoneLikes() {
+  func makeLikesOfDeletedPublication() {
     makeLikes()
     publish(size + 1)
     perform([
       .groups(
         .like(
-          PublicationPlace(room: "r", offset: size + 1), "p", reaction: "like", likesMax: .max))
+          PublicationAddress(room: "r", offset: size + 1), "p", reaction: "like", likesMax: .max))
     ])
   }
 
@@ -788,7 +790,7 @@ extension StoreGrowthTests.Stage {
   }
 
   /// A limit that is never reached, so that no answer is deleted.
-  var answers: AnswerMemory { AnswerMemory(countMax: 1 << 20, ageMax: 1 << 40) }
+  var answers: AnswerRetention { AnswerRetention(countMax: 1 << 20, ageMax: 1 << 40) }
 
   func keyed(_ key: String) -> KeyedRequest {
     KeyedRequest(owner: "ann", key: key, variant: "", body: Array("{}".utf8), time: 1)

@@ -35,10 +35,10 @@ struct StoreWorkTests {
     func work(_ count: Int) throws -> (most: Int, receipts: Int) {
       let folder = try TemporaryFolder(isInMemory: true)
       let store = try SQLiteStore(path: folder.file())
-      let memory = RoomMemory(publicationsMax: 1, ageMax: 1 << 40)
+      let retention = RoomRetention(publicationsMax: 1, ageMax: 1 << 40)
       func publish(at time: Timestamp) {
         let draft = PublicationDraft(key: nil, time: time, personID: nil, data: .null)
-        #expect(store.error(.room(.publish("r", draft, memory: memory, keyAge: 1))) == nil)
+        #expect(store.error(.room(.publish("r", draft, retention: retention, keyAge: 1))) == nil)
       }
       publish(at: 1)
       let other = try SecondConnection(folder.file())

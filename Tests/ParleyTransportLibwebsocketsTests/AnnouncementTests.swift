@@ -6,11 +6,11 @@ import ParleyTransportLibwebsockets
 @Suite("Announced clients")
 struct AnnouncementTests {
   private func serve(
-    isAnnounced: Bool = true,
+    requiresProxyHeader: Bool = true,
     _ shape: (inout LibwebsocketsTransport.Configuration) -> Void = { _ in }
   ) throws -> TestServer {
     try TestServer { server, configuration in
-      configuration.isAnnounced = { _ in isAnnounced }
+      configuration.requiresProxyHeader = { _ in requiresProxyHeader }
       server.onRequest = { server, id, head, _ in
         server.transport.respond(
           to: id, with: Response(status: 200, body: Array(head.remoteAddress.utf8)))
@@ -78,7 +78,7 @@ struct AnnouncementTests {
   @Test func `refused headers are counted, and reported once a minute`() throws {
     let reports = Collected<[String]>()
     let server = try serve {
-      $0.announcementRefused = { reports.append([$0, "\($1)"]) }
+      $0.proxyHeaderMissing = { reports.append([$0, "\($1)"]) }
     }
     defer { server.stop() }
     for _ in 0..<3 {
@@ -86,7 +86,7 @@ struct AnnouncementTests {
       try client.write(Self.request)
       #expect(try client.isAtEnd())
     }
-    #expect(try server.onLoop { $0.transport.refusedConnections.unannounced } == 3)
+    #expect(try server.onLoop { $0.transport.refusedConnections.withoutProxyHeader } == 3)
     #expect(reports.all == [["127.0.0.1", "1"]])
   }
 
@@ -115,7 +115,7 @@ struct AnnouncementTests {
   }
 
   @Test func `from who is no proxy, a header is no request`() throws {
-    let server = try serve(isAnnounced: false)
+    let server = try serve(requiresProxyHeader: false)
     defer { server.stop() }
     let client = try TestClient(port: server.port)
     try client.write(Self.text + Self.request)

@@ -107,7 +107,7 @@ struct ReceptionTests {
     let id = try server.log.opened()
     try client.write(TestClient.frame(2, [], declaring: 3 * Self.mebibyte))
     try client.write(Self.bytes(2 * Self.mebibyte))
-    try server.log.wait("crowded") { $0 == .crowded(id) ? true : nil }
+    try server.log.wait("crowded") { $0 == .droppedForMemory(id) ? true : nil }
     #expect(try client.receiveClose().closeCode == 4006)
     #expect(try Self.held(server) == 0)
     #expect(server.transport.memoryUsage.receptionRefusals == 1)

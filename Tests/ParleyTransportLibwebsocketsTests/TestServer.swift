@@ -8,7 +8,7 @@ enum Event: Equatable {
   case opened(ConnectionID, subprotocol: String?)
   case received(ConnectionID, String, MessageKind)
   case oversized(ConnectionID, Int)
-  case crowded(ConnectionID)
+  case droppedForMemory(ConnectionID)
   case drained(ConnectionID)
   case closed(ConnectionID)
   case requested(RequestID, String)
@@ -152,8 +152,8 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     log.append(.oversized(connection, bytesMax))
     onOversized(self, connection)
   }
-  func crowded(_ connection: ConnectionID) {
-    log.append(.crowded(connection))
+  func droppedForMemory(_ connection: ConnectionID) {
+    log.append(.droppedForMemory(connection))
     onCrowded(self, connection)
   }
   func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision {

@@ -30,22 +30,22 @@ struct WaitingBodiesTests {
   }
 
   private static func take(
-    _ bodies: inout Bodies, _ body: [UInt8], for stranger: Stranger? = nil
+    _ bodies: inout Bodies, _ body: [UInt8], for limitedClient: LimitedClient? = nil
   ) throws -> (body: [UInt8], ticket: WaitingBodies.Ticket) {
-    guard let taken = bodies.waiting.take(body, for: stranger) else {
+    guard let taken = bodies.waiting.take(body, for: limitedClient) else {
       throw TestClient.Failure("not taken")
     }
     return taken
   }
 
   private static func isRefused(
-    _ bodies: inout Bodies, _ body: [UInt8], for stranger: Stranger? = nil
+    _ bodies: inout Bodies, _ body: [UInt8], for limitedClient: LimitedClient? = nil
   ) -> Bool {
-    bodies.waiting.take(body, for: stranger) == nil
+    bodies.waiting.take(body, for: limitedClient) == nil
   }
 
-  private static let ada = Stranger.user("ada")
-  private static let bea = Stranger.user("bea")
+  private static let ada = LimitedClient.user("ada")
+  private static let bea = LimitedClient.user("bea")
 
   @Test func `equal bodies are one`() throws {
     var bodies = Bodies(1 << 20)
@@ -98,7 +98,7 @@ struct WaitingBodiesTests {
     _ = try Self.take(&bodies, Self.body(10))
   }
 
-  @Test func `one stranger's bodies leave as much to all others`() throws {
+  @Test func `one limitedClient's bodies leave as much to all others`() throws {
     var bodies = Bodies(100_000)
     var kept: [WaitingBodies.Ticket] = []
     for byte in [0x61, 0x62] as [UInt8] {
@@ -137,7 +137,7 @@ struct WaitingBodiesTests {
   func `what is counted is what is kept`(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     var bodies = Bodies(2_000_000)
-    let strangers: [Stranger?] = [nil, Self.ada, Self.bea]
+    let limitedClients: [LimitedClient?] = [nil, Self.ada, Self.bea]
     var kept: [(body: [UInt8], ticket: WaitingBodies.Ticket)] = []
     for _ in 0..<300 {
       if Bool.random(using: &generator), !kept.isEmpty {
@@ -145,8 +145,8 @@ struct WaitingBodiesTests {
       } else {
         let count = [100, 20_000, 300_000].randomElement(using: &generator) ?? 0
         let body = Self.body(count, UInt8.random(in: 1...3, using: &generator))
-        let stranger = strangers[Int.random(in: 0..<3, using: &generator)]
-        if let taken = bodies.waiting.take(body, for: stranger) {
+        let limitedClient = limitedClients[Int.random(in: 0..<3, using: &generator)]
+        if let taken = bodies.waiting.take(body, for: limitedClient) {
           #expect(Bytes.areEqual(taken.body, body))
           kept.append(taken)
         }

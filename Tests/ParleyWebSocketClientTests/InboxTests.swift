@@ -20,7 +20,7 @@ struct InboxTests {
     for _ in 0..<10_000 {
       inbox.append([1])
       #expect(inbox.popFirst() == [1])
-      #expect(inbox.placeCount <= 200)
+      #expect(inbox.storageCount <= 200)
     }
   }
 }

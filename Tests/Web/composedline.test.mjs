@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { placeBefore } from "../../Web/js/client/changes.js";
 import { movedPlace } from "../../Web/js/client/places.js";
-import { ComposedLine, composedWithin } from "../../Web/js/editing/composedline.js";
+import { ComposedLine, compositionTimeMax } from "../../Web/js/editing/composedline.js";
 import { Random, applied, randomChanges, stopTime } from "./support.mjs";
 
 /** @typedef {import("../../Web/js/client/door.js").TextChange} TextChange */
@@ -77,10 +77,10 @@ test("after a minute a composition is committed, and its line is redrawn", (cont
   const stage = new Stage("abc", 3);
   stage.begin();
   stage.edit(3, 3, "に");
-  pass(composedWithin);
+  pass(compositionTimeMax);
   assert.equal(stage.commits, 0);
   stage.remote({ from: 0, to: 0, insert: "X" });
-  pass(composedWithin - 1);
+  pass(compositionTimeMax - 1);
   assert.deepEqual([stage.shown, stage.note, stage.commits], ["abcに", "Xabcに", 0]);
   pass(1);
   assert.equal(stage.commits, 1);
@@ -90,7 +90,7 @@ test("after a minute a composition is committed, and its line is redrawn", (cont
   stage.begin();
   stage.edit(5, 5, "ほ");
   stage.remote({ from: 0, to: 0, insert: "Y" });
-  pass(composedWithin - 1);
+  pass(compositionTimeMax - 1);
   assert.deepEqual([stage.shown, stage.commits], ["Xabcにほ", 1]);
 });
 
@@ -101,7 +101,7 @@ test("a change that is taken back leaves the composition open", (context) => {
   stage.edit(3, 3, "に");
   stage.remote({ from: 0, to: 0, insert: "X" });
   stage.remote({ from: 0, to: 1, insert: "" });
-  pass(composedWithin);
+  pass(compositionTimeMax);
   assert.deepEqual([stage.line.waiting, stage.commits], [[], 0]);
 });
 

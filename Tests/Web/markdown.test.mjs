@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { markdown, markdownLanguage } from "../../Web/js/codemirror.js";
 import { html } from "../../Web/js/html.js";
-import { markdownAlone, markdownWithHTML } from "../../Web/js/markdown/markdown.js";
+import { plainMarkdown, markdownWithHTML } from "../../Web/js/markdown/markdown.js";
 import { parsedText } from "./parsedtext.mjs";
 
 const [language] = await markdownWithHTML();
@@ -19,7 +19,7 @@ const sample =
 test("a text with shorter paragraphs is read as always", () => {
   const text = sample.repeat(50);
   assert.equal(language.parser.parse(text).toString(), whole.parser.parse(text).toString());
-  assert.equal(markdownAlone[0].parser.parse(text).toString(), whole.parser.parse(text).toString());
+  assert.equal(plainMarkdown[0].parser.parse(text).toString(), whole.parser.parse(text).toString());
 });
 
 test("tags are read where HTML is there, and are plain text where it is not", () => {
@@ -28,7 +28,7 @@ test("tags are read where HTML is there, and are plain text where it is not", ()
   const nameAt = ({ parser }, at) => parser.parse(text).resolveInner(at, 1).name;
   assert.equal(nameAt(language, 3), "TagName");
   assert.equal(nameAt(language, 5), "AttributeName");
-  assert.equal(nameAt(markdownAlone[0], 3), "HTMLTag");
+  assert.equal(nameAt(plainMarkdown[0], 3), "HTMLTag");
 });
 
 test("a long table is one table, up to a bound", () => {

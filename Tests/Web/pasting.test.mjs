@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { syntaxTree } from "../../Web/js/codemirror.js";
-import { putBlocks, putLink, putPicture } from "../../Web/js/editing/pasting/insertion.js";
+import { blockInsertion, putLink, putPicture } from "../../Web/js/editing/pasting/insertion.js";
 import { markdownOf } from "../../Web/js/editing/pasting/markdownof.js";
 import { inert } from "../../Web/js/editing/pasting/markup.js";
 import { parsedText } from "./parsedtext.mjs";
@@ -218,7 +218,7 @@ const blocks = [
   ["a ‹b› c", "# x", "a\n\n# x¦\n\nc"],
 ];
 for (const [before, markdown, expected] of blocks) {
-  test(`blocks at ${JSON.stringify(before)}`, () => assert.equal(after(before, (state, range) => putBlocks(state, range, markdown)), expected));
+  test(`blocks at ${JSON.stringify(before)}`, () => assert.equal(after(before, (state, range) => blockInsertion(state, range, markdown)), expected));
 }
 
 /** @type {[string, string][]} */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorSelection } from "../../Web/js/codemirror.js";
-import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
+import { fetchLanguage, loadedLanguage, nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
 import { slugsOf } from "../../Web/js/reading/headings.js";
 import { listEnd } from "../../Web/js/editing/listend.js";
 import { alignedTable, cellsOf, widthOf } from "../../Web/js/markdown/tables.js";
@@ -129,9 +129,9 @@ test("a language of code goes by many names, and is fetched when it is needed", 
     ["js", "{.python}", "C++ title", "sh", "Swift", "c#", "plain", "", "constructor", "__proto__"].map(nameOfLanguage),
     ["javascript", "python", "cpp", "shell", "swift", "csharp", undefined, undefined, undefined, undefined],
   );
-  assert.equal(languageHere("py"), undefined);
+  assert.equal(loadedLanguage("py"), undefined);
   const python = await fetchLanguage("python");
-  assert.equal(languageHere("py"), python);
+  assert.equal(loadedLanguage("py"), python);
   const known = ["c", "cpp", "csharp", "css", "diff", "dockerfile", "go", "html", "ini", "java", "javascript", "json", "kotlin", "lua",
     "nginx", "objectivec", "perl", "powershell", "python", "r", "ruby", "rust", "scala", "shell", "sql", "swift", "toml", "typescript", "xml", "yaml"];
   for (const name of known) {

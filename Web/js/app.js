@@ -34,7 +34,7 @@ import { mayCreate, mayManage } from "./account/rights.js";
 import { drawReading, isReading, read, readAsAsked, setUpReading } from "./reading/reading.js";
 import { go, noteIn } from "./state/routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./state/session.js";
-import { accessTrouble, arrive, setUpSignIn, signIn } from "./account/signin.js";
+import { accessProblem, arrive, setUpSignIn, signIn } from "./account/signin.js";
 import { drawStatus } from "./shell/status.js";
 import { focusText, loadText, mountEditor, showPlace } from "./shell/textplace.js";
 import { setUpThemeSwitch } from "./ground/themeswitch.js";
@@ -251,11 +251,11 @@ setUpCopies((id) => notes.get(id)?.phase === "live");
 // Actions of the user.
 
 byId("gone-retry").addEventListener("click", () => {
-  const trouble = accessTrouble();
+  const trouble = accessProblem();
   if (trouble) trouble.button.run();
   else page.current?.reopen();
 });
-byId("line-sign-in").addEventListener("click", () => accessTrouble()?.button.run());
+byId("line-sign-in").addEventListener("click", () => accessProblem()?.button.run());
 byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
 /** The entries of the menu of all notes. */

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import websockets
 
 from .core import Action, CoreError
-from .doors import choice
+from .doors import load_core
 from .engine import Engine, News
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note, NoteState
@@ -66,7 +66,7 @@ class connect:
 
     async def __aenter__(self) -> Client:
         # Compiling WebAssembly takes about a second: on another thread, so that the loop is not blocked.
-        await asyncio.to_thread(choice)
+        await asyncio.to_thread(load_core)
         self._client = Client(self._url, *self._of)
         try:
             await self._client._open()

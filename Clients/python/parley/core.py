@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from .doors import Door
+from .doors import CoreInstance
 
 _NUMBER = struct.Struct("<d")
 _EVENTS = {
@@ -86,7 +86,7 @@ class _Reader:
 class Core:
     """The core of one client. The door contains its state."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: CoreInstance) -> None:
         self._door = door
 
     @property

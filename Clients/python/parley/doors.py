@@ -34,7 +34,7 @@ class LibraryUnavailable(RuntimeWarning):
     """The package's library cannot be used on this machine; WebAssembly is used instead, which is slower."""
 
 
-class Door(Protocol):
+class CoreInstance(Protocol):
     """An instance of the client core."""
 
     kind: str
@@ -46,18 +46,18 @@ class Door(Protocol):
         """Returns the output of the last call."""
 
 
-def open_door() -> Door:
+def create_core() -> CoreInstance:
     """Opens a new instance of the core, in the form that `choice` returns.
 
     Raises CoreUnavailable, and ValueError if PARLEY_CORE has another value.
     """
-    return LibraryDoor() if choice() == "library" else WebAssemblyDoor()
+    return NativeCore() if load_core() == "library" else WebAssemblyCore()
 
 
-def choice() -> str:
+def load_core() -> str:
     """Returns library or wasm, and loads it. Compiling WebAssembly takes about a second.
 
-    Raises as `open_door` does.
+    Raises as `create_core` does.
     """
     asked = os.environ.get(CHOICE, "")
     if asked not in ("", "library", "wasm"):
@@ -130,7 +130,7 @@ def _library() -> _Library | str:
         return f"the package's library cannot be loaded: {error}"
 
 
-class LibraryDoor:
+class NativeCore:
     """An instance of the core in the shared library. Use it in one thread at a time."""
 
     kind = "library"
@@ -164,7 +164,7 @@ def _module() -> tuple[Any, Any]:
     return engine, wasmtime.Module(engine, wasm)
 
 
-class WebAssemblyDoor:
+class WebAssemblyCore:
     """An instance of the core in wasmtime, with a memory of its own."""
 
     kind = "wasm"

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from .core import Action, Core
-from .doors import open_door
+from .doors import create_core
 from .errors import ConnectionEnded
 
 
@@ -17,7 +17,7 @@ class Engine:
     """The core of one client, in one thread."""
 
     def __init__(self, perform: Callable[[Action], None]) -> None:
-        self.core = Core(open_door())
+        self.core = Core(create_core())
         self.ended: ConnectionEnded | None = None
         """The reason why the client has ended; None while it runs."""
         self.person_id = ""

@@ -47,7 +47,7 @@ def new_core(package, monkeypatch, request):
     monkeypatch.setenv("PARLEY_CORE", request.param)
 
     def new_core():
-        core = package.core.Core(package.doors.open_door())
+        core = package.core.Core(package.doors.create_core())
         assert core.kind == request.param
         return core
 
@@ -134,7 +134,7 @@ def test_both_answer_alike_whatever_comes(package, monkeypatch, seed):
     lines = []
     for kind in KINDS:
         monkeypatch.setenv("PARLEY_CORE", kind)
-        lines.append(Line(package.core.Core(package.doors.open_door()), "a😀 text"))
+        lines.append(Line(package.core.Core(package.doors.create_core()), "a😀 text"))
     library, wasm = (line.core._door for line in lines)
     rng = random.Random(seed)
     for step in range(300):
@@ -154,8 +154,8 @@ def test_both_answer_alike_whatever_comes(package, monkeypatch, seed):
 LONG_RUN = """
 from python_core import Line, resident_bytes
 from parley.core import Core
-from parley.doors import open_door
-core = Core(open_door())
+from parley.doors import create_core
+core = Core(create_core())
 line = Line(core, "wörd 字 " * 1500)
 def memory():
     return resident_bytes() if core.kind == "library" else core._door._memory.data_len(core._door._store)
@@ -187,10 +187,10 @@ def test_cores_that_are_gone_leave_no_memory_behind(laid_out, kind, clients):
         f"""
 from python_core import Line, resident_bytes
 from parley.core import Core
-from parley.doors import open_door
+from parley.doors import create_core
 def go(count):
     for _ in range(count):
-        Line(Core(open_door()), "word " * 2000).edit(0, 1, "W")
+        Line(Core(create_core()), "word " * 2000).edit(0, 1, "W")
 go({clients} // 4)
 before = resident_bytes()
 go({clients})
@@ -283,10 +283,10 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import parley
-    from parley.doors import open_door
+    from parley.doors import create_core
     from parley.core import Core
     from python_core import Line
-    cores = [Core(open_door()) for _ in range(2)]
+    cores = [Core(create_core()) for _ in range(2)]
 Line(cores[0], "text").edit(0, 1, "T")
 print(cores[0].kind, cores[0].text("d"), *(f"{each.category.__name__}: {each.message}" for each in caught), sep="|")
 """
@@ -294,7 +294,7 @@ print(cores[0].kind, cores[0].text("d"), *(f"{each.category.__name__}: {each.mes
     assert (kind, text, len(warned)) == ("wasm", "Text", 1)
     assert re.search(f"^LibraryUnavailable: .*{reason}.*WebAssembly takes the library's place", warned[0])
     said, _ = run(
-        "import parley, parley.doors\ntry: parley.doors.open_door()\nexcept parley.CoreUnavailable as e: print(e)",
+        "import parley, parley.doors\ntry: parley.doors.create_core()\nexcept parley.CoreUnavailable as e: print(e)",
         tmp_path, PARLEY_CORE="library",
     )  # fmt: skip
     assert "the client core cannot be loaded: the package's library" in said
@@ -302,7 +302,7 @@ print(cores[0].kind, cores[0].text("d"), *(f"{each.category.__name__}: {each.mes
 
 def test_a_package_without_a_library_says_nothing(tmp_path):
     lay_out(tmp_path, library=False)
-    program = "import parley.doors; print(parley.doors.open_door().kind)"
+    program = "import parley.doors; print(parley.doors.create_core().kind)"
     said, warned = run(program, tmp_path)
     assert (said, warned) == ("wasm\n", "")
 
@@ -327,7 +327,7 @@ except parley.CoreUnavailable as error: print(error)
 def test_rejects_an_unknown_choice(package, monkeypatch):
     monkeypatch.setenv("PARLEY_CORE", "python")
     with pytest.raises(ValueError, match="expected PARLEY_CORE to be library or wasm, got 'python'"):
-        package.doors.open_door()
+        package.doors.create_core()
 
 
 C_PROGRAM = r"""
@@ -379,7 +379,7 @@ def test_a_program_in_c_uses_it_with_either_c_library(package, monkeypatch, tmp_
     )  # fmt: skip
     ended = subprocess.run([tmp_path / "uses", LIBRARY], capture_output=True, text=True, check=True)
     monkeypatch.setenv("PARLEY_CORE", "wasm")
-    core = package.core.Core(package.doors.open_door())
+    core = package.core.Core(package.doors.create_core())
     core.create("Ann", "#123456", 7, None)
     actions = core.handle(0, "start")
     assert ended.stdout == f"{len(actions)} {core._output().hex(' ')}\n-1\n"
@@ -393,7 +393,7 @@ def test_a_warning_may_be_an_error(tmp_path):
 import warnings, parley, parley.doors
 warnings.simplefilter("error", parley.LibraryUnavailable)
 for _ in range(2):
-    try: parley.doors.open_door()
+    try: parley.doors.create_core()
     except parley.LibraryUnavailable: print("raised")
 """
     assert run(program, tmp_path)[0] == "raised\nraised\n"

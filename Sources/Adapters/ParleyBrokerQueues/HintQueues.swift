@@ -23,7 +23,7 @@ public final class HintQueues: ServerBroker {
   private struct State {
     var outgoing: [Hint] = []
     var outgoingBytes = 0
-    var news: [BrokerNews] = []
+    var news: [BrokerEvent] = []
     var newsBytes = 0
     /// Followed topics, as bytes, so that they are compared exactly.
     var followed: Set<[UInt8]> = []
@@ -123,7 +123,7 @@ public final class HintQueues: ServerBroker {
   }
 
   /// Removes and returns the received hints and changes of the connection.
-  public func takeNews() -> [BrokerNews] {
+  public func takeEvents() -> [BrokerEvent] {
     shared.withLock { state in
       defer { (state.news, state.newsBytes) = ([], 0) }
       return state.news
@@ -246,7 +246,7 @@ public final class HintQueues: ServerBroker {
     if isFirst { wakeLoop() }
   }
 
-  private func add(_ news: BrokerNews, _ size: Int, _ state: inout State) -> Bool {
+  private func add(_ news: BrokerEvent, _ size: Int, _ state: inout State) -> Bool {
     state.news.append(news)
     state.newsBytes += size
     return state.news.count == 1

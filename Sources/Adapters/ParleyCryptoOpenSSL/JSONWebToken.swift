@@ -88,7 +88,7 @@ package struct JWTClaims: Sendable, Hashable {
   /// `parley`: the user's rights; `nil` if the token has no such claim.
   package var grants: [Grant]?
   /// Other claims that a policy needs. If a claim occurs twice, the last one counts.
-  package var noted: [NotedClaim] = []
+  package var claim: [NotedClaim] = []
 
   /// A claim that is not registered.
   package struct NotedClaim: Sendable, Hashable {
@@ -97,9 +97,9 @@ package struct JWTClaims: Sendable, Hashable {
     package var text: String?
   }
 
-  /// Returns a claim of ``noted``, compared byte by byte; `nil` if the token does not contain it.
-  package func noted(_ name: String) -> NotedClaim? {
-    noted.last { $0.name.isExactly(name) }
+  /// Returns a claim of ``claim``, compared byte by byte; `nil` if the token does not contain it.
+  package func claim(_ name: String) -> NotedClaim? {
+    claim.last { $0.name.isExactly(name) }
   }
 
   /// The maximum grants in a token; a token with more is rejected.
@@ -127,7 +127,7 @@ package struct JWTClaims: Sendable, Hashable {
         default: try reader.skipValue()
         }
       }
-      if !names.isEmpty { noted = try Self.notes(of: names, in: json) }
+      if !names.isEmpty { claim = try Self.notes(of: names, in: json) }
     } catch { throw .claims }
   }
 

@@ -106,7 +106,7 @@ public struct JWTPolicy: Sendable, Hashable {
 
   private func user(_ claims: JWTClaims) throws(AuthenticationError) -> String {
     let isSubject = userClaim.isExactly("sub")
-    let user = isSubject ? claims.subject : claims.noted(userClaim)?.text
+    let user = isSubject ? claims.subject : claims.claim(userClaim)?.text
     guard let user, !user.isEmpty else { throw .claims }
     return user
   }
@@ -114,9 +114,9 @@ public struct JWTPolicy: Sendable, Hashable {
   /// Rejects tokens that the same key has signed for another purpose.
   private func checkKind(of claims: JWTClaims) throws(AuthenticationError) {
     // A refresh token is valid for weeks, and is intended only for the issuer.
-    guard claims.noted(Self.kindClaim)?.text != Self.refreshKind else { throw .claims }
+    guard claims.claim(Self.kindClaim)?.text != Self.refreshKind else { throw .claims }
     for claim in requiredClaims {
-      guard claims.noted(claim.name)?.text?.isExactly(claim.value) ?? false else {
+      guard claims.claim(claim.name)?.text?.isExactly(claim.value) ?? false else {
         throw .claims
       }
     }
@@ -179,7 +179,7 @@ public struct RoomTokenRule: Sendable, Hashable {
     if let named = claims.audiences {
       return named.contains { name in audiences.contains { $0.isExactly(name) } }
     }
-    return acceptsBare && claims.grants == nil && claims.noted(JWTPolicy.kindClaim) == nil
-      && !required.contains { claims.noted($0.name) != nil }
+    return acceptsBare && claims.grants == nil && claims.claim(JWTPolicy.kindClaim) == nil
+      && !required.contains { claims.claim($0.name) != nil }
   }
 }

@@ -27,7 +27,7 @@ public struct JWTSigner: Sendable {
     /// The claim that contains the user's id.
     public var userClaim = "sub"
     /// Additional claims with string values.
-    public var further: [JWTPolicy.RequiredClaim] = []
+    public var extraClaims: [JWTPolicy.RequiredClaim] = []
     /// Whether the claim `parley` is omitted if ``grants`` is empty, instead of granting no rights.
     public var omitsEmptyRights = false
 
@@ -126,7 +126,7 @@ extension JWTSigner.Claims {
       }
       object.field("jti", tokenID, &buffer)
       object.field("name", name, &buffer)
-      for claim in further {
+      for claim in extraClaims {
         object.key(named: claim.name, &buffer)
         JSONWriter.string(claim.value, &buffer)
       }

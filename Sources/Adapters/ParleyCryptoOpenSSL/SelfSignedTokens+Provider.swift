@@ -47,11 +47,11 @@ extension SelfSignedTokens {
       user: user.id, name: user.name, tokenID: id, issuer: Self.keyID,
       audience: purpose.audience.rawValue, issuedAt: issuedAt, expiresAt: expiresAt)
     claims.omitsEmptyRights = true
-    claims.further = [
+    claims.extraClaims = [
       JWTPolicy.RequiredClaim(
         Self.groupsClaim, user.groups.map(PercentEncoding.encoded).joined(separator: " "))
     ]
-    if let turn { claims.further.append(Self.claim(ofTurn: turn)) }
+    if let turn { claims.extraClaims.append(Self.claim(ofTurn: turn)) }
     return signer.token(claims)
   }
 
@@ -64,7 +64,7 @@ extension SelfSignedTokens {
 
   /// Whether a token with a valid signature is a provider user's refresh token, even if it is
   /// expired.
-  public func isRefreshTokenOfProvided(_ token: String) -> Bool {
+  public func isProviderRefreshToken(_ token: String) -> Bool {
     guard isOwn(token), let claims = try? authenticator.claims(of: token) else { return false }
     return claims.audiences == [Audience.providerRefresh.rawValue]
   }
@@ -83,8 +83,8 @@ extension SelfSignedTokens {
   ) throws(AuthenticationError) -> (user: ProvidedUser, identity: Identity) {
     guard isOwn(token) else { throw .unknownKey }
     let identity = try check(token, [purpose.audience], now: now).identity
-    let noted = try authenticator.claims(of: token).noted(Self.groupsClaim)
-    guard let text = noted?.text else { throw .claims }
+    let claim = try authenticator.claims(of: token).claim(Self.groupsClaim)
+    guard let text = claim?.text else { throw .claims }
     let groups = text.split(separator: " ").compactMap { PercentEncoding.decoded($0) }
     let user = ProvidedUser(
       id: identity.user, name: identity.name ?? identity.user, groups: groups)

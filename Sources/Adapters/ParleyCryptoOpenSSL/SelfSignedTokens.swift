@@ -66,7 +66,7 @@ public final class SelfSignedTokens: OwnTokens {
       user: session.user, tokenID: session.id, issuer: Self.keyID,
       audience: Audience.refresh.rawValue, issuedAt: session.renewedAt,
       expiresAt: session.expiresAt)
-    claims.further = [Self.claim(ofTurn: session.turn)]
+    claims.extraClaims = [Self.claim(ofTurn: session.turn)]
     return signer.token(claims)
   }
 
@@ -87,7 +87,7 @@ public final class SelfSignedTokens: OwnTokens {
       guard let user = users?.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
       identity.take(user)
-      identity.isListed = true
+      identity.hasSourceRights = true
     }
     return identity
   }
@@ -115,7 +115,7 @@ public final class SelfSignedTokens: OwnTokens {
 
   /// Returns the turn in a token; 0, which is valid in no session, without one.
   func turn(of token: String) throws(AuthenticationError) -> Int {
-    let text = try authenticator.claims(of: token).noted(Self.turnClaim)?.text
+    let text = try authenticator.claims(of: token).claim(Self.turnClaim)?.text
     return text.flatMap { Int32($0) }.map(Int.init) ?? 0
   }
 

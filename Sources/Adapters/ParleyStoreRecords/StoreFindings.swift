@@ -54,7 +54,7 @@ public struct StoreFindings: Sendable, Equatable {
         add(row.id, "a comment answers one that is not there; \(damageAdvice)")
       }
       // An anchor may be before the base: programs without comments compact without moving anchors.
-      if let anchor = comment.anchor, !anchor.isGone, anchor.revision > row.revision {
+      if let anchor = comment.anchor, !anchor.isDeleted, anchor.revision > row.revision {
         add(row.id, "a comment names a revision that the log does not have; \(damageAdvice)")
       }
     }

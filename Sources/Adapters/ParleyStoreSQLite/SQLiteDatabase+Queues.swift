@@ -30,8 +30,8 @@ extension SQLiteDatabase: QueueTable {
       let oldest = try events.oldest(for: target, limit: 1, bytesMax: .max).first
     {
       if try events.remove(oldest) {
-        try events.bury(DeadLetter(event: oldest, time: now, reason: .crowdedOut))
-        crowdedOut[target, default: 0] += 1
+        try events.bury(DeadLetter(event: oldest, time: now, reason: .queueFull))
+        overflowed[target, default: 0] += 1
       }
     }
   }
@@ -53,8 +53,8 @@ extension SQLiteDatabase: QueueTable {
     ) { ($0.integer(0), Timestamp($0.integer(1))) }
   }
 
-  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
-    var standing = OutboxStanding()
+  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxQueueState {
+    var standing = OutboxQueueState()
     if let oldest = try oldest(of: target), let newest = try newest(of: target) {
       standing.queued = newest.number - oldest.number + 1
       standing.oldest = oldest.time
@@ -62,7 +62,7 @@ extension SQLiteDatabase: QueueTable {
     standing.nextDue = try first(
       "SELECT due FROM outbox_held WHERE target = $1 ORDER BY due LIMIT 1", target.rawValue
     ) { Timestamp($0.integer(0)) }
-    standing.crowdedOut = crowdedOut[target] ?? 0
+    standing.overflowed = overflowed[target] ?? 0
     if deadLetterCounts[target] == nil {
       deadLetterCounts[target] = try first(
         "SELECT count(*) FROM dead_letters WHERE target = $1", target.rawValue

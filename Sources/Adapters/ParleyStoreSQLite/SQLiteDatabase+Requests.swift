@@ -24,7 +24,7 @@ extension SQLiteDatabase: AnswerTable, SQLStore {
       throw .unavailable("files have one owner: there are no other nodes to hear of")
     case .probe:
       // Random bytes, so that each probe writes a changed page.
-      try MetaRules(store: self).keepMeta("probe", value: randomBytes(count: 8))
+      try MetaTable(store: self).setMeta("probe", value: randomBytes(count: 8))
       return .done
     // A failed commit was wiped before the transaction began.
     default: return .done

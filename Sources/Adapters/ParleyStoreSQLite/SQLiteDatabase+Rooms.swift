@@ -58,7 +58,7 @@ extension SQLiteDatabase: PeopleTable {
         """
         INSERT INTO last_online (person, time) VALUES ($1, $2)
         ON CONFLICT (person) DO UPDATE SET time =
-          CASE WHEN time - excluded.time > \(TimeOrder.pullMax) THEN excluded.time
+          CASE WHEN time - excluded.time > \(TimeOrder.adjustmentMax) THEN excluded.time
           ELSE max(time, excluded.time) END
         """, person, time)
     }

@@ -12,7 +12,7 @@ extension SQLiteDatabase {
 
   /// Returns the revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
-    Self.setBacks(try MetaRules(store: self).meta(Self.name(of: row.number)) ?? [])
+    Self.setBacks(try MetaTable(store: self).meta(Self.name(of: row.number)) ?? [])
   }
 
   /// Decodes revisions from their stored value: 8 bytes each, little-endian.
@@ -32,7 +32,7 @@ extension SQLiteDatabase {
       var revisions = try setBacks(of: row)
       if revisions.last != revision { revisions.append(revision) }
       let (name, bytes) = Self.setBacks(revisions, ofDocument: row.number)
-      try MetaRules(store: self).keepMeta(name, value: bytes)
+      try MetaTable(store: self).setMeta(name, value: bytes)
     }
     row.updatedAt = TimeOrder.following(row.updatedAt, time)
   }

@@ -20,7 +20,7 @@ package final class SQLiteDatabase: SQLConnection {
   var deadLetterCounts: [OutboxTarget: Int] = [:]
   /// Events that became dead letters because a queue was full, since the store was opened. Events
   /// of failed commits are included.
-  var crowdedOut: [OutboxTarget: Int] = [:]
+  var overflowed: [OutboxTarget: Int] = [:]
   /// Returns the free bytes of the disk that contains the store; tests replace it.
   package var measureFreeBytes: (_ path: String) -> Int? = SQLiteDatabase.freeBytes(ofDiskWith:)
 
@@ -41,7 +41,7 @@ package final class SQLiteDatabase: SQLConnection {
 
   /// Empty, since no other process writes.
   package var locking: String { "" }
-  package var lockingFree: String { "" }
+  package var skippingLocked: String { "" }
 
   package func change(_ sql: String, _ values: any StoredValue...) throws(StoreError) {
     try self.sql(sql).run(all: values)
@@ -68,7 +68,7 @@ package final class SQLiteDatabase: SQLConnection {
     try self.sql(sql).rows(all: values, read: read)
   }
 
-  package func passOn() {}
+  package func throwConnectionFailure() {}
 
   /// Returns the cached statement for an SQL text, which is prepared at its first use; see
   /// ``SQLiteConnection/statement(_:)``.

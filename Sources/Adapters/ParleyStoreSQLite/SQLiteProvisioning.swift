@@ -37,13 +37,13 @@ public struct SQLiteProvisioning: StoreProvisioning {
 
 /// Housekeeping of the store, and its state.
 extension SQLiteStore: RepairableStore {
-  private var folding: FoldingRules<SQLiteDatabase> { FoldingRules(store: database) }
+  private var folding: SnapshotBuilder<SQLiteDatabase> { SnapshotBuilder(store: database) }
 
   /// The state of the store: whether its files were moved or replaced.
   public var state: StoreState { StoreState(problem: database.watch?.problem) }
 
   /// See ``ServerStore``.
-  public func settle() -> StoreRemark? {
+  public func settle() -> CloseWarning? {
     do throws(StoreError) {
       // The mark's removal is committed to the log, which remains if it cannot be emptied.
       try? unmarkRunning()
@@ -51,16 +51,16 @@ extension SQLiteStore: RepairableStore {
       return nil
     } catch {
       let reason = if case .unavailable(let words) = error { words } else { "\(error)" }
-      return StoreRemark(
+      return CloseWarning(
         message: "store closed with its log beside it", reason: reason,
         hint: "copy \(path) and \(path)-wal together; the next start merges them")
     }
   }
 
   /// See ``ServerStore``.
-  public var hasHelper: Bool {
-    get { database.context.foldsBeside }
-    set { database.context.foldsBeside = newValue }
+  public var runsChoresElsewhere: Bool {
+    get { database.context.foldsOnSecondConnection }
+    set { database.context.foldsOnSecondConnection = newValue }
   }
 
   /// See ``ServerStore``.

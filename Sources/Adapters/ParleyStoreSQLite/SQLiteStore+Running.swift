@@ -28,7 +28,7 @@ extension SQLiteStore {
   func logMark() throws(StoreError) {
     // Random bytes, since SQLite writes no page that is unchanged.
     try database.transaction { () throws(StoreError) in
-      try MetaRules(store: database).keepMeta(Self.runningMark, value: randomBytes(count: 8))
+      try MetaTable(store: database).setMeta(Self.runningMark, value: randomBytes(count: 8))
     }
   }
 
@@ -42,7 +42,7 @@ extension SQLiteStore {
 
   /// Whether the database has a server's mark.
   func isMarkedRunning() throws(StoreError) -> Bool {
-    try MetaRules(store: database).meta(Self.runningMark) != nil
+    try MetaTable(store: database).meta(Self.runningMark) != nil
   }
 
   /// The problem of a database without its log, and the remedy.
@@ -51,9 +51,9 @@ extension SQLiteStore {
     + "newest changes are not in it; copy both files, or use parley backup"
 
   /// The remark that a server's log was missing when the store was opened; see ``ServerStore``.
-  public var openingRemark: StoreRemark? {
+  public var openingRemark: CloseWarning? {
     guard lacksLog else { return nil }
-    return StoreRemark(
+    return CloseWarning(
       message: "store opened without its log", reason: Self.logMissing,
       hint: "if you have the log or a newer backup, stop the server and use that")
   }

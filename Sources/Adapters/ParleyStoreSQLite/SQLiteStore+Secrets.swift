@@ -13,7 +13,7 @@ extension SQLiteStore {
   ///   - byteCount: The number of random bytes of a new secret.
   public func secret(named name: String, byteCount: Int = 32) throws(StoreError) -> [UInt8] {
     let name = "secret:" + name
-    let meta = MetaRules(store: database)
+    let meta = MetaTable(store: database)
     if let secret = try meta.meta(name) { return secret }
     let secret = randomBytes(count: byteCount)
     return try database.transaction { () throws(StoreError) in try meta.meta(name, orKeep: secret) }

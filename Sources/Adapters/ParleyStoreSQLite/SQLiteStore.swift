@@ -175,7 +175,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
 
   /// Returns the state of each queue that may have changed since the last call; at the first call,
   /// of all queues.
-  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxQueueState] {
     QueueRules(store: database).changedStandings()
   }
 }

@@ -69,19 +69,19 @@ package final class ByteAccount: Sendable {
   package final class Reservation: Sendable {
     private let account: ByteAccount
     private let byteCount: Int
-    private let stranger: Stranger?
+    private let limitedClient: LimitedClient?
 
-    fileprivate init(_ account: ByteAccount, _ byteCount: Int, _ stranger: Stranger?) {
+    fileprivate init(_ account: ByteAccount, _ byteCount: Int, _ limitedClient: LimitedClient?) {
       self.account = account
       self.byteCount = byteCount
-      self.stranger = stranger
+      self.limitedClient = limitedClient
     }
 
-    deinit { account.give(byteCount, of: stranger) }
+    deinit { account.give(byteCount, of: limitedClient) }
   }
 
   private struct State {
-    var shares: FairShares<Stranger>
+    var shares: FairShares<LimitedClient>
     var refusals = 0
   }
 
@@ -93,30 +93,32 @@ package final class ByteAccount: Sendable {
   }
 
   /// Adds bytes of a party. Returns whether they are within its share; if not, nothing is added.
-  package func take(_ byteCount: Int, for stranger: Stranger?) -> Bool {
+  package func take(_ byteCount: Int, for limitedClient: LimitedClient?) -> Bool {
     state.withLock { state in
-      guard state.shares.take(byteCount, for: stranger) != nil else { return true }
+      guard state.shares.take(byteCount, for: limitedClient) != nil else { return true }
       state.refusals += 1
       return false
     }
   }
 
   /// Releases bytes that were added for the same party.
-  package func give(_ byteCount: Int, of stranger: Stranger?) {
-    state.withLock { $0.shares.give(byteCount, for: stranger) }
+  package func give(_ byteCount: Int, of limitedClient: LimitedClient?) {
+    state.withLock { $0.shares.give(byteCount, for: limitedClient) }
   }
 
   /// Reserves bytes until the reservation is released; `nil` if they exceed the party's share. Any
   /// number can be reserved while the account is empty.
-  package func reserve(_ byteCount: Int, for stranger: Stranger?) -> Reservation? {
-    let taken: (byteCount: Int, stranger: Stranger?)? = state.withLock { state in
-      if state.shares.take(byteCount, for: stranger) == nil { return (byteCount, stranger) }
+  package func reserve(_ byteCount: Int, for limitedClient: LimitedClient?) -> Reservation? {
+    let taken: (byteCount: Int, limitedClient: LimitedClient?)? = state.withLock { state in
+      if state.shares.take(byteCount, for: limitedClient) == nil {
+        return (byteCount, limitedClient)
+      }
       let all = min(byteCount, state.shares.capacity)
       if state.shares.held == 0, state.shares.take(all, for: nil) == nil { return (all, nil) }
       state.refusals += 1
       return nil
     }
-    return taken.map { Reservation(self, $0.byteCount, $0.stranger) }
+    return taken.map { Reservation(self, $0.byteCount, $0.limitedClient) }
   }
 
   /// The bytes held now, and the refusals since the start.
@@ -133,7 +135,7 @@ package final class ByteAccount: Sendable {
 package final class ResponseAccount: Sendable {
   private struct State {
     var held = 0
-    var owed: [Stranger: Int] = [:]
+    var owed: [LimitedClient: Int] = [:]
     var refusals = 0
   }
 
@@ -154,21 +156,22 @@ package final class ResponseAccount: Sendable {
   ///   - isKept: Whether an equal body is already stored.
   ///   - isOwed: Whether an equal body already waits for the party.
   package func take(
-    _ byteCount: Int, for stranger: Stranger?, isKept: Bool = false, isOwed: Bool = false
+    _ byteCount: Int, for limitedClient: LimitedClient?, isKept: Bool = false,
+    isAlreadyOwed: Bool = false
   ) -> Bool {
     state.withLock { state in
       let more = isKept ? 0 : byteCount
-      let own = stranger.flatMap { state.owed[$0] } ?? 0
+      let own = limitedClient.flatMap { state.owed[$0] } ?? 0
       guard fits(more, state.held),
-        stranger == nil || isOwed || own == 0
-          || FairShares<Stranger>.isWithinShare(
+        limitedClient == nil || isAlreadyOwed || own == 0
+          || FairShares<LimitedClient>.isWithinShare(
             own + byteCount, leaving: bytesMax - state.held - more)
       else {
         state.refusals += 1
         return false
       }
       state.held += more
-      if let stranger, !isOwed { state.owed[stranger] = own + byteCount }
+      if let limitedClient, !isAlreadyOwed { state.owed[limitedClient] = own + byteCount }
       return true
     }
   }
@@ -184,15 +187,16 @@ package final class ResponseAccount: Sendable {
   ///   - isKept: Whether the body remains stored for others.
   ///   - isOwed: Whether an equal body still waits for the party.
   package func give(
-    _ byteCount: Int, of stranger: Stranger?, isKept: Bool = false, isOwed: Bool = false
+    _ byteCount: Int, of limitedClient: LimitedClient?, isKept: Bool = false,
+    isAlreadyOwed: Bool = false
   ) {
     state.withLock { state in
       if !isKept { state.held -= byteCount }
       precondition(state.held >= 0, "released more than was taken")
-      guard let stranger, !isOwed, byteCount > 0 else { return }
-      let rest = (state.owed[stranger] ?? 0) - byteCount
+      guard let limitedClient, !isAlreadyOwed, byteCount > 0 else { return }
+      let rest = (state.owed[limitedClient] ?? 0) - byteCount
       precondition(rest >= 0, "released more than the stranger owes")
-      state.owed[stranger] = rest == 0 ? nil : rest
+      state.owed[limitedClient] = rest == 0 ? nil : rest
     }
   }
 

@@ -10,14 +10,14 @@ struct Door {
   /// The listener's key in the poller, which is smaller than any connection's.
   let key: Poller.Key
   /// Whether connections may be waiting to be accepted.
-  var isCalling = false
+  var isReady = false
 }
 
 extension Loop {
   /// Accepts waiting connections, a limited number in each turn.
   func acceptAll() {
-    for index in doors.indices where doors[index].isCalling {
-      doors[index].isCalling = false
+    for index in doors.indices where doors[index].isReady {
+      doors[index].isReady = false
       pulse.enter(.opening)
       accept(from: doors[index])
     }
@@ -50,7 +50,7 @@ extension Loop {
           balancer?.left(place)
           continue
         }
-        session.awaitsProxy = isAnnounced(name)
+        session.awaitsProxyHeader = requiresProxyHeader(name)
       case .full:
         turnAway(descriptor, name, door, 503, "the server is full; try again later")
       case .fullForAddress:
@@ -80,8 +80,8 @@ extension Loop {
     return true
   }
 
-  private func isAnnounced(_ address: String) -> Bool {
-    IPAddress(address).map(configuration.isAnnounced) ?? false
+  private func requiresProxyHeader(_ address: String) -> Bool {
+    IPAddress(address).map(configuration.requiresProxyHeader) ?? false
   }
 
   /// Assigns a connection to a loop, and counts it there. Returns whether it went to another loop.
@@ -99,7 +99,8 @@ extension Loop {
     }
     balancer.send(
       MovedConnection(
-        stream, from: address, at: door.entrance, http: nil, .new(awaitsProxy: isAnnounced(address))
+        stream, from: address, at: door.entrance, http: nil,
+        .new(awaitsProxyHeader: requiresProxyHeader(address))
       ), to: chosen)
     return true
   }
@@ -145,7 +146,7 @@ extension Loop {
       refuseAnnouncement(of: session)
     case .whole(let client, let byteCount):
       guard session.stream.skip(byteCount, using: room) else { return retire(session) }
-      session.awaitsProxy = false
+      session.awaitsProxyHeader = false
       // A health check of the proxy has no client.
       guard let client = client.map({ IPAddress(bytes: $0).description }) else { return }
       let counts = counts(of: session.entrance)
@@ -158,13 +159,13 @@ extension Loop {
 
   /// Closes a connection without its PROXY protocol header, and reports this at most once a minute.
   private func refuseAnnouncement(of session: Session) {
-    refused.unannounced += 1
+    refused.withoutProxyHeader += 1
     unreportedAnnouncements += 1
     let address = session.address
     retire(session)
     guard now >= announcementsSilentUntil else { return }
     announcementsSilentUntil = now + 60_000
-    configuration.announcementRefused(address, unreportedAnnouncements)
+    configuration.proxyHeaderMissing(address, unreportedAnnouncements)
     unreportedAnnouncements = 0
   }
 

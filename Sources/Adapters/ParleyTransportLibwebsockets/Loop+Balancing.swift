@@ -16,7 +16,7 @@ extension Loop {
   }
 
   /// Moves a connection if its request belongs to another loop.
-  func sendHome(
+  func moveIfElsewhere(
     _ event: HTTPServerConnection.Event, rest: UnsafeRawBufferPointer, _ session: Session,
     _ http: HTTPHalf, _ balancer: ConnectionBalancer
   ) -> Belonging {
@@ -68,7 +68,7 @@ extension Loop {
       session.stream, from: session.address, at: session.entrance, http: session.http, work)
     session.isGone = true
     session.http = nil
-    dropTime(of: session)
+    untrackDeadline(of: session)
     freeSlot(of: session)
     balancer.left(self.place)
     balancer.came(to: place)
@@ -88,7 +88,7 @@ extension Loop {
     if session.stream.mayRead { markReady(session) }
     if session.unsentByteCount > 0 { markDirty(session) }
     switch moved.work {
-    case .new(let awaitsProxy): session.awaitsProxy = awaitsProxy
+    case .new(let awaitsProxyHeader): session.awaitsProxyHeader = awaitsProxyHeader
     case .request(let number, let head, let body, let rest):
       guard let http = session.http else { return }
       pulse.enter(.request)

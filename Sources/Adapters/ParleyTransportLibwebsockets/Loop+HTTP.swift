@@ -18,7 +18,7 @@ extension Loop {
     var input = bytes
     while let event = http.connection.next(&input, now: now) {
       if let balancer {
-        switch sendHome(event, rest: input, session, http, balancer) {
+        switch moveIfElsewhere(event, rest: input, session, http, balancer) {
         case .here: break
         case .refused: continue
         case .elsewhere: return
@@ -67,7 +67,7 @@ extension Loop {
     case .take(let bytesMax, let holder, let isUpload):
       count(session, towards: holder)
       if isUpload, let byteCount {
-        http.reservation = accounts.uploads.reserve(byteCount, for: holder.stranger)
+        http.reservation = accounts.uploads.reserve(byteCount, for: holder.limitedClient)
         guard http.reservation != nil else {
           report(.uploads)
           http.connection.refuseBody(
@@ -87,7 +87,7 @@ extension Loop {
     let holder = asked.holder ?? holder(of: session)
     var response = response
     var closes = false
-    if let taken = waitingBodies.take(response.body, for: holder.stranger) {
+    if let taken = waitingBodies.take(response.body, for: holder.limitedClient) {
       http.tickets.append(taken.ticket)
       response.body = taken.body
     } else {
@@ -128,7 +128,7 @@ extension Loop {
     let stream = session.stream
     var left = Self.sliceBytes
     while http.connection.unsentByteCount > 0, stream.mayWrite {
-      guard left > 0 else { return putBehind(session) }
+      guard left > 0 else { return requeue(session) }
       let sent = http.connection.writeNext(joiningIn: scratch, atMost: left, now: now) {
         // `mayHold` is false: a response is never withdrawn, so the same bytes are offered again.
         stream.write($0, mayHold: false)
@@ -188,7 +188,7 @@ extension Loop {
       giveBodies(of: http)
       session.http = nil
       session.webSocket = webSocket
-      dropTime(of: session)
+      untrackDeadline(of: session)
       _ = webSocket.queue.append(Frame(encoded: opened.response))
       markDirty(session)
       pulse.enter(.opening)

@@ -27,10 +27,10 @@ extension Loop {
     let granules = isCounted ? (byteCount + Self.granuleBytes - 1) / Self.granuleBytes : 0
     let more = granules * Self.granuleBytes - session.countedBytes
     guard more != 0 else { return }
-    let stranger = holder(of: session).stranger
+    let limitedClient = holder(of: session).limitedClient
     if more < 0 {
-      accounts.reception.give(-more, of: stranger)
-    } else if !accounts.reception.take(more, for: stranger) {
+      accounts.reception.give(-more, of: limitedClient)
+    } else if !accounts.reception.take(more, for: limitedClient) {
       return refuseMore(of: session)
     }
     session.countedBytes += more
@@ -39,7 +39,7 @@ extension Loop {
   /// Releases all counted bytes of a connection.
   func stopCounting(_ session: Session) {
     guard session.countedBytes > 0 else { return }
-    accounts.reception.give(session.countedBytes, of: holder(of: session).stranger)
+    accounts.reception.give(session.countedBytes, of: holder(of: session).limitedClient)
     session.countedBytes = 0
   }
 
@@ -54,7 +54,7 @@ extension Loop {
       settle(session, http)
     } else if let webSocket = session.webSocket {
       webSocket.reader.dropMessage()
-      if webSocket.closing.isOpen { delegate?.crowded(session.id) }
+      if webSocket.closing.isOpen { delegate?.droppedForMemory(session.id) }
       countHeld(by: session)
     }
   }

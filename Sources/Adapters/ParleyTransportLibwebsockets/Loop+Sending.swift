@@ -148,14 +148,14 @@ extension Loop {
       guard !session.isGone else { return }
       let isLeft = !webSocket.queue.isEmpty || stream.heldByteCount > 0
       note(isLeft && (session.isStalled || !stream.mayWrite), of: session)
-      if isLeft, stream.mayWrite { putBehind(session) }
+      if isLeft, stream.mayWrite { requeue(session) }
     } else if let http = session.http {
       writeResponses(session, http)
     }
   }
 
   /// Queues a connection for writing, behind all others.
-  func putBehind(_ session: Session) {
+  func requeue(_ session: Session) {
     guard !session.isDirty else { return }
     session.isDirty = true
     // A socket that accepts bytes is alive, even if its ping waits behind them.

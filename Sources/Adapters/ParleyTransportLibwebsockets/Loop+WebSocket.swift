@@ -65,7 +65,7 @@ extension Loop {
     case .none: break
     case .send(let frame):
       _ = webSocket.queue.append(.close(frame))
-      keepTime(of: session)
+      trackDeadline(of: session)
       markDirty(session)
     case .endSending:
       session.stream.endSending()

@@ -201,7 +201,7 @@ final class Loop {
         session.stream.note(events)
         markReady(session)
       } else if let index = doors.firstIndex(where: { $0.key == key }) {
-        doors[index].isCalling = true
+        doors[index].isReady = true
       }
     }
     now = monotonicMilliseconds()
@@ -401,7 +401,7 @@ final class Loop {
     }
     slots[index] = session
     sessionCount += 1
-    keepTime(of: session)
+    trackDeadline(of: session)
     return session
   }
 
@@ -421,14 +421,14 @@ final class Loop {
   }
 
   /// Starts checking a session's deadline.
-  func keepTime(of session: Session) {
+  func trackDeadline(of session: Session) {
     guard session.timedIndex < 0 else { return }
     session.timedIndex = timed.count
     timed.append(session)
   }
 
   /// Stops checking a session's deadline.
-  func dropTime(of session: Session) {
+  func untrackDeadline(of session: Session) {
     let index = session.timedIndex
     guard index >= 0 else { return }
     session.timedIndex = -1
@@ -451,7 +451,7 @@ final class Loop {
     session.isStalled = false
     session.stream.close()
     stopCounting(session)
-    dropTime(of: session)
+    untrackDeadline(of: session)
     freeSlot(of: session)
     if session.isCounted {
       counts(of: session.entrance).leave(session.address)
@@ -508,10 +508,10 @@ final class Loop {
   private func serve(_ session: Session) {
     guard !session.isGone else { return }
     let stream = session.stream
-    if session.awaitsProxy {
+    if session.awaitsProxyHeader {
       guard stream.mayRead else { return }
       readAnnouncement(of: session, into: input)
-      guard !session.isGone, !session.awaitsProxy else { return }
+      guard !session.isGone, !session.awaitsProxyHeader else { return }
     }
     if stream.isShaking {
       // A handshake is the most expensive operation, so a turn performs only some steps.
@@ -579,7 +579,7 @@ final class Loop {
 
   /// Handles a session's expired deadline.
   private func expire(_ session: Session) {
-    if session.stream.isShaking || session.awaitsProxy { return retire(session) }
+    if session.stream.isShaking || session.awaitsProxyHeader { return retire(session) }
     if let http = session.http {
       if let event = http.connection.expired(now: now) { handle(event, session, http) }
       if session.http === http { settle(session, http) }

@@ -8,7 +8,7 @@ final class MovedConnection: @unchecked Sendable {
   /// The work for the receiving loop.
   enum Work {
     /// Handle a new connection, from which nothing was read.
-    case new(awaitsProxy: Bool)
+    case new(awaitsProxyHeader: Bool)
     /// Handle a request, then `rest`, the bytes read after it.
     case request(HTTPServerConnection.RequestNumber, HTTPRequestHead, body: [UInt8], rest: [UInt8])
     /// Decide about a body before it is read.

@@ -9,7 +9,7 @@ public struct RefusedConnections: Sendable, Equatable {
   /// The address exceeded its connect rate.
   public var tooFast = 0
   /// A proxy's connection did not begin with a header of the PROXY protocol.
-  public var unannounced = 0
+  public var withoutProxyHeader = 0
 
   /// Idle connections that were closed to make room for new ones, because the server was full.
   public var idle = 0

@@ -24,7 +24,7 @@ final class Session {
   @exclusivity(unchecked) var isGone = false
 
   /// Whether a PROXY protocol header must come first.
-  var awaitsProxy = false
+  var awaitsProxyHeader = false
   /// Whether the session is marked for reading.
   var isReady = false
   /// Whether the session is queued for writing, in this turn or a later one.

@@ -85,12 +85,12 @@ extension LibwebsocketsTransport {
 
     /// Whether connections from an address must begin with a PROXY protocol header, version 1 or 2,
     /// which contains the client's address. Connections without it are closed.
-    public var isAnnounced: @Sendable (IPAddress) -> Bool = { _ in false }
+    public var requiresProxyHeader: @Sendable (IPAddress) -> Bool = { _ in false }
 
-    /// Called when a connection lacks the header that `isAnnounced` requires, at most once a
+    /// Called when a connection lacks the header that `requiresProxyHeader` requires, at most once a
     /// minute, with the proxy's address and the number of such connections since the last call. It
     /// runs on a thread of the transport.
-    public var announcementRefused: @Sendable (_ proxy: String, _ count: Int) -> Void = { _, _ in }
+    public var proxyHeaderMissing: @Sendable (_ proxy: String, _ count: Int) -> Void = { _, _ in }
 
     /// Called when memory was refused, at most once a minute for each kind, with the number of
     /// refusals since the last call. It runs on a thread of the transport.

@@ -9,7 +9,7 @@ package struct WaitingBodies: ~Copyable {
   package struct Ticket: Sendable {
     fileprivate let mark: Mark?
     fileprivate let byteCount: Int
-    fileprivate let stranger: Stranger?
+    fileprivate let limitedClient: LimitedClient?
   }
 
   /// A fingerprint: equal bodies have equal marks, and different bodies rarely do.
@@ -21,7 +21,7 @@ package struct WaitingBodies: ~Copyable {
   private struct Shared {
     let body: [UInt8]
     /// The number of waiting responses with the body, by party.
-    var uses: [Stranger?: Int]
+    var uses: [LimitedClient?: Int]
   }
 
   private let account: ResponseAccount
@@ -38,39 +38,39 @@ package struct WaitingBodies: ~Copyable {
   /// - Returns: `nil` if a limit of the account is exceeded.
   /// - Complexity: O(1), or O(*n*) if a body with the same mark is stored.
   package mutating func take(
-    _ body: [UInt8], for stranger: Stranger?
+    _ body: [UInt8], for limitedClient: LimitedClient?
   ) -> (body: [UInt8], ticket: Ticket)? {
     guard body.count >= Self.comparedBytesMin else {
-      return takeAlone(body, mark: nil, for: stranger)
+      return takeAlone(body, mark: nil, for: limitedClient)
     }
     let mark = Mark(byteCount: body.count, probes: Self.probes(of: body))
-    guard let kept = shared[mark] else { return takeAlone(body, mark: mark, for: stranger) }
-    guard kept.body == body else { return takeAlone(body, mark: nil, for: stranger) }
-    let uses = kept.uses[stranger] ?? 0
-    guard account.take(body.count, for: stranger, isKept: true, isOwed: uses > 0) else {
+    guard let kept = shared[mark] else { return takeAlone(body, mark: mark, for: limitedClient) }
+    guard kept.body == body else { return takeAlone(body, mark: nil, for: limitedClient) }
+    let uses = kept.uses[limitedClient] ?? 0
+    guard account.take(body.count, for: limitedClient, isKept: true, isAlreadyOwed: uses > 0) else {
       return nil
     }
-    shared[mark]?.uses[stranger] = uses + 1
-    return (kept.body, Ticket(mark: mark, byteCount: body.count, stranger: stranger))
+    shared[mark]?.uses[limitedClient] = uses + 1
+    return (kept.body, Ticket(mark: mark, byteCount: body.count, limitedClient: limitedClient))
   }
 
   /// Adds a body without a stored copy.
   private mutating func takeAlone(
-    _ body: [UInt8], mark: Mark?, for stranger: Stranger?
+    _ body: [UInt8], mark: Mark?, for limitedClient: LimitedClient?
   ) -> (body: [UInt8], ticket: Ticket)? {
-    guard account.take(body.count, for: stranger) else { return nil }
-    if let mark { shared[mark] = Shared(body: body, uses: [stranger: 1]) }
-    return (body, Ticket(mark: mark, byteCount: body.count, stranger: stranger))
+    guard account.take(body.count, for: limitedClient) else { return nil }
+    if let mark { shared[mark] = Shared(body: body, uses: [limitedClient: 1]) }
+    return (body, Ticket(mark: mark, byteCount: body.count, limitedClient: limitedClient))
   }
 
   /// Releases a body; call it once for each ticket.
   package mutating func give(_ ticket: Ticket) {
-    let (byteCount, stranger) = (ticket.byteCount, ticket.stranger)
-    guard let mark = ticket.mark else { return account.give(byteCount, of: stranger) }
-    guard let uses = shared[mark]?.uses[stranger] else { return }
-    shared[mark]?.uses[stranger] = uses > 1 ? uses - 1 : nil
+    let (byteCount, limitedClient) = (ticket.byteCount, ticket.limitedClient)
+    guard let mark = ticket.mark else { return account.give(byteCount, of: limitedClient) }
+    guard let uses = shared[mark]?.uses[limitedClient] else { return }
+    shared[mark]?.uses[limitedClient] = uses > 1 ? uses - 1 : nil
     let isKept = shared[mark]?.uses.isEmpty == false
-    account.give(byteCount, of: stranger, isKept: isKept, isOwed: uses > 1)
+    account.give(byteCount, of: limitedClient, isKept: isKept, isAlreadyOwed: uses > 1)
     if !isKept { shared[mark] = nil }
   }
 

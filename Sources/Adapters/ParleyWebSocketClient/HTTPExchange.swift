@@ -59,7 +59,7 @@
       guard !addresses.isEmpty else { throw .connection(.unknownHost) }
       var failure = WebSocketFailure.unknownHost
       for address in addresses {
-        guard let wire = Wire(address) else {
+        guard let wire = ClientSocket(address) else {
           failure = .unreachable(String(cString: strerror(errno)))
           continue
         }
@@ -75,14 +75,16 @@
     }
 
     private func exchange(
-      over wire: consuming Wire, _ deadline: Int64
+      over wire: consuming ClientSocket, _ deadline: Int64
     ) throws(Failure) -> HTTPAnswer {
       do throws(WebSocketFailure) {
         if url.isSecure { try wire.encrypt(for: url.host, trusting: certificatesFile) }
       } catch {
         throw .connection(error)
       }
-      while let wanted = try shake(wire) { try wait(for: wire.descriptor, wanted, deadline) }
+      while let wanted = try continueHandshake(wire) {
+        try wait(for: wire.descriptor, wanted, deadline)
+      }
       let request = head + body
       var sent = 0
       sending: while sent < request.count {
@@ -99,11 +101,14 @@
       return try answer(from: wire, deadline)
     }
 
-    private func shake(_ wire: borrowing Wire) throws(Failure) -> Int32? {
-      do throws(WebSocketFailure) { return try wire.shake() } catch { throw .connection(error) }
+    private func continueHandshake(_ wire: borrowing ClientSocket) throws(Failure) -> Int32? {
+      do throws(WebSocketFailure) { return try wire.continueHandshake() } catch {
+        throw .connection(error)
+      }
     }
 
-    private func answer(from wire: borrowing Wire, _ deadline: Int64) throws(Failure) -> HTTPAnswer
+    private func answer(from wire: borrowing ClientSocket, _ deadline: Int64) throws(Failure)
+      -> HTTPAnswer
     {
       var answer = HTTPAnswer(hasBody: method != "HEAD", bodyBytesMax: answerBytesMax)
       let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

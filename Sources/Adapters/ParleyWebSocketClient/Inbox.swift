@@ -10,7 +10,7 @@ package struct Inbox {
   package init() {}
 
   /// The number of array elements, including those of removed messages.
-  package var placeCount: Int { messages.count }
+  package var storageCount: Int { messages.count }
 
   package mutating func append(_ message: [UInt8]) {
     messages.append(message)

@@ -20,7 +20,7 @@
     private let options: WebSocketConnection.Options
     private var addresses: ArraySlice<SocketAddress>
     private var stage = Stage.connecting
-    private var wire: Wire?
+    private var wire: ClientSocket?
     private var upgrade: Upgrade
     private var reader: FrameReader
     private var queue = FrameQueue(bytesMax: 2 * WebSocketConnection.outgoingBytesMax)
@@ -85,7 +85,7 @@
       if stage != .open, now >= openBy { return fail(.timedOut) }
       do throws(WebSocketFailure) {
         if stage == .connecting { try finishConnecting(now) }
-        if stage == .shaking { try shake() }
+        if stage == .shaking { try continueHandshake() }
         if stage == .upgrading { try answer(memory, now) }
       } catch {
         return fail(error)
@@ -103,7 +103,7 @@
       var reason = reason
       addressBy = .max
       while let address = addresses.popFirst() {
-        if let wire = Wire(address) {
+        if let wire = ClientSocket(address) {
           self.wire = consume wire
           events = Int16(POLLOUT)
           isConnectDecided = false
@@ -130,8 +130,8 @@
       stage = .shaking
     }
 
-    private func shake() throws(WebSocketFailure) {
-      if let wanted = try wire?.shake() {
+    private func continueHandshake() throws(WebSocketFailure) {
+      if let wanted = try wire?.continueHandshake() {
         events = Int16(wanted)
         return
       }

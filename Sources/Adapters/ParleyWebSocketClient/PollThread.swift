@@ -24,7 +24,7 @@
 
     private let state = Locked(State())
     /// A pipe; a byte written to it wakes the thread.
-    private let bell: (read: Int32, write: Int32)
+    private let wakePipe: (read: Int32, write: Int32)
 
     static let shared = PollThread()
 
@@ -37,7 +37,7 @@
         _ = fcntl(end, F_SETFL, O_NONBLOCK)
         _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       }
-      bell = (ends[0], ends[1])
+      wakePipe = (ends[0], ends[1])
     }
 
     /// Opens a connection, which receives the result.
@@ -76,7 +76,7 @@
         defer { state.isWoken = true }
         return state.isRunning && !state.isWoken
       }
-      if isFirst { _ = write(bell.write, "!", 1) }
+      if isFirst { _ = write(wakePipe.write, "!", 1) }
     }
 
     private func start() {
@@ -134,7 +134,7 @@
               connection, url: arrival.url, options: arrival.options,
               addresses: arrival.addresses, now: Self.now))
         }
-        var waits: [pollfd] = [pollfd(fd: bell.read, events: Int16(POLLIN), revents: 0)]
+        var waits: [pollfd] = [pollfd(fd: wakePipe.read, events: Int16(POLLIN), revents: 0)]
         var deadline: Int64?
         for link in links {
           link.turn(now: Self.now, reading: memory, joiningIn: scratch)
@@ -148,7 +148,7 @@
         poll(&waits, nfds_t(waits.count), timeout)
         if waits[0].revents != 0 {
           var byte: UInt8 = 0
-          while read(bell.read, &byte, 1) > 0 {}
+          while read(wakePipe.read, &byte, 1) > 0 {}
         }
         for (link, wait) in zip(links, waits.dropFirst()) { link.happened(wait.revents) }
       }

@@ -9,7 +9,7 @@ public enum WebSocketFailure: Error, Sendable, Hashable {
   /// No address of the host accepts connections; contains the system's message.
   case unreachable(String)
   /// The server's certificate is rejected.
-  case certificate(CertificateObjection)
+  case certificate(CertificateError)
   /// The TLS handshake has failed.
   case encryption
   /// The server responded with this status instead of 101.
@@ -23,7 +23,7 @@ public enum WebSocketFailure: Error, Sendable, Hashable {
 }
 
 /// The reason why a server's certificate is rejected.
-public enum CertificateObjection: Sendable, Hashable {
+public enum CertificateError: Sendable, Hashable {
   /// The certificate was issued by an authority that is not trusted, or is self-signed.
   case unknownAuthority
   /// The certificate is for another host than the one in the address.
@@ -36,7 +36,7 @@ public enum CertificateObjection: Sendable, Hashable {
   case other(String)
 }
 
-extension CertificateObjection: CustomStringConvertible {
+extension CertificateError: CustomStringConvertible {
   /// The reason, and what to do.
   public var description: String {
     switch self {
@@ -60,8 +60,8 @@ extension WebSocketFailure: CustomStringConvertible {
     case .badCertificates(let file): "no certificates in PEM form can be read from \(file)"
     case .unknownHost: "the server's name is not known here; check the address and the network"
     case .unreachable(let reason): "the server takes no connection: \(reason)"
-    case .certificate(let objection):
-      "the server's certificate is not accepted: \(objection)"
+    case .certificate(let certificateError):
+      "the server's certificate is not accepted: \(certificateError)"
     case .encryption: "the TLS handshake failed; check that the server speaks TLS on this port"
     case .status(let status): "the server answered with HTTP status \(status) instead of 101"
     case .notWebSocket(let reason): "expected a WebSocket server: \(reason)"

@@ -54,8 +54,10 @@ extension Access {
 extension Part {
   /// Counts the response to a request against the client's identity instead of its address.
   func count(_ request: RequestID, towards identity: Identity, from address: IPAddress?) {
-    let stranger = Stranger(identity, from: address)
-    if stranger != Stranger(address: address) { act(.count(request, towards: Holder(stranger))) }
+    let limitedClient = LimitedClient(identity, from: address)
+    if limitedClient != LimitedClient(address: address) {
+      act(.count(request, towards: Holder(limitedClient)))
+    }
   }
 
   /// Counts a received message, or returns the limit that it exceeds.

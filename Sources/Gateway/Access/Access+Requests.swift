@@ -13,7 +13,9 @@ extension Access {
   /// Authenticates a caller by token or API key, without counting the request.
   func bearer(of head: RequestHead) throws(Response) -> Identity {
     let token = token(in: head)
-    if head.entrance != .back, settings.takesKeysAtBackAlone, isKey(token) { throw .keyElsewhere }
+    if head.entrance != .back, settings.acceptsKeysOnlyInternally, isKey(token) {
+      throw .keyElsewhere
+    }
     do throws(AuthenticationError) {
       return try bearer(of: token)
     } catch {
@@ -86,7 +88,7 @@ extension Access {
   // MARK: Upgrades
 
   /// Returns the response that rejects an upgrade; `nil` if the upgrade may proceed.
-  func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+  func refusal(ofUpgrade head: RequestHead, as opening: ClientKind) -> Response? {
     if let excess = excess(ofConnecting: head) { return response(to: excess) }
     switch opening {
     case .bayeux: return nil

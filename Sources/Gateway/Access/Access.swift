@@ -153,7 +153,7 @@ final class Access: Part {
   /// Returns the identity with its user's current name and rights; `nil` if the user was deleted,
   /// or the token is older than the user's password.
   func updated(_ identity: Identity) -> Identity? {
-    guard identity.isListed, let users = ports.users else { return identity }
+    guard identity.hasSourceRights, let users = ports.users else { return identity }
     guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt) else {
       return nil
     }

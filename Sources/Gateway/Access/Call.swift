@@ -35,11 +35,11 @@ struct Call {
   var query: QueryFields { QueryFields(head.query) }
 
   /// The party whose limits apply to the request; `nil` if none do.
-  var stranger: Stranger? { Stranger(identity, from: head.limitedAddress) }
+  var limitedClient: LimitedClient? { LimitedClient(identity, from: head.limitedAddress) }
 
   /// The entity tags in `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 
   /// The client's cached list, and the encodings that it accepts.
-  var reader: ListReader { ListReader(head, by: stranger) }
+  var reader: ListReader { ListReader(head, by: limitedClient) }
 }

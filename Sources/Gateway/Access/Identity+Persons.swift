@@ -29,7 +29,7 @@ extension Identity {
   }
 
   /// Whether the caller may learn that a note with a requested id already exists.
-  func mayHearOf(_ note: NoteSummary) -> Bool {
+  func mayLearnExistence(_ note: NoteSummary) -> Bool {
     !verbs(on: note).isDisjoint(with: [.read, .manage])
   }
 }

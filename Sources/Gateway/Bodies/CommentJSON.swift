@@ -104,7 +104,7 @@ enum CommentJSON {
         object.field("quote", origin.quote, &body)
       }
       object.key("place", &body)
-      guard !anchor.isGone else { return JSONWriter.raw("null", &body) }
+      guard !anchor.isDeleted else { return JSONWriter.raw("null", &body) }
       JSONWriter.object(&body) { append(anchor, to: &$0, &$1) }
     }
   }

@@ -59,7 +59,7 @@ enum GroupJSON {
       guard case .like(let place, let person, let reaction?, _) = request else {
         return Response(status: 204)
       }
-      let like = PublicationLike(offset: place.offset, personID: person, reaction: reaction)
+      let like = Reaction(offset: place.offset, personID: person, reaction: reaction)
       return .json(200, JSONWriter.bytes { append(like, &$0) })
     case .likes(let likes, let hasMore):
       let last = hasMore ? likes.last.map { "\($0.offset)" } : nil
@@ -113,7 +113,7 @@ enum GroupJSON {
     }
   }
 
-  private static func append(_ like: PublicationLike, _ body: inout [UInt8]) {
+  private static func append(_ like: Reaction, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("offset", like.offset, &body)
       object.field("personId", like.personID, &body)

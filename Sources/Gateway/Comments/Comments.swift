@@ -28,7 +28,7 @@ final class Comments: Part {
     let identity: Identity
     let right: StoreRight
     /// The party whose share of the drafts it counts against.
-    let holder: Stranger?
+    let holder: LimitedClient?
     /// The range in the request.
     let anchor: CommentAnchor
   }
@@ -36,7 +36,7 @@ final class Comments: Part {
   /// The new comments that wait for their quotes, by request.
   var drafts: [RequestID: Draft] = [:]
   /// The drafts per user or address.
-  var draftShares = FairShares<Stranger>(capacity: Comments.draftsMax)
+  var draftShares = FairShares<LimitedClient>(capacity: Comments.draftsMax)
   /// The rate-limit usage of each user.
   var usages: RateBook = RateBook(countMax: 10_000)
 
@@ -90,7 +90,7 @@ final class Comments: Part {
         400, .badMessage,
         "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero")
     }
-    let holder = call.stranger
+    let holder = call.limitedClient
     guard draftShares.refusal(of: 1, for: holder) == nil else {
       throw .busy("too many comments are being made; send it again in a few seconds")
     }
@@ -147,7 +147,7 @@ final class Comments: Part {
   ) -> ChangeActor {
     ChangeActor(
       person: Self.person(identity), name: name,
-      // If this right does not suffice, the store checks the right by folder: ``removesAsManager``.
+      // If this right does not suffice, the store checks the right by folder: ``retryRemovalAsManager``.
       manages: identity.may(.manage, .document(note, in: nil)))
   }
 
@@ -160,7 +160,7 @@ final class Comments: Part {
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
       throw .problem(400, .badMessage, "expected a text that is not empty")
     }
-    // In JSON each takes six bytes, and a stored response must stay short (``KeptAnswer``).
+    // In JSON each takes six bytes, and a stored response must stay short (``StoredResponse``).
     guard !text.unicodeScalars.contains(where: Self.isControl) else {
       throw .problem(400, .badMessage, "expected a text without control characters")
     }
@@ -249,7 +249,7 @@ final class Comments: Part {
       guard let reply = reply(outcome, request) else { return }
       if let response = Self.response(reply, to: work.work, for: Self.person(identity)) {
         respond(request, response)
-      } else if removesAsManager(request, work, identity, after: reply) {
+      } else if retryRemovalAsManager(request, work, identity, after: reply) {
         return
       } else {
         refuse(request, reply)
@@ -265,7 +265,7 @@ final class Comments: Part {
   /// its folder, which the store checks.
   ///
   /// - Returns: Whether the deletion is retried.
-  private func removesAsManager(
+  private func retryRemovalAsManager(
     _ request: RequestID, _ work: CommentRequest, _ identity: Identity, after reply: CommentReply
   ) -> Bool {
     let verbs: Verbs = [.read, .comment, .manage]

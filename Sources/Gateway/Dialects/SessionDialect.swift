@@ -32,7 +32,7 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
     guard board.leave(place.id) != nil else { return }
     place.phase = .closing
     table.leave(place)
-    rooms.leaveAll(place, mayComeBack: true)
+    rooms.leaveAll(place, mayReturn: true)
     place.meter.count(towards: nil)
   }
 
@@ -43,7 +43,7 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
     on connection: Connection
   ) {}
   final func oversized(_ connection: Connection, bytesMax: Int) {}
-  final func crowded(_ connection: Connection) {}
+  final func droppedForMemory(_ connection: Connection) {}
   final func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
     to connection: Connection
@@ -92,8 +92,8 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
   // MARK: Rooms
 
   /// Returns no frame: ``Gateway`` sends room events to sessions in the dialect's own form.
-  final func frame(of news: RoomNews) -> Frame? { nil }
-  final func sender(of news: RoomNews) -> ConnectionID? { nil }
+  final func frame(of news: RoomEvent) -> Frame? { nil }
+  final func sender(of news: RoomEvent) -> ConnectionID? { nil }
   final func frames(of change: PresenceChange) -> [Frame] { [] }
 
   /// Does nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.
@@ -106,7 +106,7 @@ extension SessionMessaging where Self: SessionDialect {
   /// - Parameters:
   ///   - address: The client's address.
   ///   - limited: The same address if limits apply to it, otherwise `nil`.
-  func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
+  func makeConnection(at address: String, from limited: IPAddress?) -> Connection? {
     let place = Connection(
       id: board.placeID(), dialect: self, address: address, openedAt: dependencies.clock.now,
       phase: .ready)

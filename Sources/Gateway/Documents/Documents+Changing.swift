@@ -35,7 +35,7 @@ extension Documents {
     if isBarred, let live = room.live,
       submission.sequence >= live.nextSequence(of: connection.client)
     {
-      return refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      return refusals.refuseHistoryGone(submission, messageID: messageID, subscription)
     }
     var submission = submission
     submission.session = subscription.session
@@ -55,7 +55,7 @@ extension Documents {
       room.changes.add(
         submission.operation, of: submission.client, at: dependencies.clock.microseconds,
         to: &backlog)
-      people.noteAct(of: subscription)
+      people.recordAct(of: subscription)
       commit(room)
     case .duplicatePending:
       metrics.changesRepeated += 1
@@ -71,12 +71,12 @@ extension Documents {
         of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
       guard let live = room.live, live.durableRevision - after <= settings.lagRevisionsMax else {
-        return refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        return refusals.refuseHistoryGone(submission, messageID: messageID, subscription)
       }
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       readHistory(of: room, after: after, through: through)
     case .tooMuchHistory:
-      refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      refusals.refuseHistoryGone(submission, messageID: messageID, subscription)
     case .refused(let refusal):
       refusals.refuse(submission, refusal, messageID: messageID, subscription)
     }

@@ -104,11 +104,11 @@ extension Documents {
   /// client that learns that the log lacks its change resends it as a new one, and the log would
   /// contain both.
   private func wipeFailedCommit(of room: DocumentRoom) {
-    store(.wipeFailedCommits, under: .housekeeping, then: .wiping(room.id))
+    store(.rollBackFailedCommits, under: .housekeeping, then: .wiping(room.id))
   }
 
   /// Retries for documents whose failed commits could not be wiped.
-  func wipeFailedCommits() {
+  func rollBackFailedCommits() {
     for room in commits.takeUndecided() where documents.holds(room) { wipeFailedCommit(of: room) }
   }
 
@@ -140,7 +140,7 @@ extension Documents {
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)
-    readNews(of: room)
+    readNewEntries(of: room)
   }
 
   /// Handles a failed commit: refuses all changes that are not durable.
@@ -159,7 +159,7 @@ extension Documents {
       admitWaiting(room)
       storeEpoch(of: room)
       // A read of the log may have been requested meanwhile.
-      return readNews(of: room)
+      return readNewEntries(of: room)
     }
     // The log differs from the document in memory: load it again. Waiting clients are turned away,
     // since requests that they began here would never be answered.

@@ -53,7 +53,7 @@ extension Documents {
       admitWaiting(room)
     }
     commit(room)
-    readNews(of: room)
+    readNewEntries(of: room)
   }
 
   /// Refuses waiting changes of clients that know epochs: they were made in the old epoch.

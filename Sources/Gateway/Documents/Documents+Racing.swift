@@ -110,7 +110,7 @@ extension Documents {
       if let edit = change.edit { refusals.respond(edit.request, refusal) }
     case .tooMuchHistory, .needsHistory:
       if let (subscription, messageID) = change.follower {
-        refusals.refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        refusals.refuseHistoryGone(submission, messageID: messageID, subscription)
       }
       if let edit = change.edit { respond(edit.request, .baseGone) }
     }

@@ -20,7 +20,7 @@ extension Documents {
   /// Queues work that needs a read of the log that begins after this call.
   func ask(_ asking: WaitingWork, in room: DocumentRoom) {
     room.log.ask(asking)
-    readNews(of: room)
+    readNewEntries(of: room)
   }
 
   /// Handles a commit of unknown outcome: the log is read.
@@ -31,7 +31,7 @@ extension Documents {
     storeFailure = error
     room.live?.commitUnsettled()
     logs.unsettle(room)
-    readNews(of: room)
+    readNewEntries(of: room)
   }
 
   // MARK: Hints
@@ -62,13 +62,13 @@ extension Documents {
       return people.hearOfPeople(topic, bytes, in: room)
     }
     room.log.hear(of: revision)
-    readNews(of: room)
+    readNewEntries(of: room)
   }
 
   /// Reads the heads of shared logs periodically, and retries for commits of unknown outcome.
-  func lookForNews(now: Int64) {
-    for room in logs.stillUnsettled(in: documents) { readNews(of: room) }
-    guard logs.isUsed || settings.sharesStore else { return }
+  func readHeads(now: Int64) {
+    for room in logs.stillUnsettled(in: documents) { readNewEntries(of: room) }
+    guard logs.hasSharedLogs || settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
     let ids = logs.heads.next(now: now, pause: board.headsPause, failures: failures) {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
@@ -79,7 +79,7 @@ extension Documents {
 
   /// Compares stored heads with the known ones, and reads the logs whose heads differ.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
-    guard case .success(let heads) = outcome else { return logs.heads.couldNotLook() }
+    guard case .success(let heads) = outcome else { return logs.heads.sliceFailed() }
     defer { logs.heads.looked() }
     for (id, head) in zip(ids, heads) {
       guard let room = documents[id], let live = room.live, live.isShared else { continue }
@@ -100,7 +100,7 @@ extension Documents {
         logs.heads.lacks(id, upTo: head.revision)
         // The revision may be the commit under way at this node; then nothing is read.
         room.log.hear(of: head.revision)
-        readNews(of: room)
+        readNewEntries(of: room)
       } else {
         miss(room)
       }
@@ -115,14 +115,14 @@ extension Documents {
 
   /// Whether other nodes' changes are still unread after failures of the store.
   var isBehind: Bool {
-    guard logs.isUsed || settings.sharesStore else { return false }
+    guard logs.hasSharedLogs || settings.sharesStore else { return false }
     return logs.heads.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
   }
 
   /// Reads a log, even if no newer revision is known.
   private func look(at room: DocumentRoom) {
-    room.log.hearOfAny()
-    readNews(of: room)
+    room.log.requestRead()
+    readNewEntries(of: room)
   }
 
   // MARK: Reading
@@ -131,7 +131,7 @@ extension Documents {
   ///
   /// A commit under way prevents a read. A commit about to begin prevents a read that only a hint
   /// requests, as its result contains the same entries.
-  func readNews(of room: DocumentRoom) {
+  func readNewEntries(of room: DocumentRoom) {
     guard room.pause != .storingEpoch, let live = room.live, live.isShared, !live.isCommitting,
       room.log.isWanted(by: live)
     else { return }
@@ -201,7 +201,7 @@ extension Documents {
   }
 
   /// Handles the result of a read of the log.
-  func heard(of id: DocumentID, _ outcome: StoreOutcome<LogNews>, _ ticket: StoreTicket) {
+  func heard(of id: DocumentID, _ outcome: StoreOutcome<LogChanges>, _ ticket: StoreTicket) {
     guard let room = documents[id], let read = room.log.read(ticket) else { return }
     switch outcome {
     case .success(.entries(let stretch)):
@@ -214,10 +214,10 @@ extension Documents {
     }
   }
 
-  private func take(_ stretch: LogStretch, _ read: LogReading.Read, in room: DocumentRoom) {
+  private func take(_ stretch: LogRange, _ read: LogReading.Read, in room: DocumentRoom) {
     // Hold no copy of the document here: changing the document would then copy its arrays.
     guard stretch.entries.isEmpty || room.live?.isFollowed(by: stretch.entries) ?? false else {
-      room.log.askAgain(read.asking)
+      room.log.requeue(read.asking)
       return fail(.damaged("the log has another history"), in: room)
     }
     storeFailure = nil
@@ -233,7 +233,7 @@ extension Documents {
     }
     if room.live?.durableRevision ?? 0 < stretch.headRevision {
       room.log.hear(of: stretch.headRevision)
-      room.log.askAgain(read.asking)
+      room.log.requeue(read.asking)
     } else {
       answer(read.asking, in: room, read.sessions.merging(stretch.sessions) { own, _ in own })
     }
@@ -281,7 +281,7 @@ extension Documents {
       commit(room)
       storeEpoch(of: room)
       // A read may have been requested meanwhile.
-      readNews(of: room)
+      readNewEntries(of: room)
       return
     }
     if room.log.giveUp() { fail(error, in: room) }

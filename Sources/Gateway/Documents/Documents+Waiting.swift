@@ -122,7 +122,7 @@ extension Documents {
     case .change(let id, let messageID, let submission):
       guard let author = author(id, of: submission, messageID, in: room) else { return }
       guard !error.isCompacted else {
-        return refusals.refuseForWantOfHistory(submission, messageID: messageID, author)
+        return refusals.refuseHistoryGone(submission, messageID: messageID, author)
       }
       refusals.refuse(
         submission.sequence, .unavailable, "older changes cannot be read now; send it again",

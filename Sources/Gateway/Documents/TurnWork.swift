@@ -22,9 +22,9 @@ struct TurnWork {
   private var resting: [DocumentRoom] = []
   private let sum = WaitingQueue.Sum()
   /// Whether documents rested when the turn began and none of them has continued yet.
-  private var owesTurn = false
+  private var hasUnservedRest = false
   /// Whether resting documents are continuing now, at the end of the turn.
-  private var isGoingOn = false
+  private var isContinuing = false
 
   /// - Parameter most: The work of one turn.
   init(most: Int) {
@@ -40,7 +40,7 @@ struct TurnWork {
 
   /// Whether a piece may begin now. A small piece always may.
   func allows(_ piece: @autoclosure () -> Int) -> Bool {
-    left > 0 && (isGoingOn || resting.isEmpty) || piece() <= most / 64
+    left > 0 && (isContinuing || resting.isEmpty) || piece() <= most / 64
   }
 
   /// Subtracts a piece that is being done.
@@ -56,10 +56,10 @@ struct TurnWork {
   /// Returns the next document that continues at the end of this turn; `nil` if no document rests
   /// or no work is left.
   mutating func next() -> DocumentRoom? {
-    if owesTurn { left = max(left, 1) }
-    owesTurn = false
-    isGoingOn = left > 0 && !resting.isEmpty
-    guard isGoingOn else { return nil }
+    if hasUnservedRest { left = max(left, 1) }
+    hasUnservedRest = false
+    isContinuing = left > 0 && !resting.isEmpty
+    guard isContinuing else { return nil }
     let room = resting.removeFirst()
     room.waiting.endRest()
     return room
@@ -68,6 +68,6 @@ struct TurnWork {
   /// Begins another turn with its full work.
   mutating func begin() {
     left = most
-    owesTurn = !resting.isEmpty
+    hasUnservedRest = !resting.isEmpty
   }
 }

@@ -8,7 +8,7 @@ enum FileJSON {
     JSONWriter.object { object, body in
       append(file, to: &object, &body)
       object.field("type", kind.type, &body)
-      object.field("picture", kind.isPicture, &body)
+      object.field("picture", kind.isDisplayable, &body)
     }
   }
 
@@ -43,7 +43,7 @@ extension Response {
   /// A file for browsers: never run, its type never guessed, and shown only if a picture.
   static func file(_ file: NoteFile, _ bytes: [UInt8]) -> Response {
     let kind = FileKind(of: bytes)
-    let form = kind.isPicture ? "inline" : "attachment"
+    let form = kind.isDisplayable ? "inline" : "attachment"
     return Response(
       status: 200,
       headers: headers(of: file) + [

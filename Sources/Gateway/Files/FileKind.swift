@@ -5,7 +5,7 @@ struct FileKind: Equatable {
   /// Whether browsers show the file as a picture. Over `pixelsMax` pixels it is downloaded.
   ///
   /// Never SVG, which can contain scripts.
-  let isPicture: Bool
+  let isDisplayable: Bool
 
   /// Maximum pixels of a picture that is shown; 50 million take 200 MB in a browser.
   static let pixelsMax = 50_000_000
@@ -15,14 +15,14 @@ struct FileKind: Equatable {
   /// - Complexity: O(*n*) for the markers of a JPEG, and O(1) for all others.
   init(of bytes: [UInt8]) {
     if bytes.starts(with: "%PDF-".utf8) {
-      (type, isPicture) = ("application/pdf", false)
+      (type, isDisplayable) = ("application/pdf", false)
     } else if let picture = Self.pictureType(bytes),
       let size = PictureSize(of: bytes, type: picture), size.pixels <= Self.pixelsMax
     {
-      (type, isPicture) = (picture.rawValue, true)
+      (type, isDisplayable) = (picture.rawValue, true)
     } else {
       // A picture of unknown size, or with too many pixels, is downloaded.
-      (type, isPicture) = ("application/octet-stream", false)
+      (type, isDisplayable) = ("application/octet-stream", false)
     }
   }
 

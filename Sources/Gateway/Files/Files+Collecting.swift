@@ -6,7 +6,7 @@ import ParleyGatewayPorts
 /// its files. Notes are searched one at a time, so that other work waits for one log at most.
 extension Files {
   /// The state of the removal.
-  struct Collecting {
+  struct UnusedFileRemoval {
     var times: DueTimes
     /// Whether a round is in progress.
     var isBusy = false
@@ -34,17 +34,17 @@ extension Files {
     collection.isBusy = true
     collection.before = now - settings.files.unusedMilliseconds
     collection.place = nil
-    findUnsettled()
+    listNotesToSearch()
   }
 
-  private func findUnsettled() {
+  private func listNotesToSearch() {
     store(
       .files(
         .unsettled(before: collection.before, after: collection.place, limit: Self.notesMax)),
       under: .housekeeping, then: .files(.unsettled))
   }
 
-  func foundUnsettled(_ outcome: StoreOutcome<FileReply>) {
+  func receivedNotes(_ outcome: StoreOutcome<FileReply>) {
     guard case .success(.notes(let notes)) = outcome else {
       collection.isBusy = false
       return
@@ -57,7 +57,7 @@ extension Files {
 
   private func searchNext() {
     guard let note = collection.notes.popLast() else {
-      if collection.hasMore { findUnsettled() } else { collection.isBusy = false }
+      if collection.hasMore { listNotesToSearch() } else { collection.isBusy = false }
       return
     }
     let time = collection.before
@@ -66,7 +66,7 @@ extension Files {
       then: .files(.search(note, before: time)))
   }
 
-  func haveSearched(
+  func receivedSearchResult(
     _ note: DocumentID, before time: Timestamp, _ outcome: StoreOutcome<FileReply>
   ) {
     guard case .success(.uses(let uses)) = outcome, !uses.newest.isEmpty else {
@@ -77,7 +77,7 @@ extension Files {
       then: .files(.settle(note)))
   }
 
-  func haveSettled(_ note: DocumentID, _ outcome: StoreOutcome<FileReply>) {
+  func receivedRemoval(_ note: DocumentID, _ outcome: StoreOutcome<FileReply>) {
     if case .success(.settled(let removed)) = outcome, removed > 0 {
       dependencies.log.write(
         .info, "unused files removed", [("document", note.text), ("count", "\(removed)")])

@@ -39,7 +39,7 @@ final class Files: Part {
     /// Whether the client has the content already.
     let isKnown: Bool
     /// The stranger whose share of the reads this read uses.
-    let holder: Stranger?
+    let holder: LimitedClient?
   }
 
   /// Waiting uploads, oldest first, and their total bytes.
@@ -48,18 +48,18 @@ final class Files: Part {
   /// The upload in progress at the store.
   var current: Upload?
   /// Waiting reads, of users and links in turn, and those in progress at the store.
-  var waiting = FairQueue<Stranger, Read>(
+  var waiting = FairQueue<LimitedClient, Read>(
     capacity: Files.readsMax, countMaxOfStranger: Files.readsMaxOfStranger)
   var reads: [RequestID: Read] = [:]
   /// The strangers of the waiting reads.
-  var holders: [RequestID: Stranger?] = [:]
+  var holders: [RequestID: LimitedClient?] = [:]
   /// The state of the removal of unreferenced files.
-  var collection: Collecting
+  var collection: UnusedFileRemoval
 
   init(_ board: Switchboard, _ access: Access) {
     self.board = board
     self.access = access
-    collection = Collecting(after: board.settings.files.unusedMilliseconds)
+    collection = UnusedFileRemoval(after: board.settings.files.unusedMilliseconds)
   }
 
   // MARK: Uploading
@@ -120,14 +120,14 @@ final class Files: Part {
     uploadBytes -= next.draft.bytes.count
     current = next
     store(
-      .files(.put(id: next.note, next.draft, settings.files.room)), under: next.right,
+      .files(.put(id: next.note, next.draft, settings.files.limits)), under: next.right,
       then: .files(.upload(next.request)))
   }
 
   private func uploaded(_ outcome: StoreOutcome<FileReply>) {
     guard let upload = current else { return }
     current = nil
-    let room = settings.files.room
+    let limits = settings.files.limits
     switch outcome {
     case .success(.kept(let file, let isNew)):
       let kind = FileKind(of: upload.draft.bytes)
@@ -137,7 +137,7 @@ final class Files: Part {
         upload.request,
         .problem(
           413, .tooMany,
-          "the files of a note may have \(room.noteBytesMax) bytes together; this note's have "
+          "the files of a note may have \(limits.noteBytesMax) bytes together; this note's have "
             + "\(byteCount), and this one \(upload.draft.bytes.count) more: put it into another note"
         ))
     case .success(.tooManyFiles(let count)):
@@ -145,7 +145,7 @@ final class Files: Part {
         upload.request,
         .problem(
           413, .tooMany,
-          "a note may have \(room.noteFilesMax) files; this one has \(count): put it into another note"
+          "a note may have \(limits.noteFilesMax) files; this one has \(count): put it into another note"
         ))
     case .success(.diskFull(let byteCount)):
       dependencies.log.write(
@@ -180,7 +180,7 @@ final class Files: Part {
         400, .badMessage,
         "expected the file's hash as 64 hexadecimal digits, as in the list of the note's files")
     }
-    let holder = call.stranger
+    let holder = call.limitedClient
     let read = Read(
       request: call.request, note: call.note, hash: hash, right: try call.right,
       isKnown: call.known?.matches("\"\(hash)\"") ?? false, holder: holder)
@@ -233,9 +233,9 @@ final class Files: Part {
       case .success: refuse(request, .unavailable("another reply"))
       case .failure(let error): refuse(request, error)
       }
-    case .unsettled: foundUnsettled(outcome)
-    case .search(let note, let time): haveSearched(note, before: time, outcome)
-    case .settle(let note): haveSettled(note, outcome)
+    case .unsettled: receivedNotes(outcome)
+    case .search(let note, let time): receivedSearchResult(note, before: time, outcome)
+    case .settle(let note): receivedRemoval(note, outcome)
     }
   }
 

@@ -34,11 +34,12 @@ final class Folders: Part {
     }
     let page = FolderPage(identity: call.identity, limit: limit, for: call.reader)
     board.beginLongRead(
-      request, by: call.stranger, task(of: page, request, after: last.map { FolderPlace($0) }))
+      request, by: call.limitedClient,
+      task(of: page, request, after: last.map { FolderListPosition($0) }))
   }
 
   private func task(
-    of page: FolderPage, _ request: RequestID, after place: FolderPlace?
+    of page: FolderPage, _ request: RequestID, after place: FolderListPosition?
   ) -> StoreTask {
     StoreTask(
       .folders(page.step(after: place)), under: .eachItem, then: .folders(request, .list(page)))
@@ -46,7 +47,7 @@ final class Folders: Part {
 
   /// Handles the store's reply to a step of a page.
   private func proceed(
-    _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderPlace?
+    _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderListPosition?
   ) {
     var page = page
     if page.take(folders, next: next) {

@@ -112,7 +112,7 @@ final class GroupsAPI: Part {
     }
     try perform(
       .like(
-        PublicationPlace(room: call.room, offset: offset), person, reaction: reaction,
+        PublicationAddress(room: call.room, offset: offset), person, reaction: reaction,
         likesMax: Self.likesMax), for: call)
   }
 

@@ -35,7 +35,7 @@ extension HTTP {
     }
     guard type.includes(head) else { throw .unsupported(type) }
     try admit(identity, to: route, of: match)
-    let holder = Holder(Stranger(identity, from: head.limitedAddress))
+    let holder = Holder(LimitedClient(identity, from: head.limitedAddress))
     if type == .bytes { return try files.allowance(ofBody: byteCount, of: identity, holder) }
     let bytesMax = settings.limits.messageBytesMax
     if let byteCount, byteCount > bytesMax {

@@ -79,7 +79,7 @@ extension HTTP {
     case .note:
       try checkNoteID(call.note)
       let right = try requireNote(call, at: match.resource, route)
-      try refuseVainCondition(call, at: match.resource)
+      try refuseIgnoredCondition(call, at: match.resource)
       return right
     case .room:
       guard !match.isBroken else {
@@ -118,9 +118,9 @@ extension HTTP {
 
   /// Refuses a write whose `If-Match` would be ignored. Performing it could do exactly what the
   /// header was meant to prevent.
-  private func refuseVainCondition(_ call: Call, at resource: Resource) throws(Response) {
+  private func refuseIgnoredCondition(_ call: Call, at resource: Resource) throws(Response) {
     guard call.head.method != "GET", let condition = call.head.headers["if-match"],
-      !condition.isEmpty, condition != "*", !resource.routes.contains(where: \.looksAtIfMatch)
+      !condition.isEmpty, condition != "*", !resource.routes.contains(where: \.evaluatesIfMatch)
     else { return }
     throw .problem(
       400, .badMessage,

@@ -22,7 +22,7 @@ extension NoteAnswer {
     case (.rename, .note(let note)), (.bringBack, .note(let note)),
       (.move, .folders(.note(let note))):
       .json(200, NoteJSON.note(note))
-    case (.put(let maker), .once(.found(let note))) where maker.mayHearOf(note):
+    case (.put(let maker), .once(.found(let note))) where maker.mayLearnExistence(note):
       .json(200, NoteJSON.note(note))
     // The caller's own note counts as another's after a move to a folder that they cannot read.
     case (.put, .once(.taken)), (.put, .once(.found)):

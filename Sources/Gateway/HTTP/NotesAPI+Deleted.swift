@@ -15,11 +15,11 @@ extension NotesAPI {
     let (limit, place) = try page(call)
     let work = NotesRequest.DeletedPage(identity: call.identity, limit: limit)
     board.beginLongRead(
-      call.request, by: call.stranger, task(of: work, call.request, after: place))
+      call.request, by: call.limitedClient, task(of: work, call.request, after: place))
   }
 
   private func task(
-    of work: NotesRequest.DeletedPage, _ request: RequestID, after place: NotePlace?
+    of work: NotesRequest.DeletedPage, _ request: RequestID, after place: NoteSortKey?
   ) -> StoreTask {
     StoreTask(
       .deleted(.list(after: place, limit: work.asked)), under: .eachItem,
@@ -30,7 +30,7 @@ extension NotesAPI {
   func proceed(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
     let identity = work.identity
-    let step = work.take(notes, at: NotePlace.init) { identity.may(.manage, $0.note) }
+    let step = work.take(notes, at: NoteSortKey.init) { identity.may(.manage, $0.note) }
     switch step {
     case .read(let place): board.store(task(of: work, request, after: place))
     case .end(let next):

@@ -6,7 +6,7 @@ extension NotesAPI {
   /// Maximum pause between entries of one author that are shown as one.
   private static let pauseMilliseconds: Timestamp = 60_000
   /// Maximum pause between changes of one session.
-  private static let restMilliseconds: Timestamp = 300_000
+  private static let reservedMilliseconds: Timestamp = 300_000
   /// Maximum sessions of one response.
   private static let sessionsMax = 100
   /// Maximum groups of one response.
@@ -57,7 +57,7 @@ extension NotesAPI {
       .past(
         id: call.note,
         .sessions(
-          before: before, limit: min(limit, Self.sessionsMax), pause: Self.restMilliseconds)),
+          before: before, limit: min(limit, Self.sessionsMax), pause: Self.reservedMilliseconds)),
       for: call, .sessions)
   }
 

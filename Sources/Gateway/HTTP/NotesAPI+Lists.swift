@@ -23,12 +23,12 @@ extension NotesAPI {
       return try search.listNotes(call, tagged: tag, limit: page(call).limit)
     } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
       return board.beginLongRead(
-        request, by: call.stranger, task(of: WholeNoteList(identity: identity), request))
+        request, by: call.limitedClient, task(of: WholeNoteList(identity: identity), request))
     }
     let (limit, place) = try page(call)
     let work = NotesRequest.Page(identity: identity, limit: limit)
     board.beginLongRead(
-      request, by: call.stranger, task(of: work, in: folder, request, after: place))
+      request, by: call.limitedClient, task(of: work, in: folder, request, after: place))
   }
 
   /// Responds with the parts of the whole list that the client does not hold.
@@ -37,21 +37,21 @@ extension NotesAPI {
       throw .problem(400, .badMessage, "parts are those of the whole list, without \(name)")
     }
     let list = WholeNoteList(identity: call.identity, parts: (held, call.reader))
-    board.beginLongRead(call.request, by: call.stranger, task(of: list, call.request))
+    board.beginLongRead(call.request, by: call.limitedClient, task(of: list, call.request))
   }
 
   /// Reads the limit and the cursor of a page from a request.
-  func page(_ call: Call) throws(Response) -> (limit: Int, after: NotePlace?) {
+  func page(_ call: Call) throws(Response) -> (limit: Int, after: NoteSortKey?) {
     let limit = try call.query.limit(Self.pageDefault, max: NotesRequest.Page.limitMax)
     guard let cursor = try call.query.text("after") else { return (limit, nil) }
-    guard let place = NotePlace(cursor: cursor) else {
+    guard let place = NoteSortKey(cursor: cursor) else {
       throw .problem(400, .badMessage, "expected after as in \"next\" of an earlier page")
     }
     return (limit, place)
   }
 
   private func task(
-    of list: WholeNoteList, _ request: RequestID, after place: NotePlace? = nil
+    of list: WholeNoteList, _ request: RequestID, after place: NoteSortKey? = nil
   ) -> StoreTask {
     StoreTask(
       .notes(after: place, limit: WholeNoteList.stepCount), under: .eachItem,
@@ -90,7 +90,7 @@ extension NotesAPI {
 
   private func task(
     of work: NotesRequest.Page, in folder: FolderPath?, _ request: RequestID,
-    after place: NotePlace?
+    after place: NoteSortKey?
   ) -> StoreTask {
     let notes: StoreRequest =
       folder.map { .folders(.notes(in: $0, after: place, limit: work.asked)) }
@@ -105,7 +105,7 @@ extension NotesAPI {
   ) {
     var work = work
     let identity = work.identity
-    let step = work.take(notes, at: NotePlace.init) { identity.may(.read, $0) }
+    let step = work.take(notes, at: NoteSortKey.init) { identity.may(.read, $0) }
     switch step {
     case .read(let place): board.store(task(of: work, in: folder, request, after: place))
     case .end(let next): answer(request, work, in: folder, next: next?.cursor)

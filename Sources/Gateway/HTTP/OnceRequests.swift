@@ -20,7 +20,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
   /// Performs the requests whose responses are not stored.
   unowned var performer: (any RequestPerformer)?
   /// The requests in progress.
-  private var book = OnceBook()
+  private var book = IdempotentRequests()
 
   init(_ board: Switchboard, _ access: Access, _ folders: Folders) {
     self.board = board
@@ -35,7 +35,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
   func hasStamp(_ request: RequestID) -> Bool { book[request]?.stamp != nil }
 
   /// Prevents the response to a request from being stored.
-  func keepNothing(of request: RequestID) { book.keepNothing(of: request) }
+  func discardResponse(of request: RequestID) { book.discardResponse(of: request) }
 
   /// Returns the key of a request that writes; `nil` if it has no key or does not write.
   static func key(of head: RequestHead) -> String? {
@@ -64,7 +64,9 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
     if let first = book.first(of: keyed) {
       try wait(request, keyed, by: identity, for: first)
     } else {
-      book.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
+      book.begin(
+        request, IdempotentRequests.Work(keyed: keyed, head: head, identity: identity, match: match)
+      )
       answerFromStore(request)
     }
   }
@@ -92,8 +94,8 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
     case .success(.unanswered):
       performer?.perform(request, work.head, at: work.match, work.keyed.body)
     case .success(.answered(let bytes)):
-      book.keepNothing(of: request)
-      switch KeptAnswer(bytes) {
+      book.discardResponse(of: request)
+      switch StoredResponse(bytes) {
       case .response(let response): replay(response, to: request, work)
       case .token(let stamp):
         book.stamp(request, stamp)
@@ -110,7 +112,8 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
 
   /// Replays a response to a caller that still has the right to the request. Without the right, the
   /// request is performed as if it were new, and fails.
-  private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
+  private func replay(_ response: Response, to request: RequestID, _ work: IdempotentRequests.Work)
+  {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
     guard let right = right(to: call, at: work.match) else {
       performer?.perform(request, work.head, at: work.match, work.keyed.body)
@@ -198,8 +201,8 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
     of request: RequestID, _ answer: @escaping @Sendable (StoreReply) -> Response?
   ) -> AnswerDraft? {
     guard let work = book[request] else { return nil }
-    book.keepWithWork(request)
-    let token = work.stamp.map(KeptAnswer.token)
+    book.storeWithChange(request)
+    let token = work.stamp.map(StoredResponse.token)
     return AnswerDraft(work.keyed) { reply in
       guard let response = answer(reply), response.isSuccess else { return nil }
       return (token ?? .response(response)).bytes
@@ -244,9 +247,9 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
     guard let work = book[request] else { return false }
     switch work.keeping {
     case .afterwards where response.isSuccess:
-      let kept = work.stamp.map(KeptAnswer.token) ?? .response(response)
+      let kept = work.stamp.map(StoredResponse.token) ?? .response(response)
       guard let bytes = kept.bytes else { break }
-      book.keepNothing(of: request)
+      book.discardResponse(of: request)
       let draft = AnswerDraft(work.keyed) { _ in bytes }
       store(
         .once(.perform(.tell([]), keeping: [draft], settings.answers)), under: .token,

@@ -66,14 +66,14 @@ extension OperatorsAPI {
     guard let connection = UInt64(call.name).flatMap({ connections[ConnectionID($0)] }),
       connection.isOpen
     else { throw .problem(404, .unknownConnection, "no connection has this id, or it has ended") }
-    dismiss(connection, comesBack: fields.reconnect)
+    dismiss(connection, mayReconnect: fields.reconnect)
     answer(call, "disconnect", count: 1)
   }
 
   func disconnectUser(_ call: Call) throws(Response) {
     let fields = try optionalFields(of: call)
     let meant = connections(of: call.name)
-    for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
+    for connection in meant { dismiss(connection, mayReconnect: fields.reconnect) }
     answer(call, "disconnect", count: meant.count)
   }
 
@@ -90,9 +90,9 @@ extension OperatorsAPI {
   }
 
   /// Closes a connection. The client receives whether to reconnect.
-  private func dismiss(_ connection: Connection, comesBack: Bool) {
-    if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
-    if comesBack {
+  private func dismiss(_ connection: Connection, mayReconnect: Bool) {
+    if connection.dialect.endSession(of: connection, mayReconnect: mayReconnect) { return }
+    if mayReconnect {
       connection.dialect.sendGoodbye(
         reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
       close(connection, .disconnected, "an operator has closed the connection; reconnect")

@@ -42,29 +42,29 @@ final class OperatorsAPI: Part {
     switch (fields.user, fields.token, fields.client) {
     // All users of an open demo have the empty name, so it identifies no user.
     case (let user?, nil, nil) where !user.isEmpty:
-      takeBack(.user(user, before: dependencies.clock.now), call)
-    case (nil, let token?, nil) where !token.isEmpty: takeBack(.token(token), call)
+      revoke(.user(user, before: dependencies.clock.now), call)
+    case (nil, let token?, nil) where !token.isEmpty: revoke(.token(token), call)
     case (nil, nil, let client?):
       // Only the connection is closed: its token remains valid.
       let connection = connectionsByClient[client].flatMap { connections[$0] }
       connection.map(rights.closeRevoked)
-      haveTakenBack(closing: connection == nil ? 0 : 1, call)
+      respondRevoked(closing: connection == nil ? 0 : 1, call)
     default:
       throw .problem(
         400, .badMessage, "expected one of \"user\", \"token\" (its jti) and \"client\"")
     }
   }
 
-  private func takeBack(_ revocation: Revocation, _ call: Call) {
-    rights.takeBack([revocation]) { [self] closed in
-      if let closed { return haveTakenBack(closing: closed, call) }
+  private func revoke(_ revocation: Revocation, _ call: Call) {
+    rights.revoke([revocation]) { [self] closed in
+      if let closed { return respondRevoked(closing: closed, call) }
       respond(
         call.request,
         .problem(503, .unavailable, "the revocation could not be saved; try again later"))
     }
   }
 
-  private func haveTakenBack(closing closed: Int, _ call: Call) {
+  private func respondRevoked(closing closed: Int, _ call: Call) {
     dependencies.log.write(.notice, "taken back", [("connections", "\(closed)")])
     let body = JSONWriter.object { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))

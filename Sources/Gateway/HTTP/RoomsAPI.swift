@@ -114,7 +114,7 @@ final class RoomsAPI: Part {
     batches[request]?.note(result, of: index, in: room)
     guard let batch = batches[request], batch.isDone else { return }
     batches[request] = nil
-    if !batch.isWhole { once.keepNothing(of: request) }
+    if !batch.isWhole { once.discardResponse(of: request) }
     respond(request, .json(200, RoomJSON.results(batch.results)))
   }
 

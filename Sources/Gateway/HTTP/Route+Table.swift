@@ -20,10 +20,10 @@ extension Route {
 
     // Texts of notes.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.notes.readText($1) },
-    Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {
+    Route("PUT", "/api/notes/{id}/text", .note(.write), .text, evaluatesIfMatch: true) {
       try $0.notes.replaceText($1)
     },
-    Route("POST", "/api/notes/{id}/changes", .note(.write), .json, looksAtIfMatch: true) {
+    Route("POST", "/api/notes/{id}/changes", .note(.write), .json, evaluatesIfMatch: true) {
       try $0.notes.changeText($1)
     },
 

@@ -9,7 +9,7 @@ package struct Route: Sendable {
   /// The required content type of the body; `nil` for no body.
   package let body: BodyType?
   /// Whether the handler evaluates `If-Match`.
-  package let looksAtIfMatch: Bool
+  package let evaluatesIfMatch: Bool
   let answer: Answer
 
   /// The right that a request requires.
@@ -103,13 +103,13 @@ package struct Route: Sendable {
   /// Creates a route that the gateway handles.
   init(
     _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil,
-    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) throws -> Void
+    evaluatesIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) throws -> Void
   ) {
     self.method = method
     self.path = PathPattern(path)
     self.right = right
     self.body = body
-    self.looksAtIfMatch = looksAtIfMatch
+    self.evaluatesIfMatch = evaluatesIfMatch
     self.answer = .gateway(answer)
   }
 
@@ -121,7 +121,7 @@ package struct Route: Sendable {
     self.path = PathPattern(path)
     self.right = right
     self.body = body
-    looksAtIfMatch = false
+    evaluatesIfMatch = false
     answer = .server(page)
   }
 }

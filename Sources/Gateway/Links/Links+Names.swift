@@ -71,7 +71,7 @@ extension Links {
       }
       // Revokes first: a retry after a failure still finds the name. A token that is issued
       // meanwhile is revoked as well, by its id.
-      rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
+      rights.revoke([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         let work = NameRequest.withdraw(note: note, now: now)
         perform(.links(.names(work)), request, under: right, \.withdrawnName) {

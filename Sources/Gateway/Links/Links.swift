@@ -96,7 +96,7 @@ final class Links: Part {
       let link = links.first { $0.id.isExactly(id) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
       // Revokes first: a retry after a failure still finds the link.
-      rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
+      rights.revoke([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         perform(.links(.end(note: note, id: id)), request, under: right, \.ended) {
           [self] ended in
@@ -115,7 +115,7 @@ final class Links: Part {
     perform(.links(.end(note: note, id: nil)), request, under: try call.right, \.ended) {
       [self] _ in
       let tokens = Revocation.user(Identity.guestPrefix + note.text, before: dependencies.clock.now)
-      rights.takeBack([tokens]) { [self] closed in
+      rights.revoke([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))
       }
     }

@@ -52,7 +52,7 @@ package struct DocumentNumbers {
   }
 
   /// Whether a client that retains the newest `most` numbers retains all that may be used.
-  package func areKept(by most: Int) -> Bool { most >= usedMax }
+  package func areRetained(by most: Int) -> Bool { most >= usedMax }
 
   /// The maximum numbers in use: those assigned so far, up to `authorsMax`.
   package var usedMax: Int { min(last, authorsMax) }

@@ -37,7 +37,7 @@ package struct DocumentPresence {
     /// Whether the client was known by name before it left and returned in this turn.
     var wasAnnounced = false
     /// Whether `news` contains the client.
-    var isNews = false
+    var isUnsent = false
     /// Whether name or colour have changed since they were sent.
     var isChanged = false
     /// Whether the person has acted since `dropOne` last considered the entry.
@@ -68,7 +68,7 @@ package struct DocumentPresence {
   private var namedHead = 0
   private var namedCount = 0
   /// The number of named people that this turn may still consider.
-  private var looksLeft = 0
+  private var considerationsLeft = 0
   private var nextPlace = 1
   private var nextOrder = 0
 
@@ -84,7 +84,7 @@ package struct DocumentPresence {
   package var announcedCount: Int? { isCounted ? entries.count : nil }
 
   /// Whether there are changes to send at the end of the turn.
-  package var hasNews: Bool {
+  package var hasUnsent: Bool {
     !news.isEmpty || !goneInOrder.isEmpty || isOverdue
   }
 
@@ -94,7 +94,7 @@ package struct DocumentPresence {
   package var canWait: Bool { isCounted && namedCount == limit && !isOverdue }
 
   /// Whether followers lack the current count.
-  package var hasCountNews: Bool { isCounted && isCountNews }
+  package var hasUnsentCount: Bool { isCounted && isCountNews }
 
   /// Whether the list has to replace the count, or the count the list.
   private var isOverdue: Bool {
@@ -163,8 +163,8 @@ package struct DocumentPresence {
   }
 
   private mutating func note(_ client: String) {
-    guard entries[client]?.isNews == false else { return }
-    entries[client]?.isNews = true
+    guard entries[client]?.isUnsent == false else { return }
+    entries[client]?.isUnsent = true
     news.append(client)
   }
 
@@ -175,11 +175,11 @@ package struct DocumentPresence {
   /// - Parameter tellsCount: Whether a changed count alone is sent. In each turn, this would cost
   ///   all followers a message for each person who joins a crowd.
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
-    guard hasNews || tellsCount && hasCountNews else { return nil }
+    guard hasUnsent || tellsCount && hasUnsentCount else { return nil }
     var turn = Turn()
     // Consider each named person once, and one of them again. So one more person is named in each
     // turn even if all named people keep acting.
-    looksLeft = limit + 1
+    considerationsLeft = limit + 1
     // A client that left, returned and left again is listed twice, but counts once.
     for (index, client) in goneInOrder.enumerated() where gone[client] == index {
       turn.left.append(client)
@@ -190,8 +190,8 @@ package struct DocumentPresence {
     let changed = news
     news = []
     for client in changed {
-      guard let entry = entries[client], entry.isNews else { continue }
-      entries[client]?.isNews = false
+      guard let entry = entries[client], entry.isUnsent else { continue }
+      entries[client]?.isUnsent = false
       entries[client]?.wasAnnounced = false
       if entry.isAnnounced {
         if entry.isChanged { turn.updated.append(entry.person) }
@@ -204,7 +204,7 @@ package struct DocumentPresence {
     }
     // If more people act in one turn than can be named, the last ones are named.
     if isCounted { turn.joined.removeAll { !isAnnounced($0.clientID) } }
-    guard turn != Turn() || tellsCount && hasCountNews else { return nil }
+    guard turn != Turn() || tellsCount && hasUnsentCount else { return nil }
     turn.people = announcedCount
     isCountNews = false
     return turn
@@ -263,11 +263,11 @@ package struct DocumentPresence {
       guard let entry = entries[place.client], entry.isAnnounced, entry.place == place.number else {
         continue
       }
-      guard looksLeft > 0 else {
+      guard considerationsLeft > 0 else {
         namedHead -= 1
         return false
       }
-      looksLeft -= 1
+      considerationsLeft -= 1
       namedCount -= 1
       if entry.hasActed {
         keep(place.client)

@@ -34,7 +34,7 @@ struct NodeCarets: Equatable {
 }
 
 /// A revision of a note's log, to which carets refer.
-struct CaretPlace: Equatable {
+struct CaretRevision: Equatable {
   var epoch: Epoch
   var revision: Int
 }
@@ -50,7 +50,7 @@ struct PeopleChange: Equatable {
   /// The carets that have moved.
   var moved: [NodeCarets] = []
   /// The revision of the carets; `nil` without carets, as in rooms.
-  var place: CaretPlace?
+  var place: CaretRevision?
 
   /// Whether the change is empty.
   var isEmpty: Bool { joined.isEmpty && left.isEmpty && broken.isEmpty && moved.isEmpty }
@@ -124,7 +124,7 @@ extension PeopleChange {
       let moved = Self.carets(in: fields["moved"])
     else { return nil }
     self.moved = moved
-    place = CaretPlace(epoch: Epoch(epoch), revision: revision)
+    place = CaretRevision(epoch: Epoch(epoch), revision: revision)
   }
 
   private static func names(in value: JSONValue?) -> [String]? {

@@ -6,7 +6,7 @@ import SocketMessages
 ///
 /// A client that is also at this node is shown from here. When another node begins to show a
 /// client, the client's name is sent again, since its carets are gone.
-extension PeopleElsewhere {
+extension RemotePeople {
   /// Applies a change of a node's people.
   ///
   /// - Parameter isHere: Whether a client is shown from this node.

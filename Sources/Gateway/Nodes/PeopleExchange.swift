@@ -187,7 +187,7 @@ struct PeopleExchange {
         if own.touched.isEmpty { owns[topic] = nil }
         continue
       }
-      if own.isAsked { tellAll(topic, now: now) }
+      if own.isAsked { sendAll(topic, now: now) }
       guard now - own.beatAt >= Self.beatMilliseconds else { continue }
       owns[topic]?.beatAt = now
       send(topic, .beat(version: own.version), now: now)
@@ -276,10 +276,10 @@ struct PeopleExchange {
   mutating func answer(_ topic: String, now: Int64) {
     guard owns[topic] != nil else { return }
     owns[topic]?.isAsked = true
-    tellAll(topic, now: now)
+    sendAll(topic, now: now)
   }
 
-  private mutating func tellAll(_ topic: String, now: Int64) {
+  private mutating func sendAll(_ topic: String, now: Int64) {
     guard let own = owns[topic], own.version > 0 else { return }
     if let announcedAllAt = own.announcedAllAt, now - announcedAllAt < Self.askMilliseconds {
       return
@@ -321,7 +321,7 @@ struct PeopleExchange {
   }
 
   /// Removes and returns the changes of other nodes' people.
-  mutating func takeNews() -> [News] {
+  mutating func takePeerChanges() -> [News] {
     defer { news = [] }
     return news
   }
@@ -341,7 +341,7 @@ struct PeopleExchange {
 /// The carets of clients in notes, which the exchange reads when it sends a message.
 protocol CaretSource: AnyObject {
   /// Returns the revision of the carets under a topic; `nil` without carets.
-  func caretPlace(in topic: String) -> CaretPlace?
+  func caretPlace(in topic: String) -> CaretRevision?
   /// Returns a client's carets at that revision.
   func carets(of client: String, in topic: String) -> [Selection]
 }

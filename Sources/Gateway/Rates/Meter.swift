@@ -43,7 +43,7 @@ package struct Meter {
   }
 
   /// Whether one more message may be rejected without a disconnect: as many as may be accepted.
-  mutating func hasPatience(_ allowances: Allowances, now: Int64) -> Bool {
+  mutating func mayReject(_ allowances: Allowances, now: Int64) -> Bool {
     refused.draw(1, at: allowances.connection.messages, now: now) == 0
   }
 

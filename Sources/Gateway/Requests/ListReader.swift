@@ -7,14 +7,14 @@ struct ListReader {
   /// Whether a body may be compressed.
   var acceptsGzip = false
   /// The client whose share of the compression limit the list uses; `nil` if no limit applies.
-  var stranger: Stranger?
+  var limitedClient: LimitedClient?
 
   /// Creates a reader without a copy.
   init() {}
 
   /// Creates the reader that a request's head describes.
-  init(_ head: RequestHead, by stranger: Stranger?) {
-    self.stranger = stranger
+  init(_ head: RequestHead, by limitedClient: LimitedClient?) {
+    self.limitedClient = limitedClient
     known = EntityTags(head.headers["if-none-match"])
     acceptsGzip = AcceptedCodings(head.headers["accept-encoding"]).contains("gzip")
   }
@@ -38,7 +38,7 @@ struct ListReader {
       ], body: body)
     if acceptsGzip {
       response.packing = packing
-      response.packing?.stranger = stranger
+      response.packing?.limitedClient = limitedClient
     }
     return response.unless(known: known)
   }

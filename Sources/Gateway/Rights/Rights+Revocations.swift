@@ -7,7 +7,7 @@ extension Rights {
   ///
   /// - Parameter proceed: Called after the revocations are on disk and applied to all connections,
   ///   with the number of closed ones; with `nil` if they cannot be stored.
-  func takeBack(_ revocations: [Revocation], then proceed: @escaping (Int?) -> Void) {
+  func revoke(_ revocations: [Revocation], then proceed: @escaping (Int?) -> Void) {
     guard !revocations.isEmpty else { return proceed(0) }
     access.revoke(revocations) { [self] failure in
       if let failure {
@@ -40,10 +40,10 @@ extension Rights {
       guard !revocationPasses.isUnderWay else { return }
       let (waiting, closed) = revocationPasses.end()
       for proceed in waiting { proceed(closed) }
-      let hasNews = access.revocationsGeneration != seenRevocations
-      guard hasNews || revocationPasses.isWanted else { return }
+      let hasNewRevocations = access.revocationsGeneration != seenRevocations
+      guard hasNewRevocations || revocationPasses.isWanted else { return }
       seenRevocations = access.revocationsGeneration
-      revocationPasses.begin(hasNews ? board.openingOrder.slots : [])
+      revocationPasses.begin(hasNewRevocations ? board.openingOrder.slots : [])
     }
   }
 

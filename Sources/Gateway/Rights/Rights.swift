@@ -41,7 +41,9 @@ final class Rights: Part {
     access.refreshUsers()
     applyUsers()
     let now = dependencies.clock.now
-    for connection in connectionsInOrder({ isTimeUp($0, at: now) }) { watchTime(of: connection) }
+    for connection in connectionsInOrder({ isTimeUp($0, at: now) }) {
+      enforceExpiry(of: connection)
+    }
   }
 
   // MARK: Messages
@@ -67,7 +69,7 @@ final class Rights: Part {
   ///
   /// - Returns: Whether the connection was closed.
   func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {
-    if connection.meter.hasPatience(allowances, now: now) { return false }
+    if connection.meter.mayReject(allowances, now: now) { return false }
     let pause = max(excess.retryAfter ?? 0, settings.retryAfterMilliseconds)
     sendError(
       .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
@@ -89,7 +91,7 @@ final class Rights: Part {
   }
 
   /// Ends a connection's expired rights, or warns its client before they expire.
-  private func watchTime(of connection: Connection) {
+  private func enforceExpiry(of connection: Connection) {
     let now = dependencies.clock.now
     if connection.dialect.traits.hasIdentityPerSubscription {
       if connection.dialect.hasExpiredIdentity(connection, at: now) {
@@ -182,7 +184,7 @@ final class Rights: Part {
     for connection in meant where connection.isOpen {
       guard let identity = connection.identity, !identity.isGuest else { continue }
       count += 1
-      if identity.isListed { continue }
+      if identity.hasSourceRights { continue }
       let end = min(identity.expiresAt ?? deadline, deadline)
       connection.identity?.expiresAt = end
       connection.dialect.endIdentities(of: connection, by: end)

@@ -10,14 +10,14 @@ final class RoomChecks: Part {
   /// Throws if the room's name is invalid, or the connection lacks a right in the room.
   func check(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     try checkName(of: room)
     try checkRight(verbs, doing, in: room, connection)
   }
 
   /// Throws if the room's name is invalid.
-  func checkName(of room: RoomName) throws(Unfit) {
-    if let problem = problem(ofRoom: room) { throw Unfit(.tooLarge, problem) }
+  func checkName(of room: RoomName) throws(MessageRefusal) {
+    if let problem = problem(ofRoom: room) { throw MessageRefusal(.tooLarge, problem) }
   }
 
   /// Returns the problem with a room's name; `nil` if the name is valid.
@@ -30,9 +30,9 @@ final class RoomChecks: Part {
   /// Throws if the connection's token does not grant a right in the room.
   func checkRight(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     guard connection.verbs(on: .room(room)).isSuperset(of: verbs) else {
-      throw Unfit(.notAllowed, "the token does not grant \(doing) this room")
+      throw MessageRefusal(.notAllowed, "the token does not grant \(doing) this room")
     }
   }
 
@@ -55,20 +55,20 @@ final class RoomChecks: Part {
   // MARK: Features and rate limits
 
   /// Returns the handler of a message's feature; throws if the feature is not offered.
-  func offered<Handler>(_ handler: Handler?) throws(Unfit) -> Handler {
+  func offered<Handler>(_ handler: Handler?) throws(MessageRefusal) -> Handler {
     guard let handler else {
-      throw Unfit(
+      throw MessageRefusal(
         .notOffered, "this server does not offer it; look at the capabilities in welcome")
     }
     return handler
   }
 
   /// Counts a message towards `signsPerSecondMax`; throws if the limit is exceeded.
-  func giveSign(_ connection: Connection) throws(Unfit) {
+  func countSignal(_ connection: Connection) throws(MessageRefusal) {
     let wait = connection.signs.draw(1, at: allowances.signs, now: dependencies.clock.uptime)
     guard wait > 0 else { return }
     metrics.limited["signsPerSecondMax", default: 0] += 1
-    throw Unfit(
+    throw MessageRefusal(
       .tooFast,
       "at most \(settings.limits.signsPerSecondMax) signs of life a second are allowed; "
         + "send it again after \(wait) ms", retryAfter: Int(wait))

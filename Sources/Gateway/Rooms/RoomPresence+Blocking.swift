@@ -9,30 +9,31 @@ extension RoomPresence {
 
   func handle(
     _ message: ClientMessage.Block, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let blocking = try checks.offered(people.blocking)
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     let person = connection.person
     let other = PersonID(message.personID)
     guard !other.text.isEmpty, other.text.utf8.count <= settings.limits.nameBytesMax else {
-      throw Unfit(.tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
+      throw MessageRefusal(
+        .tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
     }
     guard other != person else {
-      throw Unfit(.notAllowed, "people cannot block themselves")
+      throw MessageRefusal(.notAllowed, "people cannot block themselves")
     }
     // A guest could not remove a block later, and blocks of any number of guests would accumulate.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
-      throw Unfit(
+      throw MessageRefusal(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
     }
     guard !message.isBlocked || !Identity.isProgram(other.text) else {
-      throw Unfit(.notAllowed, "API keys cannot be blocked, only people")
+      throw MessageRefusal(.notAllowed, "API keys cannot be blocked, only people")
     }
     // Blocks that are not stored yet count as well.
     let underWay = blocksUnderWay[person] ?? 0
     guard !message.isBlocked || blocking.blocked(by: person).count + underWay < Self.blocksMax
     else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooMany, "the block list is full (\(Self.blocksMax)); unblock someone first")
     }
     if message.isBlocked { blocksUnderWay[person] = underWay + 1 }
@@ -52,7 +53,7 @@ extension RoomPresence {
     }
   }
 
-  func handleBlocks(ref: String, _ connection: Connection) throws(Unfit) {
+  func handleBlocks(ref: String, _ connection: Connection) throws(MessageRefusal) {
     sendBlocks(try checks.offered(people.blocking), ref: ref, connection)
   }
 

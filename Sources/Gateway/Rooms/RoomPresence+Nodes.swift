@@ -31,12 +31,12 @@ extension RoomPresence {
   ///
   /// - Returns: False if the message is too long to be sent; true without other nodes.
   @discardableResult
-  func tellNodes(_ content: NodeMessage.Content, in room: RoomName) -> Bool {
-    tellNodes(content, under: topic(of: room))
+  func notifyNodes(_ content: NodeMessage.Content, in room: RoomName) -> Bool {
+    notifyNodes(content, under: topic(of: room))
   }
 
   @discardableResult
-  private func tellNodes(_ content: NodeMessage.Content, under topic: String) -> Bool {
+  private func notifyNodes(_ content: NodeMessage.Content, under topic: String) -> Bool {
     guard let exchange else { return true }
     let message = NodeMessage(
       node: exchange.node, sent: dependencies.clock.uptime, content: content)
@@ -48,10 +48,10 @@ extension RoomPresence {
   }
 
   /// Asks other nodes to read the blocks again.
-  func tellNodesOfBlocks() { tellNodes(.blocks, under: Self.nodesTopic) }
+  func tellNodesOfBlocks() { notifyNodes(.blocks, under: Self.nodesTopic) }
 
   /// Follows the topic of all nodes.
-  func meetNodes() { follow(topic: Self.nodesTopic) }
+  func followNodes() { follow(topic: Self.nodesTopic) }
 
   /// Follows the topic of a room that has just become occupied.
   func follow(_ room: RoomName) { follow(topic: topic(of: room)) }
@@ -153,7 +153,7 @@ extension RoomPresence {
   private func takeFromExchange() {
     let now = dependencies.clock.uptime
     metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
-    for news in exchange?.takeNews() ?? [] {
+    for news in exchange?.takePeerChanges() ?? [] {
       let place = place(of: news.node)
       guard let room = Self.room(of: news.topic) else {
         take(news.change, by: place)
@@ -188,14 +188,16 @@ extension RoomPresence {
 
   /// Returns the connection id that represents a node: its people are in rooms here by this id.
   private func place(of node: String) -> ConnectionID {
-    if let place = nodePlaces[node] { return place }
+    if let place = nodeConnectionIDs[node] { return place }
     // Each restart of a node leaves an unused name.
-    if nodePlaces.count >= 2 * PeopleExchange.nodesMax {
+    if nodeConnectionIDs.count >= 2 * PeopleExchange.nodesMax {
       let known = exchange?.nodes ?? []
-      for (node, _) in nodePlaces where !known.contains(node) { nodePlaces[node] = nil }
+      for (node, _) in nodeConnectionIDs where !known.contains(node) {
+        nodeConnectionIDs[node] = nil
+      }
     }
     let place = board.placeID()
-    nodePlaces[node] = place
+    nodeConnectionIDs[node] = place
     return place
   }
 
@@ -226,7 +228,7 @@ extension RoomPresence {
   /// Shows that a person on this node types, or has stopped, and notifies other nodes.
   func tell(_ change: TypingChange) {
     show(change)
-    tellNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)
+    notifyNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)
   }
 }
 

@@ -23,7 +23,7 @@ final class RoomPresence: Part {
   /// Exchanges people with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
   /// The connection ids that represent other nodes.
-  var nodePlaces: ExactDictionary<ConnectionID> = [:]
+  var nodeConnectionIDs: ExactDictionary<ConnectionID> = [:]
   /// The connection ids that represent people who type at other nodes, by room and person.
   var typingElsewhere: [RoomName: [PersonID: ConnectionID]] = [:]
   /// Uptime in milliseconds at which blocks were last read.
@@ -96,14 +96,14 @@ final class RoomPresence: Part {
   // MARK: Presence in rooms
 
   /// Throws if the connection must not become present in a room.
-  func checkPresence(in room: RoomName, _ connection: Connection) throws(Unfit) {
+  func checkPresence(in room: RoomName, _ connection: Connection) throws(MessageRefusal) {
     let presence = try checks.offered(people.presence)
     try checks.checkRight(.presence, "presence in", in: room, connection)
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     let (isPresent, count) = presence.standing(of: connection.person, in: room)
     let presentMax = settings.limits.presentMax
     guard isPresent || count < presentMax else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooMany, "\(presentMax) people may be present in a room; subscribe without")
     }
   }
@@ -229,7 +229,7 @@ final class RoomPresence: Part {
   }
 
   private func tell(_ change: PresenceChange) {
-    for group in rooms[change.room]?.takeStock() ?? [] {
+    for group in rooms[change.room]?.compactedGroups() ?? [] {
       var shared: [Frame]?
       for connection in group.members.compactMap({ connections[$0] }) {
         guard let own = connection.present[change.room] else { continue }
@@ -276,13 +276,13 @@ final class RoomPresence: Part {
 
   // MARK: Typing
 
-  func handle(_ typing: ClientMessage.Typing, _ connection: Connection) throws(Unfit) {
+  func handle(_ typing: ClientMessage.Typing, _ connection: Connection) throws(MessageRefusal) {
     let handler = try checks.offered(people.typing)
     let room = RoomName(typing.room)
     try checks.check(.presence, "presence in", in: room, connection)
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     guard connection.rooms.contains(room) else {
-      throw Unfit(.notJoined, "subscribe to the room before typing in it")
+      throw MessageRefusal(.notJoined, "subscribe to the room before typing in it")
     }
     let change =
       typing.isTyping
@@ -293,7 +293,7 @@ final class RoomPresence: Part {
       tell(change)
     } else if typing.isTyping {
       // Without this message the typing would expire at other nodes.
-      tellNodes(.typing(connection.person, isTyping: true), in: room)
+      notifyNodes(.typing(connection.person, isTyping: true), in: room)
     }
   }
 

@@ -67,20 +67,20 @@ extension Rooms {
   /// - Parameter sender: The publisher's name for itself; its app can ignore the update.
   func publish(resource: String, in name: RoomName, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
-    presence.tellNodes(.update(update), in: name)
+    presence.notifyNodes(.update(update), in: name)
     deliver(update, in: name)
   }
 
   /// Notifies a room's members on this node.
   func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
-    tell(RoomNews(room: name, content: .update(update)), by: nil)
+    tell(RoomEvent(room: name, content: .update(update)), by: nil)
   }
 
   /// Sends an event to a room's members, except to readers separated from the author by a block.
-  func tell(_ news: RoomNews, by author: PersonID?) {
+  func tell(_ news: RoomEvent, by author: PersonID?) {
     let isForAll = people.isForAll(by: author)
-    for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
+    for group in rooms[news.room]?.compactedGroups() ?? [] where !group.members.isEmpty {
       guard let frame = group.dialect.frame(of: news) else { continue }
       let sender = group.dialect.sender(of: news)
       board.broadcast(
@@ -95,9 +95,9 @@ extension Rooms {
   }
 
   /// Sends a member's event to all members, on this node and others. The room does not store it.
-  func publish(_ event: TransientEvent, in name: RoomName) throws(Unfit) {
-    guard presence.tellNodes(.event(event), in: name) else {
-      throw Unfit(
+  func publish(_ event: TransientEvent, in name: RoomName) throws(MessageRefusal) {
+    guard presence.notifyNodes(.event(event), in: name) else {
+      throw MessageRefusal(
         .tooLarge,
         "with several servers an event and its data may have \(NodeMessage.bytesMax) bytes")
     }
@@ -106,7 +106,7 @@ extension Rooms {
 
   /// Sends a member's event to the members on this node.
   func deliver(_ event: TransientEvent, in name: RoomName) {
-    tell(RoomNews(room: name, content: .event(event)), by: nil)
+    tell(RoomEvent(room: name, content: .event(event)), by: nil)
   }
 
   /// Handles another node's message about a room.
@@ -116,9 +116,9 @@ extension Rooms {
     case .update(let update): deliver(update, in: room)
     case .event(let event): deliver(event, in: room)
     case .receipt(let offset, let receipt, let author):
-      tell(receipt, of: PublicationPlace(room: room, offset: offset), to: author)
+      tell(receipt, of: PublicationAddress(room: room, offset: offset), to: author)
     case .flag(let flag, let isFlagged):
-      tellModerators(Self.news(of: flag, in: room, isFlagged: isFlagged), in: room)
+      notifyModerators(Self.news(of: flag, in: room, isFlagged: isFlagged), in: room)
     case .typing, .blocks, .beat, .change, .people, .ask: break  // They concern people.
     }
   }

@@ -6,13 +6,13 @@ import SocketMessages
 extension Rooms {
   func handle(
     _ message: ClientMessage.Follow, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let membership = try checks.offered(people.membership)
     let room = RoomName(message.room)
     try checks.checkName(of: room)
     // A person who has lost the right can still unsubscribe from notifications.
     if message.isFollowing { try checks.checkRight(.read, "reading", in: room, connection) }
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     membership.set(
       connection.person, in: room, isMember: message.isFollowing, store: storage
     ) { [unowned self] error in

@@ -5,14 +5,14 @@ import SocketMessages
 extension Rooms {
   func handle(
     _ message: ClientMessage.Flag, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let moderation = try checks.offered(people.moderation)
     let room = RoomName(message.room)
     try checks.check(.read, "reading", in: room, connection)
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
-      throw Unfit(.tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes")
+      throw MessageRefusal(.tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes")
     }
     let flag = PublicationFlag(
       offset: message.offset, personID: connection.person,
@@ -28,8 +28,8 @@ extension Rooms {
       case .done:
         let news = Self.news(of: flag, in: room, isFlagged: message.isFlagged)
         send(news, ref: ref, to: connection)
-        tellModerators(news, in: room, except: connection)
-        presence.tellNodes(.flag(flag, isFlagged: message.isFlagged), in: room)
+        notifyModerators(news, in: room, except: connection)
+        presence.notifyNodes(.flag(flag, isFlagged: message.isFlagged), in: room)
       }
     }
   }
@@ -44,7 +44,7 @@ extension Rooms {
         reason: isFlagged ? flag.reason : nil))
   }
 
-  func tellModerators(
+  func notifyModerators(
     _ news: ServerMessage, in room: RoomName, except author: Connection? = nil
   ) {
     for id in rooms[room]?.members ?? [] {
@@ -58,7 +58,7 @@ extension Rooms {
 
   func handle(
     _ message: ClientMessage.Flags, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let moderation = try checks.offered(people.moderation)
     let room = RoomName(message.room)
     try checks.check(.manage, "managing", in: room, connection)

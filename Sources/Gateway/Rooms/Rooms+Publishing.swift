@@ -9,7 +9,7 @@ import SocketMessages
 extension Rooms {
   func handle(
     _ publish: ClientMessage.Publish, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let room = RoomName(publish.room)
     try checks.check(.publish, "publishing in", in: room, connection)
     self.publish(
@@ -32,7 +32,7 @@ extension Rooms {
     let room = request.room
     var work = StoreRequest.room(
       .publish(
-        room, draft, memory: keptMemory(of: room), keyAge: settings.keyMilliseconds))
+        room, draft, retention: retentionLimits(of: room), keyAge: settings.keyMilliseconds))
     if case .request(let whole) = publisher {
       work = owner?.keepingAnswer(of: work, in: room, to: whole) ?? work
     }
@@ -132,7 +132,7 @@ extension Rooms {
   func deliver(_ publication: Publication, epoch: Epoch, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
     tell(
-      RoomNews(room: name, content: .publication(publication, epoch: epoch)),
+      RoomEvent(room: name, content: .publication(publication, epoch: epoch)),
       by: publication.personID)
   }
 
@@ -140,14 +140,14 @@ extension Rooms {
 
   func handle(
     _ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let room = RoomName(history.room)
     try checks.check(.read, "reading", in: room, connection)
     guard
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
     else {
-      throw Unfit(
+      throw MessageRefusal(
         .badMessage,
         "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)")
     }

@@ -6,12 +6,12 @@ import SocketMessages
 extension Rooms {
   func handle(
     _ message: ClientMessage.Receipt, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let receipts = try checks.offered(people.receipts)
     let room = RoomName(message.room)
     try checks.check(.read, "reading", in: room, connection)
-    try checks.giveSign(connection)
-    let place = PublicationPlace(room: room, offset: message.offset)
+    try checks.countSignal(connection)
+    let place = PublicationAddress(room: room, offset: message.offset)
     let receipt = Receipt(personID: connection.person, stage: message.state)
     receipts.note(receipt, of: place, store: storage) { [unowned self] reply in
       switch reply {
@@ -21,7 +21,7 @@ extension Rooms {
           return
         }
         tell(receipt, of: place, to: author)
-        presence.tellNodes(
+        presence.notifyNodes(
           .receipt(offset: place.offset, receipt, author: author), in: place.room)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): checks.sendUnavailable(error, ref: ref, to: connection)
@@ -32,7 +32,7 @@ extension Rooms {
     }
   }
 
-  private static func message(of receipt: Receipt, of place: PublicationPlace) -> ServerMessage {
+  private static func message(of receipt: Receipt, of place: PublicationAddress) -> ServerMessage {
     .receipt(
       .init(
         room: place.room.text, offset: place.offset, personID: receipt.personID.text,
@@ -40,7 +40,7 @@ extension Rooms {
   }
 
   /// Notifies a publication's author on this node that a person has received or read it.
-  func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
+  func tell(_ receipt: Receipt, of place: PublicationAddress, to author: PersonID) {
     let message = Self.message(of: receipt, of: place)
     for reader in presence.connections(of: author, who: .read, in: place.room)
     where !people.separates(reader.person, from: receipt.personID) {
@@ -50,11 +50,11 @@ extension Rooms {
 
   func handle(
     _ message: ClientMessage.Receipts, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let receipts = try checks.offered(people.receipts)
     let room = RoomName(message.room)
     try checks.check(.read, "reading", in: room, connection)
-    let place = PublicationPlace(room: room, offset: message.offset)
+    let place = PublicationAddress(room: room, offset: message.offset)
     receipts.list(place, store: storage) { [unowned self] reply in
       switch reply {
       case .receipts(let all, let author):
@@ -86,13 +86,13 @@ extension Rooms {
 
   func handle(
     _ message: ClientMessage.LastOnline, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let room = RoomName(message.room)
     let lastOnline = try checks.offered(people.lastOnline)
     try checks.check(.presence, "presence in", in: room, connection)
-    try checks.giveSign(connection)
+    try checks.countSignal(connection)
     guard message.people.count <= settings.limits.pageMax else {
-      throw Unfit(.tooMany, "\(settings.limits.pageMax) people may be asked for at a time")
+      throw MessageRefusal(.tooMany, "\(settings.limits.pageMax) people may be asked for at a time")
     }
     membersOf(room) { [unowned self] outcome in
       guard case .success(let members) = outcome else {

@@ -14,15 +14,15 @@ import SocketMessages
 extension Rooms {
   /// The minimum history that is stored for other nodes to read, whatever the room's own limits.
   /// Readers receive only what the room's limits allow.
-  static let sharedMemory = RoomMemory(publicationsMax: 1_000, ageMax: 60_000)
+  static let sharedRetention = RoomRetention(publicationsMax: 1_000, ageMax: 60_000)
 
   /// Returns the history limits under which a publication is stored.
-  func keptMemory(of room: RoomName) -> RoomMemory {
-    let memory = settings.memory(of: room)
-    guard settings.sharesStore else { return memory }
-    return RoomMemory(
-      publicationsMax: max(memory.publicationsMax, Self.sharedMemory.publicationsMax),
-      ageMax: max(memory.ageMax, Self.sharedMemory.ageMax))
+  func retentionLimits(of room: RoomName) -> RoomRetention {
+    let retention = settings.retention(of: room)
+    guard settings.sharesStore else { return retention }
+    return RoomRetention(
+      publicationsMax: max(retention.publicationsMax, Self.sharedRetention.publicationsMax),
+      ageMax: max(retention.ageMax, Self.sharedRetention.ageMax))
   }
 
   /// Whether all blocks are loaded. Until then nothing is delivered, because a publication that is
@@ -65,7 +65,7 @@ extension Rooms {
     store(
       .room(
         .recover(
-          name, from: nil, limit: 0, bytesMax: 0, memory: settings.memory(of: name),
+          name, from: nil, limit: 0, bytesMax: 0, retention: settings.retention(of: name),
           now: dependencies.clock.now)),
       under: .housekeeping, then: .roomPlace(name))
   }
@@ -106,7 +106,7 @@ extension Rooms {
 
   /// Handles a committed publication of this node: delivers it, or reads earlier ones first.
   func arrived(_ publication: Publication, epoch: Epoch, in name: RoomName) {
-    presence.tellNodes(.published(offset: publication.offset), in: name)
+    presence.notifyNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
     // Replies arrive in ascending order, so a lower number was assigned twice.
@@ -146,12 +146,14 @@ extension Rooms {
           name, .since(cursor.position.offset - (isChecked ? 1 : 0)), limit: settings.recoveryMax,
           bytesMax: settings.pageBytes,
           // The age is unlimited, because another node's clock may be hours behind.
-          memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: dependencies.clock.now)),
+          retention: RoomRetention(publicationsMax: .max, ageMax: .max), now: dependencies.clock.now
+        )),
       under: .housekeeping, then: .roomNews(name, reading: nextAttempt))
   }
 
   /// Handles the outcome of reading a room's next publications.
-  func readNews(of name: RoomName, _ reading: UInt64, _ outcome: StoreOutcome<RoomPage>) {
+  func readNewPublications(of name: RoomName, _ reading: UInt64, _ outcome: StoreOutcome<RoomPage>)
+  {
     guard let cursor = rooms[name]?.cursor, cursor.reading == reading else { return }
     rooms[name]?.cursor?.reading = nil
     // This read answers the hints so far. If one was newer, the next read of the heads finds it.
@@ -188,7 +190,7 @@ extension Rooms {
   // MARK: Heads
 
   /// Reads the heads of the next rooms when due.
-  func lookForNews(now: Int64) {
+  func readHeads(now: Int64) {
     guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
     let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
@@ -206,7 +208,7 @@ extension Rooms {
 
   /// Compares the heads that were read with the rooms' positions.
   func compareHeads(of names: [RoomName], _ outcome: StoreOutcome<[RoomHead]>) {
-    guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
+    guard case .success(let heads) = outcome else { return lookedAt.sliceFailed() }
     defer { lookedAt.looked() }
     for (name, head) in zip(names, heads) {
       guard let room = rooms[name] else { continue }

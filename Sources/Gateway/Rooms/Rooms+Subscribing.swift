@@ -15,12 +15,13 @@ import SocketMessages
 extension Rooms {
   func handle(
     _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let name = RoomName(subscribe.room)
     try checks.checkName(of: name)
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
-      throw Unfit(.tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first")
+      throw MessageRefusal(
+        .tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first")
     }
     try checks.checkRight(.read, "reading", in: name, connection)
     if subscribe.isPresent { try presence.checkPresence(in: name, connection) }
@@ -41,7 +42,7 @@ extension Rooms {
       .room(
         .recover(
           work.room, from: work.position, limit: settings.recoveryMax,
-          bytesMax: settings.recoveryBytesMax, memory: settings.memory(of: work.room),
+          bytesMax: settings.recoveryBytesMax, retention: settings.retention(of: work.room),
           now: dependencies.clock.now)),
       under: .token, then: .recovery(work))
   }

@@ -31,7 +31,7 @@ extension Rooms {
       .room(
         .page(
           work.room, work.range, limit: limit, bytesMax: settings.pageBytes,
-          memory: settings.memory(of: work.room), now: dependencies.clock.now)),
+          retention: settings.retention(of: work.room), now: dependencies.clock.now)),
       under: .token, then: .page(work))
   }
 

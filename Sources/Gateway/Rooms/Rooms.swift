@@ -39,7 +39,7 @@ final class Rooms: Part, RoomPresenceOwner {
   /// Lets handlers read their data from the store, and follows the nodes' topic.
   func start() {
     people.blocking?.start(store: storage)
-    presence.meetNodes()
+    presence.followNodes()
   }
 
   /// The number of occupied rooms.
@@ -59,9 +59,9 @@ final class Rooms: Part, RoomPresenceOwner {
 
   /// Removes a connection from all rooms when it ends.
   ///
-  /// - Parameter mayComeBack: Whether the person stays present in rooms for a grace period.
-  func leaveAll(_ connection: Connection, mayComeBack: Bool) {
-    for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
+  /// - Parameter mayReturn: Whether the person stays present in rooms for a grace period.
+  func leaveAll(_ connection: Connection, mayReturn: Bool) {
+    for room in connection.rooms { leave(room: room, connection, isBroken: mayReturn) }
     for change in people.typing?.disconnected(connection.id) ?? [] { presence.tell(change) }
     presence.goOffline(connection)
   }

@@ -37,7 +37,7 @@ final class Sessions: Part {
       switch outcome {
       case .success(.renewed(let session, .reused)):
         log(.warning, "session ended", "its refresh token was used twice")
-        takeBack([session]) { [self] _ in
+        revoke([session]) { [self] _ in
           remove(.one(session.id), of: session.user, after: [session]) { removal in
             if case .failure(let error) = removal { return proceed(.failure(error)) }
             proceed(outcome)
@@ -71,11 +71,11 @@ final class Sessions: Part {
     ask(.list(user: session.user, now: session.begunAt)) { [self] outcome in
       guard case .success(.sessions(let others)) = outcome else { return proceed(outcome) }
       let crowded = Array(others.dropFirst(max(countMax - 1, 0)))
-      takeBack(crowded) { [self] _ in
+      revoke(crowded) { [self] _ in
         ask(.begin(session, countMax: countMax)) { [self] outcome in
           guard case .success(.begun(let ended)) = outcome else { return proceed(outcome) }
           // Other sessions may have begun or been renewed since, so that another one had to end.
-          takeBack(Self.among(ended, butFor: crowded)) { _ in proceed(outcome) }
+          revoke(Self.among(ended, butFor: crowded)) { _ in proceed(outcome) }
         }
       }
     }
@@ -94,7 +94,7 @@ final class Sessions: Part {
     ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return proceed(outcome) }
       let chosen = sessions.filter { choice.includes($0.id) }
-      takeBack(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: proceed) }
+      revoke(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: proceed) }
     }
   }
 
@@ -107,7 +107,7 @@ final class Sessions: Part {
       guard case .success(.sessions(let sessions)) = outcome else { return proceed(nil) }
       let chosen = sessions.filter { choice.includes($0.id) }
       guard !chosen.isEmpty else { return proceed(0) }
-      takeBack(chosen) { [self] isDone in
+      revoke(chosen) { [self] isDone in
         guard isDone else { return proceed(nil) }
         remove(choice, of: user, after: chosen) { outcome in
           guard case .success(.ended(let ended)) = outcome else { return proceed(nil) }
@@ -125,7 +125,7 @@ final class Sessions: Part {
   ) {
     ask(.end(user: user, choice)) { [self] outcome in
       guard case .success(.ended(let ended)) = outcome else { return proceed(outcome) }
-      takeBack(Self.among(ended, butFor: taken)) { _ in proceed(outcome) }
+      revoke(Self.among(ended, butFor: taken)) { _ in proceed(outcome) }
     }
   }
 
@@ -139,12 +139,12 @@ final class Sessions: Part {
   /// Revokes the tokens of sessions.
   ///
   /// - Parameter proceed: Called with whether the revocations are on disk.
-  private func takeBack(_ sessions: [Session], then proceed: @escaping (Bool) -> Void) {
+  private func revoke(_ sessions: [Session], then proceed: @escaping (Bool) -> Void) {
     let now = dependencies.clock.now
     let ends = sessions.map { session in
       Revocation.timed(session.id, until: now + settings.accessTokenMilliseconds)
     }
-    rights.takeBack(ends) { proceed($0 != nil) }
+    rights.revoke(ends) { proceed($0 != nil) }
   }
 
   // MARK: Requests

@@ -27,7 +27,7 @@ public struct DialectSettings: Sendable {
   /// Maximum bytes of events that are retained for resuming, over all clients.
   public var recoveryBytesMax = 8 << 20
   /// Whether every client of Socket.IO 3 or later may resume without a request for it.
-  public var recoversEverybody = false
+  public var recoversAllClients = false
 
   /// The defaults.
   public init() {}

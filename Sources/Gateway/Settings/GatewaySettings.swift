@@ -9,7 +9,7 @@ public struct GatewaySettings: Sendable {
   /// any right without an authenticator.
   public var isDemo = true
   /// Whether API keys are accepted only at the address that api-listen names.
-  public var takesKeysAtBackAlone = false
+  public var acceptsKeysOnlyInternally = false
   /// Whether a URL may contain a token. Logs and histories record URLs.
   public var allowsTokenInURL = false
   /// Whether a Whaler client's `resourceConnection` creates a missing document.
@@ -49,9 +49,9 @@ public struct GatewaySettings: Sendable {
   /// Milliseconds after which a refused change may be retried.
   public var retryAfterMilliseconds = 1_000
   /// History limits of rooms that no rule matches.
-  public var roomMemory: RoomMemory = .standard
+  public var roomRetention: RoomRetention = .standard
   /// Rules for history limits, by the rooms' names; the first that matches applies.
-  public var roomMemories: [RoomMemoryRule] = []
+  public var roomMemories: [RoomRetentionRule] = []
   /// Maximum missed publications replayed at once to a subscriber that resumes.
   public var recoveryMax = 1_000
   /// Maximum bytes of the publications replayed at once.
@@ -63,7 +63,7 @@ public struct GatewaySettings: Sendable {
   /// Milliseconds for which a publication's key is stored.
   public var keyMilliseconds: Int64 = 86_400_000
   /// Limits on each user's stored responses to requests with an `Idempotency-Key`.
-  public var answers: AnswerMemory = .standard
+  public var answers: AnswerRetention = .standard
   /// Milliseconds for which deleted notes can be restored; 0 removes them at once.
   public var deletedMilliseconds: Int64 = 30 * 86_400_000
   /// Lifetime in milliseconds of tokens for users who sign in at this server.

@@ -31,7 +31,7 @@ struct FolderPage {
   }
 
   /// Returns the request for the next step.
-  func step(after place: FolderPlace?) -> FolderRequest {
+  func step(after place: FolderListPosition?) -> FolderRequest {
     .list(
       after: place, limit: limit - found.count, counting: FolderCounting(of: identity),
       work: Self.stepWork)
@@ -40,7 +40,7 @@ struct FolderPage {
   /// Adds the folders of a step.
   ///
   /// - Returns: Whether the page needs another step.
-  mutating func take(_ folders: [FolderCount], next: FolderPlace?) -> Bool {
+  mutating func take(_ folders: [FolderCount], next: FolderListPosition?) -> Bool {
     found += folders
     steps += 1
     guard let next else { return false }

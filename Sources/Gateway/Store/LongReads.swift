@@ -26,30 +26,30 @@ struct LongReads {
     var waiting: [(request: RequestID, first: StoreTask)] = []
   }
 
-  private var shares = FairShares<Stranger>(capacity: readsMax)
-  private var queues: [Stranger: Queue] = [:]
-  private var strangers: [RequestID: Stranger?] = [:]
+  private var shares = FairShares<LimitedClient>(capacity: readsMax)
+  private var queues: [LimitedClient: Queue] = [:]
+  private var limitedClients: [RequestID: LimitedClient?] = [:]
 
   /// The number of reads in progress and waiting.
-  var count: Int { strangers.count }
+  var count: Int { limitedClients.count }
 
   /// Whether a request's read is in progress or waiting.
-  func contains(_ request: RequestID) -> Bool { strangers[request] != nil }
+  func contains(_ request: RequestID) -> Bool { limitedClients[request] != nil }
 
   /// Begins a read, or queues it.
   ///
   /// - Parameter first: The first step, which ``end(_:)`` returns later if the read waits.
   mutating func begin(
-    _ request: RequestID, by stranger: Stranger?, _ first: StoreTask
+    _ request: RequestID, by limitedClient: LimitedClient?, _ first: StoreTask
   ) -> Admission {
-    guard shares.take(1, for: stranger) == nil else { return .refused }
-    strangers.updateValue(stranger, forKey: request)
-    guard let stranger else { return .started }
-    guard queues[stranger] != nil else {
-      queues[stranger] = Queue(current: request)
+    guard shares.take(1, for: limitedClient) == nil else { return .refused }
+    limitedClients.updateValue(limitedClient, forKey: request)
+    guard let limitedClient else { return .started }
+    guard queues[limitedClient] != nil else {
+      queues[limitedClient] = Queue(current: request)
       return .started
     }
-    queues[stranger]?.waiting.append((request, first))
+    queues[limitedClient]?.waiting.append((request, first))
     return .waits
   }
 
@@ -58,21 +58,21 @@ struct LongReads {
   /// - Returns: The first step of the stranger's next read; `nil` if none waits.
   /// - Complexity: O(1), and O(*n*) in the stranger's waiting reads.
   mutating func end(_ request: RequestID) -> StoreTask? {
-    guard let found = strangers.removeValue(forKey: request) else { return nil }
+    guard let found = limitedClients.removeValue(forKey: request) else { return nil }
     shares.give(1, for: found)
-    guard let stranger = found, var queue = queues[stranger] else { return nil }
+    guard let limitedClient = found, var queue = queues[limitedClient] else { return nil }
     guard queue.current == request else {
       queue.waiting.removeAll { $0.request == request }
-      queues[stranger] = queue
+      queues[limitedClient] = queue
       return nil
     }
     guard !queue.waiting.isEmpty else {
-      queues[stranger] = nil
+      queues[limitedClient] = nil
       return nil
     }
     let next = queue.waiting.removeFirst()
     queue.current = next.request
-    queues[stranger] = queue
+    queues[limitedClient] = queue
     return next.first
   }
 }

@@ -26,9 +26,9 @@ enum NotesRequest {
   }
 
   /// A page of notes that the identity may read.
-  typealias Page = PageWork<NoteSummary, NotePlace>
+  typealias Page = PageWork<NoteSummary, NoteSortKey>
   /// A page of deleted notes that the identity may manage.
-  typealias DeletedPage = PageWork<DeletedNote, NotePlace>
+  typealias DeletedPage = PageWork<DeletedNote, NoteSortKey>
 
   /// A format of texts.
   enum Format {

@@ -91,7 +91,7 @@ extension StoreReply {
   var document: StoredDocument? { if case .document(let document) = self { document } else { nil } }
   var entries: [LogEntry]? { if case .entries(let entries) = self { entries } else { nil } }
   var note: NoteSummary? { if case .note(let note) = self { note } else { nil } }
-  var news: LogNews? { if case .news(let news) = self { news } else { nil } }
+  var news: LogChanges? { if case .news(let news) = self { news } else { nil } }
   var heads: [LogHead?]? { if case .heads(let heads) = self { heads } else { nil } }
   var sessions: [String: Int]? { if case .sessions(let sessions) = self { sessions } else { nil } }
 

@@ -16,7 +16,7 @@ final class WholeNoteList {
   /// The visible notes so far. At twice ``countMax``, the least recently changed half is dropped.
   private var kept: [NoteSummary] = []
   /// The same notes, hashed as they are read; used if the list is sent in parts.
-  private var keptItems: [NoteParts.Item] = []
+  private var collectedItems: [NoteParts.Item] = []
   /// Whether notes were left out because there were more than ``countMax``.
   private(set) var isCut = false
 
@@ -31,17 +31,17 @@ final class WholeNoteList {
   /// - Returns: The position after which to continue; `nil` after the last notes.
   func take(
     _ notes: [NoteSummary], if isVisible: (NoteSummary) -> Bool
-  ) -> NotePlace? {
+  ) -> NoteSortKey? {
     if parts == nil {
       kept += notes.filter(isVisible)
       if kept.count >= 2 * Self.countMax { keepNewest() }
     } else {
       for note in notes where isVisible(note) {
-        keptItems.append(NoteParts.Item(note, verbs: identity.verbs(on: note)))
+        collectedItems.append(NoteParts.Item(note, verbs: identity.verbs(on: note)))
       }
-      if keptItems.count >= 2 * Self.countMax { keepNewestItems() }
+      if collectedItems.count >= 2 * Self.countMax { keepNewestItems() }
     }
-    return notes.count < Self.stepCount ? nil : notes.last.map(NotePlace.init)
+    return notes.count < Self.stepCount ? nil : notes.last.map(NoteSortKey.init)
   }
 
   /// Returns the whole list, after all notes were added.
@@ -56,8 +56,8 @@ final class WholeNoteList {
   ///
   /// - Complexity: O(*n*) notes of the list; O(*n* log *n*) if notes are left out.
   func finishedParts(held: HeldParts) -> NoteParts {
-    if keptItems.count > Self.countMax { keepNewestItems() }
-    return NoteParts(keptItems, held: held)
+    if collectedItems.count > Self.countMax { keepNewestItems() }
+    return NoteParts(collectedItems, held: held)
   }
 
   private func keepNewest() {
@@ -67,9 +67,9 @@ final class WholeNoteList {
   }
 
   private func keepNewestItems() {
-    keptItems.sort { Self.isNewer($0.note, $1.note) }
-    isCut = isCut || keptItems.count > Self.countMax
-    keptItems.removeLast(max(0, keptItems.count - Self.countMax))
+    collectedItems.sort { Self.isNewer($0.note, $1.note) }
+    isCut = isCut || collectedItems.count > Self.countMax
+    collectedItems.removeLast(max(0, collectedItems.count - Self.countMax))
   }
 
   private static func isNewer(_ one: NoteSummary, _ other: NoteSummary) -> Bool {

@@ -184,9 +184,9 @@ final class Subscription: CaretHolder {
   /// The person's carets, at the document's durable head.
   @exclusivity(unchecked) var selections: [Selection] = []
   /// Whether the client has acted later at another node; then it is shown from that node.
-  var isSucceeded = false
+  var isShownByOtherNode = false
   /// Whether the message about to be sent also concerns the connection's own person.
-  var isConcerned = false
+  var isOwnPersonInMessage = false
   /// The message ids of the connection's unanswered changes, by revision.
   @exclusivity(unchecked) var messageIDs: [Int: String] = [:]
 

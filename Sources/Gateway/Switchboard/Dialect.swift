@@ -59,7 +59,7 @@ class DialectBase: Part {
 /// A dialect whose clients each have a connection, without sessions.
 class ConnectionDialect: DialectBase, SessionMessaging {
   final func carrier(of connection: Connection) -> ConnectionID? { connection.id }
-  final func endSession(of connection: Connection, comesBack: Bool) -> Bool { false }
+  final func endSession(of connection: Connection, mayReconnect: Bool) -> Bool { false }
   final func endAtOnce(_ connection: Connection) {}
   final func applyRights(to connection: Connection) -> Bool { false }
   final func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool { false }

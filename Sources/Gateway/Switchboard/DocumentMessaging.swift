@@ -19,7 +19,7 @@ protocol DocumentMessaging: AnyObject {
   func oversized(_ connection: Connection, bytesMax: Int)
 
   /// Handles a message dropped in part, because its sender has used up its share of memory.
-  func crowded(_ connection: Connection)
+  func droppedForMemory(_ connection: Connection)
 
   /// Answers a refused message.
   func sendError(

@@ -65,7 +65,7 @@ struct Room {
   }
 
   /// Closes the gaps in the groups of members, and returns the groups.
-  mutating func takeStock() -> [Group] {
+  mutating func compactedGroups() -> [Group] {
     for group in groups.indices where groups[group].members.closeGaps() { placeMembers(of: group) }
     return groups
   }

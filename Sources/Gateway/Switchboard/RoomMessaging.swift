@@ -4,10 +4,10 @@ import ParleyWebSocketFrames
 /// Messages to a dialect's clients about rooms.
 protocol RoomMessaging: AnyObject {
   /// Returns the frame of a room's event for its members; `nil` if it is sent otherwise.
-  func frame(of news: RoomNews) -> Frame?
+  func frame(of news: RoomEvent) -> Frame?
 
   /// Returns the connection that caused an event and is not sent it; `nil` if all members are.
-  func sender(of news: RoomNews) -> ConnectionID?
+  func sender(of news: RoomEvent) -> ConnectionID?
 
   /// Returns the frames that notify members who see presence of a change of presence.
   func frames(of change: PresenceChange) -> [Frame]

@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import SocketMessages
 
 /// An event for a room's members, which each dialect encodes in a separate frame.
-struct RoomNews {
+struct RoomEvent {
   enum Content {
     case publication(Publication, epoch: Epoch)
     /// A resource has changed; rooms do not store the update.

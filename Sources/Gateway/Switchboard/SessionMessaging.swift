@@ -9,7 +9,7 @@ protocol SessionMessaging: AnyObject {
   ///
   /// - Parameter comesBack: Whether the client may begin another session.
   /// - Returns: Whether the connection represents a session.
-  func endSession(of connection: Connection, comesBack: Bool) -> Bool
+  func endSession(of connection: Connection, mayReconnect: Bool) -> Bool
 
   /// Ends a session without a token immediately, without waiting for its client.
   func endAtOnce(_ connection: Connection)

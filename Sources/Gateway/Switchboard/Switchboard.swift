@@ -107,7 +107,7 @@ final class Switchboard {
 
   /// Lets a connection send messages of the full size, since its client has presented a token.
   func admit(_ connection: ConnectionID, as identity: Identity, from address: IPAddress?) {
-    act(.admit(connection, as: Holder(Stranger(identity, from: address))))
+    act(.admit(connection, as: Holder(LimitedClient(identity, from: address))))
   }
 
   /// Adds a connection.
@@ -117,7 +117,7 @@ final class Switchboard {
   }
 
   /// Removes all connections, which retain their dialects.
-  func letGo() { (connections, openingOrder) = ([:], GappedArray()) }
+  func breakReferenceCycles() { (connections, openingOrder) = ([:], GappedArray()) }
 
   /// Removes and returns a connection; `nil` if no connection has this id.
   ///
@@ -268,13 +268,13 @@ final class Switchboard {
     nextTicket += 1
     guard task.isGranted else { return turnAway(task, ticket, .outOfReach) }
     let traits = task.traits
-    guard !backlog.isFull || traits.isPassed else {
+    guard !backlog.isFull || traits.bypassesQueueLimit else {
       return turnAway(task, ticket, .unavailable("too many requests wait for the disk"))
     }
     let weight = traits.byteCount
     if let weight { backlog.add(bytes: weight) }
     // A long read beside the commits is no sign of a hanging disk.
-    if !traits.isAside {
+    if !traits.isParallel {
       backlog.begin(ticket.rawValue, at: dependencies.clock.uptime)
     } else if let reader = task.awaited.reader {
       reads[reader] = ticket
@@ -316,8 +316,8 @@ final class Switchboard {
   }
 
   /// Begins a read of many steps, now or after the stranger's other reads of many steps.
-  func beginLongRead(_ request: RequestID, by stranger: Stranger?, _ first: StoreTask) {
-    switch longReads.begin(request, by: stranger, first) {
+  func beginLongRead(_ request: RequestID, by limitedClient: LimitedClient?, _ first: StoreTask) {
+    switch longReads.begin(request, by: limitedClient, first) {
     case .started: store(first)
     case .waits: break
     case .refused:
@@ -336,7 +336,7 @@ final class Switchboard {
   var hasTurnedAway: Bool { !turnedAway.isEmpty }
 
   /// Removes and returns the refused requests and their errors.
-  func takeTurnedAway() -> [(ticket: StoreTicket, error: StoreError)] {
+  func takeRejected() -> [(ticket: StoreTicket, error: StoreError)] {
     defer { turnedAway = [] }
     return turnedAway
   }

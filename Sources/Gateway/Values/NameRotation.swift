@@ -15,9 +15,9 @@ struct NameRotation<Name: ByteName> {
   private var size = 0
   private var begunAt: Int64 = 0
   /// The failure count for which a round was completed.
-  private var caughtUp = 0
+  private var completedFailures = 0
   /// The failure count for which the current round began; `nil` for a regular round.
-  private var catchingUp: Int?
+  private var currentFailures: Int?
   /// Whether a slice is being checked.
   private var isLooking = false
   /// The number up to which each missing name has to be read, found by the catching-up round.
@@ -34,8 +34,8 @@ struct NameRotation<Name: ByteName> {
     now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [Name]
   ) -> [Name] {
     guard !isLooking else { return [] }
-    let isCatchingUp = failures.map { $0 != caughtUp && $0 != catchingUp } ?? false
-    if isCatchingUp { (left, missing, catchingUp) = ([], [:], failures) }
+    let isCatchingUp = failures.map { $0 != completedFailures && $0 != currentFailures } ?? false
+    if isCatchingUp { (left, missing, currentFailures) = ([], [:], failures) }
     if left.isEmpty {
       guard isCatchingUp || now - begunAt >= pause else { return [] }
       left = names()
@@ -57,7 +57,7 @@ struct NameRotation<Name: ByteName> {
   /// Records that the store has entries of a name that are not in memory; `Int.max` for all of
   /// them.
   mutating func lacks(_ name: Name, upTo number: Int) {
-    if catchingUp != nil { missing[name] = number }
+    if currentFailures != nil { missing[name] = number }
   }
 
   /// Records that all of a name was read.
@@ -68,12 +68,12 @@ struct NameRotation<Name: ByteName> {
   /// Records that a slice was checked.
   mutating func looked() {
     isLooking = false
-    guard left.isEmpty, let failures = catchingUp else { return }
-    (caughtUp, catchingUp) = (failures, nil)
+    guard left.isEmpty, let failures = currentFailures else { return }
+    (completedFailures, currentFailures) = (failures, nil)
   }
 
   /// Records that a slice could not be checked: a catching-up round then starts again.
-  mutating func couldNotLook() { (isLooking, catchingUp) = (false, nil) }
+  mutating func sliceFailed() { (isLooking, currentFailures) = (false, nil) }
 
   /// Whether entries may be missing after failures of the store.
   ///
@@ -81,7 +81,7 @@ struct NameRotation<Name: ByteName> {
   ///   - failures: How often the store has failed.
   ///   - reached: Returns the number up to which a name is known; `nil` if it is not in memory.
   func isBehind(after failures: Int, _ reached: (Name) -> Int?) -> Bool {
-    failures != caughtUp
+    failures != completedFailures
       || missing.contains { name, number in
         reached(name).map { $0 < number } ?? false
       }

@@ -2,7 +2,7 @@ public import ParleyGatewayPorts
 import ParleyJSON
 
 /// A publication in the form for other services, stored until it is delivered.
-public struct PublicationNews: Sendable, Equatable {
+public struct PublicationExport: Sendable, Equatable {
   /// The room of the publication.
   public var room: RoomName
   /// Identifies the history that the offset counts.

@@ -139,7 +139,7 @@ public struct WebhookRecorder: OutboxRecorder {
     var publication = draft.publication
     publication.offset = position.offset
     publication.time = time
-    let news = PublicationNews(room: room, epoch: position.epoch, publication: publication)
+    let news = PublicationExport(room: room, epoch: position.epoch, publication: publication)
     var drafts = self.news(.roomPublished, about: room.text, at: time) { news.write(&$0, &$1) }
     if pushes, draft.pushes { drafts.append(news.draftForFollowers) }
     return drafts
@@ -158,7 +158,7 @@ public struct WebhookRecorder: OutboxRecorder {
   }
 
   private func unflagged(
-    _ place: PublicationPlace, _ person: PersonID, _ reply: StoreReply
+    _ place: PublicationAddress, _ person: PersonID, _ reply: StoreReply
   ) -> [OutboxDraft] {
     guard case .people(.done) = reply else { return [] }
     return news(.publicationUnflagged, about: place.room.text, at: clock.now) { object, data in

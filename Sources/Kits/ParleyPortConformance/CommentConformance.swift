@@ -67,10 +67,10 @@ extension DocumentStoreConformance {
       try expect(rig.comments("n").comments[0].anchor, anchor(5, 7, 11), "the range then")
       try rig.append("n", entry(6, op(6, -6, 6)))
       let gone = try rig.comments("n").comments[0]
-      try expect(gone.anchor?.isGone, true, "whether its text is gone")
+      try expect(gone.anchor?.isDeleted, true, "whether its text is gone")
       try expect(gone.origin?.quote, "two", "the words that it was made on")
       try rig.append("n", entry(7, op(6, "two", 6)))
-      try expect(rig.comments("n").comments[0].anchor?.isGone, true, "whether it stays gone")
+      try expect(rig.comments("n").comments[0].anchor?.isDeleted, true, "whether it stays gone")
     },
     ConformanceCheck("comments are edited by their authors, and deleted by managers too") { rig in
       try rig.create("n")
@@ -187,8 +187,8 @@ extension DocumentStoreConformance {
         for comment in try rig.comments(id).comments {
           let range = try required(expected[comment.id])
           let anchor = try required(comment.anchor)
-          try expect(anchor.isGone, range.isGone, "whether it is gone, seed \(seed)")
-          if !range.isGone { try expect(anchor, range, "the range, seed \(seed)") }
+          try expect(anchor.isDeleted, range.isDeleted, "whether it is gone, seed \(seed)")
+          if !range.isDeleted { try expect(anchor, range, "the range, seed \(seed)") }
         }
       }
     }
@@ -214,7 +214,7 @@ extension CommentAnchor {
   /// Moves the range like two carets: the start over own edits, the end over edits of another user.
   fileprivate mutating func passByHand(_ operation: TextOperation) {
     revision += 1
-    guard !isGone else { return }
+    guard !isDeleted else { return }
     let first = Selection(anchor: start, head: start).transformed(over: operation, own: true)
     let last = Selection(anchor: end, head: end).transformed(over: operation, own: false)
     (start, end) = (min(first.head, last.head), last.head)

@@ -92,7 +92,7 @@ extension DocumentStoreConformance {
       let all = try rig.deleted()
       try expect(all.map(\.note.id), ["n2", "n4", "n0", "n3", "n1"], "all of them")
       for (index, note) in all.enumerated() {
-        let rest = try rig.deleted(after: NotePlace(note), limit: 2)
+        let rest = try rig.deleted(after: NoteSortKey(note), limit: 2)
         try expect(rest, Array(all[(index + 1)...].prefix(2)), "those after one")
       }
       try expect(rig.deleted(limit: 0), [], "none of them")

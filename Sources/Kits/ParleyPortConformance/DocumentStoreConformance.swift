@@ -62,7 +62,7 @@ public enum DocumentStoreConformance {
       for (id, time) in [("b", 20), ("a", 10), ("c", 10), ("\u{e9}", 10), ("d", 30)] {
         try rig.create(DocumentID(id), time: Timestamp(time))
       }
-      func page(after place: NotePlace?, limit: Int) throws -> [DocumentID] {
+      func page(after place: NoteSortKey?, limit: Int) throws -> [DocumentID] {
         let replies = try rig.perform(.notes(after: place, limit: limit))
         guard case .notes(let notes) = replies[0] else { throw unexpected(replies[0], "notes") }
         return notes.map(\.id)
@@ -70,14 +70,14 @@ public enum DocumentStoreConformance {
       let all: [DocumentID] = ["d", "b", "\u{e9}", "c", "a"]
       try expect(page(after: nil, limit: 9), all, "all")
       try expect(page(after: nil, limit: 2), ["d", "b"], "the first page")
-      let place = NotePlace(time: 20, id: "b")
+      let place = NoteSortKey(time: 20, id: "b")
       try rig.rename("a", title: "A", time: 40)
       try rig.delete("b")
       try rig.create("e", time: 50)
       try expect(page(after: place, limit: 2), ["\u{e9}", "c"], "the second, after changes")
       try expect(
-        page(after: NotePlace(time: 10, id: "c"), limit: 2), ["a"], "the third")
-      try expect(page(after: NotePlace(time: 10, id: "a"), limit: 2), [], "the end")
+        page(after: NoteSortKey(time: 10, id: "c"), limit: 2), ["a"], "the third")
+      try expect(page(after: NoteSortKey(time: 10, id: "a"), limit: 2), [], "the end")
     },
     ConformanceCheck("a title changes, and nothing else") { rig in
       try rig.create("n", time: 10)
@@ -280,7 +280,7 @@ public enum DocumentStoreConformance {
           .publish(
             room,
             PublicationDraft(key: nil, time: 1, personID: nil, data: JSONValue(trusted: [0x31])),
-            memory: .standard, keyAge: 1_000))
+            retention: .standard, keyAge: 1_000))
       }
       let rooms = [RoomName(one.text), RoomName(other.text)]
       _ = try rig.perform(publish(rooms[0]), publish(rooms[1]))

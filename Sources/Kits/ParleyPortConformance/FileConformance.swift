@@ -57,8 +57,8 @@ extension DocumentStoreConformance {
         _ bytes: [UInt8], bytesMax: Int = .max, filesMax: Int = NoteFile.countMax
       ) throws -> FileReply {
         let draft = FileDraft(name: "more", bytes: bytes, time: 3)
-        let room = FileRoom(noteBytesMax: bytesMax, diskReserveBytes: 0, noteFilesMax: filesMax)
-        return try rig.file(.put(id: "n", draft, room))
+        let limits = FileLimits(noteBytesMax: bytesMax, diskReserveBytes: 0, noteFilesMax: filesMax)
+        return try rig.file(.put(id: "n", draft, limits))
       }
       try expect(put([3, 3], bytesMax: 4), .noteFull(byteCount: 3), "one too many")
       guard case .kept = try put([3, 3], bytesMax: 5)

@@ -72,7 +72,7 @@ extension DocumentStoreConformance {
       try expect(all, ["n2", "n4", "n0", "n3", "n1"], "all of them")
       let times = [9, 7, 5, 3, 3]
       for (index, id) in all.enumerated() {
-        let place = NotePlace(time: Timestamp(times[index]), id: id)
+        let place = NoteSortKey(time: Timestamp(times[index]), id: id)
         let rest = try rig.ids(in: "team", after: place, limit: 2)
         try expect(rest, Array(all[(index + 1)...].prefix(2)), "those after \(id)")
       }

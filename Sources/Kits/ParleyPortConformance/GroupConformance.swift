@@ -125,7 +125,7 @@ package enum GroupConformance {
       {
         try rig.group(
           .like(
-            PublicationPlace(room: "r", offset: offset), person, reaction: reaction,
+            PublicationAddress(room: "r", offset: offset), person, reaction: reaction,
             likesMax: max))
       }
       try expect(like(1, "ann", "like"), .unknownPublication, "of nothing")
@@ -139,10 +139,10 @@ package enum GroupConformance {
       try expect(like(2, "ben", nil), .like(isChanged: false), "no like taken back")
       try rig.restart()
       let first = [
-        PublicationLike(offset: 1, personID: "ann", reaction: "👍"),
-        PublicationLike(offset: 1, personID: "ben", reaction: "like"),
+        Reaction(offset: 1, personID: "ann", reaction: "👍"),
+        Reaction(offset: 1, personID: "ben", reaction: "like"),
       ]
-      let last = PublicationLike(offset: 3, personID: "ben", reaction: "like")
+      let last = Reaction(offset: 3, personID: "ben", reaction: "like")
       try expect(
         rig.group(.likes("r", since: 0, limit: 9)), .likes(first + [last], hasMore: false), "all")
       try expect(
@@ -172,7 +172,7 @@ package enum GroupConformance {
       try expect(badge("ann"), [1, 3], "others' publications")
       try expect(badge("ben"), [4, 0], "one's own")
       let receipt = Receipt(personID: "ann", stage: .read)
-      _ = try rig.people(.receipt(PublicationPlace(room: "g", offset: 2), receipt))
+      _ = try rig.people(.receipt(PublicationAddress(room: "g", offset: 2), receipt))
       try expect(badge("ann"), [2, 2], "after a receipt")
       try expect(
         rig.group(.read("g", "ann", through: 3, marksMax: 9)),

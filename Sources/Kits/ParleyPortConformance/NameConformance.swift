@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 
 /// Requirements for names of published notes.
 extension DocumentStoreConformance {
-  private static let rest = PublicName.restMilliseconds
+  private static let rest = PublicName.reservedMilliseconds
 
   static let names: [ConformanceCheck] = [
     ConformanceCheck("a note is published under one name, which survives a restart") { rig in

@@ -70,16 +70,16 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("answers are forgotten by age and by number") { rig in
       try rig.create("n")
-      let memory = AnswerMemory(countMax: 3, ageMax: 1_000)
+      let retention = AnswerRetention(countMax: 3, ageMax: 1_000)
       func isKept(_ key: String, _ owner: String = "ann", at time: Timestamp) throws -> Bool {
-        try rig.once(.answer(request(owner, key, body: "", time: time), memory)) != .unanswered
+        try rig.once(.answer(request(owner, key, body: "", time: time), retention)) != .unanswered
       }
       for number in 1...4 {
         let time = Timestamp(100_000 + number)
         for owner in ["ann", "ben"] where owner == "ann" || number == 1 {
           _ = try rig.keeping(
             .rename(id: "n", title: "\(number)", time: time),
-            request(owner, "k\(number)", body: "", time: time), memory)
+            request(owner, "k\(number)", body: "", time: time), retention)
         }
       }
       try expect(isKept("k1", at: 100_010), false, "the oldest")
@@ -90,11 +90,11 @@ extension DocumentStoreConformance {
       // A key is new if its answer is expired.
       _ = try rig.keeping(
         .rename(id: "n", title: "again", time: 300_000),
-        request("ann", "k4", body: "other", time: 300_000), memory)
+        request("ann", "k4", body: "other", time: 300_000), retention)
       rig.maintain()
       try rig.restart()
       try expect(
-        rig.once(.answer(request("ann", "k4", body: "other", time: 300_001), memory)),
+        rig.once(.answer(request("ann", "k4", body: "other", time: 300_001), retention)),
         .answered(Array("n".utf8)), "used anew")
     },
     ConformanceCheck("a note is made once under its maker's id") { rig in
@@ -162,12 +162,12 @@ extension StoreRig {
 
   /// Performs a request, and stores the note's id as the answer.
   func keeping(
-    _ work: StoreRequest, _ asked: KeyedRequest, _ memory: AnswerMemory = .standard
+    _ work: StoreRequest, _ asked: KeyedRequest, _ retention: AnswerRetention = .standard
   ) throws -> StoreReply {
     let draft = AnswerDraft(asked) { reply in
       guard case .note(let note) = reply else { return nil }
       return Array(note.id.text.utf8)
     }
-    return try perform(.once(.perform(work, keeping: [draft], memory)))[0]
+    return try perform(.once(.perform(work, keeping: [draft], retention)))[0]
   }
 }

@@ -40,7 +40,7 @@ extension DocumentStoreConformance {
       try expect(rig.take(for: .push), [], "another target's")
       try expect(rig.standing().queued, 3, "the number")
       try rig.settle(delivered: rig.take())
-      try expect(rig.standing(), OutboxStanding(), "the end")
+      try expect(rig.standing(), OutboxQueueState(), "the end")
       try rig.add([rig.news("6")])
       try rig.settle(delivered: first)
       try expect(rig.take().map(\.type), ["6"], "after stale settling")
@@ -112,7 +112,7 @@ extension DocumentStoreConformance {
       try expect(rig.take().map(\.type), ["3", "4", "5"], "the newest")
       let letters = try rig.deadLetters()
       try expect(letters.map(\.event.type), ["2", "1"], "the oldest")
-      try expect(letters.map(\.reason), [.crowdedOut, .crowdedOut], "why")
+      try expect(letters.map(\.reason), [.queueFull, .queueFull], "why")
       try expect(rig.take(for: .push).count, 1, "another target's queue")
     },
     ConformanceCheck("without rules no event is recorded, and waiting events stay") { rig in
@@ -190,8 +190,8 @@ extension StoreRig {
     return letters
   }
 
-  func standing() throws -> OutboxStanding {
-    try outbox().takeOutboxChanges()[.webhook] ?? OutboxStanding()
+  func standing() throws -> OutboxQueueState {
+    try outbox().takeOutboxChanges()[.webhook] ?? OutboxQueueState()
   }
 
   private func done(_ reply: OutboxReply) throws {

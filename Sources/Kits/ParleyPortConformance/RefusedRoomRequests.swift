@@ -21,7 +21,7 @@ package enum RefusedRoomRequests {
         FolderCondition(id: "missing", rights: rights),
         .room(
           .publish(
-            room, PublicationDraft(time: 1, data: .null), memory: .standard, keyAge: 1)))
+            room, PublicationDraft(time: 1, data: .null), retention: .standard, keyAge: 1)))
     ),
   ]
 

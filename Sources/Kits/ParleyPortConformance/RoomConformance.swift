@@ -51,12 +51,12 @@ extension DocumentStoreConformance {
     ConformanceCheck("a subscriber gets all that it missed, or the answer that it cannot") { rig in
       for number in 1...5 { _ = try rig.publish("r", "\(number)", time: Timestamp(number)) }
       let epoch = try rig.page("r", .newest).head.epoch
-      func missed(_ offset: Int, _ epoch: Epoch, memory: Int = 100, limit: Int = 100) throws
+      func missed(_ offset: Int, _ epoch: Epoch, retention: Int = 100, limit: Int = 100) throws
         -> [Int]?
       {
         try rig.recover(
           "r", from: RoomPosition(epoch: epoch, offset: offset),
-          RoomMemory(publicationsMax: memory, ageMax: 1_000), limit: limit
+          RoomRetention(publicationsMax: retention, ageMax: 1_000), limit: limit
         ).missed?.map(\.offset)
       }
       try expect(missed(2, epoch), [3, 4, 5], "within the window")
@@ -65,13 +65,13 @@ extension DocumentStoreConformance {
       try expect(missed(6, epoch), nil, "ahead of the head")
       try expect(missed(-1, epoch), nil, "before the start")
       try expect(missed(2, "other"), nil, "of another history")
-      try expect(missed(2, epoch, memory: 3), [3, 4, 5], "just within a smaller window")
-      try expect(missed(1, epoch, memory: 3), nil, "just beyond a smaller window")
+      try expect(missed(2, epoch, retention: 3), [3, 4, 5], "just within a smaller window")
+      try expect(missed(1, epoch, retention: 3), nil, "just beyond a smaller window")
       try expect(missed(2, epoch, limit: 2), nil, "more than asked for")
-      try expect(missed(5, epoch, memory: 0), [], "at the head, without memory")
+      try expect(missed(5, epoch, retention: 0), [], "at the head, without memory")
       let late = try rig.recover(
         "r", from: RoomPosition(epoch: epoch, offset: 2),
-        RoomMemory(publicationsMax: 9, ageMax: 100), now: 104)
+        RoomRetention(publicationsMax: 9, ageMax: 100), now: 104)
       try expect(late.missed, nil, "too old")
     },
     ConformanceCheck("history is read forwards and backwards, page by page") { rig in
@@ -90,28 +90,30 @@ extension DocumentStoreConformance {
       try expect(page(.since(0), 7), [1, 2, 3, 4, 5, 6, 7], "all")
       try expect(page(.since(0), 7, bytesMax: 2), [1, 2, -1], "as many as fit")
       try expect(page(.since(0), 7, bytesMax: 0), [1, -1], "one at least")
-      let memory = RoomMemory(publicationsMax: 4, ageMax: 1_000)
-      try require(rig.page("r", .since(2), memory).hasGap, "a gap beyond the window")
-      try require(!rig.page("r", .since(3), memory).hasGap, "no gap within it")
-      try require(!rig.page("r", .since(7), memory).hasGap, "no gap at the head")
-      let aged = try rig.page("r", .since(0), RoomMemory(publicationsMax: 9, ageMax: 100), now: 105)
+      let retention = RoomRetention(publicationsMax: 4, ageMax: 1_000)
+      try require(rig.page("r", .since(2), retention).hasGap, "a gap beyond the window")
+      try require(!rig.page("r", .since(3), retention).hasGap, "no gap within it")
+      try require(!rig.page("r", .since(7), retention).hasGap, "no gap at the head")
+      let aged = try rig.page(
+        "r", .since(0), RoomRetention(publicationsMax: 9, ageMax: 100), now: 105)
       try expect(aged.publications.map(\.offset), [6, 7], "what is young enough")
       try require(aged.hasGap, "a gap before what is young enough")
     },
     ConformanceCheck("what is beyond a room's memory is forgotten") { rig in
-      let memory = RoomMemory(publicationsMax: 2, ageMax: 1_000)
+      let retention = RoomRetention(publicationsMax: 2, ageMax: 1_000)
       for number in 1...5 {
-        _ = try rig.publish("r", "\(number)", time: Timestamp(number), memory)
+        _ = try rig.publish("r", "\(number)", time: Timestamp(number), retention)
       }
-      try expect(rig.page("r", .since(0), memory).publications.map(\.offset), [4, 5], "by number")
-      let none = RoomMemory(publicationsMax: 0, ageMax: 1_000)
+      try expect(
+        rig.page("r", .since(0), retention).publications.map(\.offset), [4, 5], "by number")
+      let none = RoomRetention(publicationsMax: 0, ageMax: 1_000)
       try expect(rig.publish("r", "6", none), 6, "the offset without memory")
       try expect(rig.page("r", .newest, none).publications, [], "without memory")
-      _ = try rig.publish("r", "7", time: 7, memory)
-      _ = try rig.publish("s", "1", time: 900_000, memory)
+      _ = try rig.publish("r", "7", time: 7, retention)
+      _ = try rig.publish("s", "1", time: 900_000, retention)
       rig.maintain()
-      try expect(rig.page("r", .newest, memory, now: 900_000).publications, [], "by age")
-      try expect(rig.page("r", .newest, memory).head.offset, 7, "the head after all that")
+      try expect(rig.page("r", .newest, retention, now: 900_000).publications, [], "by age")
+      try expect(rig.page("r", .newest, retention).head.offset, 7, "the head after all that")
     },
     ConformanceCheck("a renewed epoch is another history") { rig in
       _ = try rig.publish("r", "1")
@@ -132,7 +134,7 @@ extension DocumentStoreConformance {
       let none = try rig.page("s", .newest).head
       _ = try rig.publish("r", "1", time: 7)
       _ = try rig.publish("r", "2", time: 9)
-      let forgets = RoomMemory(publicationsMax: 0, ageMax: 1)
+      let forgets = RoomRetention(publicationsMax: 0, ageMax: 1)
       _ = try rig.publish("t", "1", time: 8, forgets)
       let heads = [
         RoomHead(position: try rig.page("r", .newest).head, time: 9),
@@ -146,7 +148,7 @@ extension DocumentStoreConformance {
       try expect(rig.room(.heads(["r", "s", "t", "r"])), .heads(heads), "after a restart")
     },
     ConformanceCheck("receipts rise, and never go back") { rig in
-      let place = PublicationPlace(room: "r", offset: 1)
+      let place = PublicationAddress(room: "r", offset: 1)
       func note(_ stage: ReceiptStage, _ person: PersonID) throws -> PeopleReply {
         try rig.people(.receipt(place, Receipt(personID: person, stage: stage)))
       }
@@ -194,12 +196,12 @@ extension DocumentStoreConformance {
         ]), "the blocks")
       try expect(
         rig.people(.lastOnline(["ann", "x", "ben"])), .lastOnline([7, nil, 7]), "the times")
-      _ = try rig.people(.unflag(PublicationPlace(room: "r", offset: 1), "ben"))
+      _ = try rig.people(.unflag(PublicationAddress(room: "r", offset: 1), "ben"))
       try expect(rig.people(.flags("r", limit: 9)), .flags([]), "no flags")
     },
     ConformanceCheck("people whose names look alike are two") { rig in
       let (one, other): (PersonID, PersonID) = ("\u{e9}", "e\u{301}")
-      let place = PublicationPlace(room: "r", offset: 1)
+      let place = PublicationAddress(room: "r", offset: 1)
       _ = try rig.publish("r", "1")
       for person in [one, other] {
         _ = try rig.people(.member("r", person, isMember: true))
@@ -236,42 +238,42 @@ extension StoreRig {
 
   func publishing(
     _ room: RoomName, _ json: String, key: String? = nil, person: PersonID? = nil,
-    time: Timestamp = 1, _ memory: RoomMemory = .standard
+    time: Timestamp = 1, _ retention: RoomRetention = .standard
   ) throws -> RoomReply {
     try self.room(
       .publish(
         room,
         PublicationDraft(
           key: key, time: time, personID: person, data: JSONValue(trusted: Array(json.utf8))),
-        memory: memory, keyAge: 1_000))
+        retention: retention, keyAge: 1_000))
   }
 
   /// Publishes, and returns the publication's offset.
   func publish(
     _ room: RoomName, _ json: String, key: String? = nil, person: PersonID? = nil,
-    time: Timestamp = 1, _ memory: RoomMemory = .standard
+    time: Timestamp = 1, _ retention: RoomRetention = .standard
   ) throws -> Int {
-    let reply = try publishing(room, json, key: key, person: person, time: time, memory)
+    let reply = try publishing(room, json, key: key, person: person, time: time, retention)
     guard case .published(let position, _, _) = reply else { throw unexpected(reply, "a place") }
     return position.offset
   }
 
   func page(
-    _ room: RoomName, _ range: RoomRange, _ memory: RoomMemory = .standard, limit: Int = 20,
+    _ room: RoomName, _ range: RoomRange, _ retention: RoomRetention = .standard, limit: Int = 20,
     bytesMax: Int = 1_000, now: Timestamp = 10
   ) throws -> RoomPage {
     let reply = try self.room(
-      .page(room, range, limit: limit, bytesMax: bytesMax, memory: memory, now: now))
+      .page(room, range, limit: limit, bytesMax: bytesMax, retention: retention, now: now))
     guard case .page(let page) = reply else { throw unexpected(reply, "a page") }
     return page
   }
 
   func recover(
-    _ room: RoomName, from position: RoomPosition?, _ memory: RoomMemory = .standard,
+    _ room: RoomName, from position: RoomPosition?, _ retention: RoomRetention = .standard,
     limit: Int = 100, now: Timestamp = 10
   ) throws -> RoomRecovery {
     let reply = try self.room(
-      .recover(room, from: position, limit: limit, bytesMax: 1_000, memory: memory, now: now))
+      .recover(room, from: position, limit: limit, bytesMax: 1_000, retention: retention, now: now))
     guard case .recovery(let recovery) = reply else { throw unexpected(reply, "a recovery") }
     return recovery
   }

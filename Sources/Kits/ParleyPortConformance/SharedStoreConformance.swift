@@ -359,7 +359,7 @@ final class SharedStoreRig: ReplyReader {
     return chain
   }
 
-  func news(_ store: any DocumentStore, after: Int, chain: LogChain) throws -> LogNews {
+  func news(_ store: any DocumentStore, after: Int, chain: LogChain) throws -> LogChanges {
     let reply = store.perform([
       .news(id: "n", epoch: StoreRig.epoch, after: after, chain: chain)
     ])[0]
@@ -369,7 +369,7 @@ final class SharedStoreRig: ReplyReader {
 
   func stretch(
     _ store: any DocumentStore, after: Int, chain: LogChain, clients: [String] = []
-  ) throws -> LogStretch {
+  ) throws -> LogRange {
     let reply = store.perform([
       .news(id: "n", epoch: StoreRig.epoch, after: after, chain: chain, clients: clients)
     ])[0]

@@ -58,7 +58,7 @@ final class StoreRig: ReplyReader {
   }
 
   /// The ids of notes in a folder.
-  func ids(in folder: String, after place: NotePlace? = nil, limit: Int = 100) throws
+  func ids(in folder: String, after place: NoteSortKey? = nil, limit: Int = 100) throws
     -> [DocumentID]
   {
     let reply = try folders(.notes(in: FolderPath(folder), after: place, limit: limit))
@@ -69,7 +69,7 @@ final class StoreRig: ReplyReader {
   /// Returns all folders as `folder:notes`, read in steps of bounded work.
   func counts(_ counting: FolderCounting, limit: Int, work: Int) throws -> [String] {
     var all: [String] = []
-    var place: FolderPlace?
+    var place: FolderListPosition?
     var steps = 0
     repeat {
       guard
@@ -101,7 +101,7 @@ final class StoreRig: ReplyReader {
     try note(one(.deleted(.bringBack(id: id))))
   }
 
-  func deleted(after place: NotePlace? = nil, limit: Int = 100) throws -> [DeletedNote] {
+  func deleted(after place: NoteSortKey? = nil, limit: Int = 100) throws -> [DeletedNote] {
     let reply = try one(.deleted(.list(after: place, limit: limit)))
     guard case .deletedNotes(let notes) = reply else { throw unexpected(reply, "deleted notes") }
     return notes

@@ -20,16 +20,16 @@ struct MemoryFiles {
     }
   }
 
-  mutating func put(_ draft: FileDraft, _ room: FileRoom) -> FileReply {
+  mutating func put(_ draft: FileDraft, _ limits: FileLimits) -> FileReply {
     let hash = Self.hash(draft.bytes)
     if var known = kept[hash] {
       known.file.time = TimeOrder.following(known.file.time, draft.time)
       kept[hash] = known
       return .kept(known.file, isNew: false)
     }
-    guard kept.count < room.noteFilesMax else { return .tooManyFiles(count: kept.count) }
+    guard kept.count < limits.noteFilesMax else { return .tooManyFiles(count: kept.count) }
     let taken = kept.values.reduce(0) { $0 + $1.bytes.count }
-    guard draft.bytes.count <= room.noteBytesMax - taken else {
+    guard draft.bytes.count <= limits.noteBytesMax - taken else {
       return .noteFull(byteCount: taken)
     }
     let file = NoteFile(

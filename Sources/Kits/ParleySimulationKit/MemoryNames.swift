@@ -25,7 +25,7 @@ struct MemoryNames {
       guard let owner = note(id)?.owner else { throw .unknownDocument }
       date(now)
       let published = name(of: owner)
-      rest(owner, until: now + PublicName.restMilliseconds)
+      rest(owner, until: now + PublicName.reservedMilliseconds)
       return .withdrawn(published)
     case .of(let id):
       guard let note = note(id) else { return .name(nil, in: nil) }
@@ -62,7 +62,7 @@ struct MemoryNames {
     guard entries.count(where: { $0.owner == owner }) < limits.ofNote, ofMaker < limits.ofMaker,
       entries.count < limits.overall
     else { return .tooMany }
-    rest(owner, until: now + PublicName.restMilliseconds)
+    rest(owner, until: now + PublicName.reservedMilliseconds)
     var published = draft
     published.id = former?.id ?? draft.id
     entries.append(Entry(published: published, owner: owner))
@@ -85,7 +85,7 @@ struct MemoryNames {
   /// Sets the end of the reservation of deleted notes' names.
   private mutating func date(_ now: Timestamp) {
     for place in entries.indices where entries[place].rests == 0 {
-      entries[place].rests = now + PublicName.restMilliseconds
+      entries[place].rests = now + PublicName.reservedMilliseconds
     }
   }
 

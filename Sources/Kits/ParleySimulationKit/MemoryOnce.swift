@@ -34,14 +34,14 @@ struct MemoryOnce {
   ///
   /// - Returns: Whether no valid answer was stored before.
   mutating func keep(
-    _ bytes: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+    _ bytes: [UInt8], to asked: KeyedRequest, _ retention: AnswerRetention
   ) -> Bool {
     guard case .unanswered = answer(to: asked) else { return false }
     answers.removeAll { $0.request.hasName(of: asked) }
     answers.append(
-      Answer(request: asked, bytes: bytes, expires: asked.time + memory.ageMax))
+      Answer(request: asked, bytes: bytes, expires: asked.time + retention.ageMax))
     let own = answers.indices.filter { answers[$0].request.owner == asked.owner }
-    if own.count > memory.countMax { answers.remove(at: own[0]) }
+    if own.count > retention.countMax { answers.remove(at: own[0]) }
     return true
   }
 

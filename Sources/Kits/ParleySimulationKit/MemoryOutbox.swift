@@ -12,16 +12,16 @@ struct MemoryOutbox: Sendable {
   private var queues: [OutboxTarget: [OutboxEvent]] = [:]
   private var held: [Held] = []
   private var dead: [DeadLetter] = []
-  private var crowdedOut: [OutboxTarget: Int] = [:]
+  private var overflowed: [OutboxTarget: Int] = [:]
   private var nextNumber = 1
 
-  func standing(of target: OutboxTarget) -> OutboxStanding {
+  func standing(of target: OutboxTarget) -> OutboxQueueState {
     let queue = queues[target] ?? []
-    return OutboxStanding(
+    return OutboxQueueState(
       queued: queue.count, oldest: queue.first?.time,
       nextDue: held.filter { $0.draft.target == target }.map(\.due).min(),
       deadLetters: dead.count { $0.event.target == target },
-      crowdedOut: crowdedOut[target] ?? 0)
+      overflowed: overflowed[target] ?? 0)
   }
 
   mutating func reply(to request: OutboxRequest, _ rules: OutboxRules?) -> OutboxReply {
@@ -75,8 +75,8 @@ struct MemoryOutbox: Sendable {
     while let oldest = queues[draft.target]?.first,
       queues[draft.target]?.count ?? 0 > max(queuedMax, 1), remove(oldest)
     {
-      bury(DeadLetter(event: oldest, time: draft.time, reason: .crowdedOut), rules)
-      crowdedOut[draft.target, default: 0] += 1
+      bury(DeadLetter(event: oldest, time: draft.time, reason: .queueFull), rules)
+      overflowed[draft.target, default: 0] += 1
     }
   }
 

@@ -12,7 +12,7 @@ extension MemoryRooms {
   /// The groups, reactions and read marks.
   struct Groups: Sendable {
     var groups: [RoomName: Group] = [:]
-    var likes: [RoomName: [Int: [PersonID: PublicationLike]]] = [:]
+    var likes: [RoomName: [Int: [PersonID: Reaction]]] = [:]
     /// The offset through which each person has read, by room.
     var marks: [PersonID: [RoomName: (room: RoomName, offset: Int)]] = [:]
   }
@@ -168,7 +168,7 @@ extension MemoryRooms {
   }
 
   private mutating func like(
-    _ place: PublicationPlace, _ person: PersonID, _ reaction: String?, _ likesMax: Int
+    _ place: PublicationAddress, _ person: PersonID, _ reaction: String?, _ likesMax: Int
   ) -> GroupReply {
     let (room, who) = (place.room, person)
     guard let reaction else {
@@ -182,14 +182,14 @@ extension MemoryRooms {
     let known = groups.likes[room]?[place.offset] ?? [:]
     guard known[who]?.reaction != reaction else { return .like(isChanged: false) }
     guard known[who] != nil || known.count < likesMax else { return .tooMany }
-    groups.likes[room, default: [:]][place.offset, default: [:]][who] = PublicationLike(
+    groups.likes[room, default: [:]][place.offset, default: [:]][who] = Reaction(
       offset: place.offset, personID: person, reaction: reaction)
     return .like(isChanged: true)
   }
 
   private func likes(_ room: RoomName, _ since: Int, _ limit: Int) -> GroupReply {
     let offsets = (groups.likes[room] ?? [:]).keys.filter { $0 > since }.sorted()
-    var found: [PublicationLike] = []
+    var found: [Reaction] = []
     for offset in offsets {
       let some = (groups.likes[room]?[offset] ?? [:]).values
         .sorted { $0.personID < $1.personID }

@@ -23,7 +23,7 @@ extension MemoryRooms {
         .sorted { $0.personID < $1.personID }
       return .receipts(receipts, author: author)
     case .flag(let room, let flag):
-      let place = PublicationPlace(room: room, offset: flag.offset)
+      let place = PublicationAddress(room: room, offset: flag.offset)
       guard author(of: place) != nil else { return .unknownPublication }
       people.flags[Mark(place, flag.personID)] = flag
       return .done
@@ -64,7 +64,7 @@ extension MemoryRooms {
     }
   }
 
-  private func author(of place: PublicationPlace) -> PersonID?? {
+  private func author(of place: PublicationAddress) -> PersonID?? {
     guard let found = publications(of: place.room).first(where: { $0.offset == place.offset })
     else { return nil }
     return .some(found.personID)
@@ -86,7 +86,7 @@ extension MemoryRooms {
     let offset: Int
     let person: PersonID
 
-    init(_ place: PublicationPlace, _ person: PersonID) {
+    init(_ place: PublicationAddress, _ person: PersonID) {
       room = place.room
       offset = place.offset
       self.person = person

@@ -26,12 +26,12 @@ package struct MemoryRooms: Sendable {
     switch request {
     case .publish(let name, let draft, _, let keyAge):
       return publish(draft, in: name, keyAge: keyAge)
-    case .page(let name, let range, let limit, let bytesMax, let memory, let now):
+    case .page(let name, let range, let limit, let bytesMax, let retention, let now):
       return .page(
-        page(of: room(name), range, limit: max(limit, 1), bytesMax: bytesMax, memory, now: now))
-    case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
+        page(of: room(name), range, limit: max(limit, 1), bytesMax: bytesMax, retention, now: now))
+    case .recover(let name, let position, let limit, let bytesMax, let retention, let now):
       return .recovery(
-        recover(room(name), position, limit: limit, bytesMax: bytesMax, memory, now: now))
+        recover(room(name), position, limit: limit, bytesMax: bytesMax, retention, now: now))
     case .renewEpoch(let name, let from, let to):
       var room = room(name)
       if room.position.epoch == from { room.position.epoch = to }
@@ -79,18 +79,18 @@ package struct MemoryRooms: Sendable {
   }
 
   private func kept(
-    _ room: Room, _ memory: RoomMemory, now: Timestamp
+    _ room: Room, _ retention: RoomRetention, now: Timestamp
   ) -> ArraySlice<Publication> {
-    room.publications.suffix(max(memory.publicationsMax, 0)).drop {
-      $0.time <= now - memory.ageMax
+    room.publications.suffix(max(retention.publicationsMax, 0)).drop {
+      $0.time <= now - retention.ageMax
     }
   }
 
   private func page(
-    of room: Room, _ range: RoomRange, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    of room: Room, _ range: RoomRange, limit: Int, bytesMax: Int, _ retention: RoomRetention,
     now: Timestamp
   ) -> RoomPage {
-    let kept = kept(room, memory, now: now)
+    let kept = kept(room, retention, now: now)
     var found: [Publication] = []
     var bytes = 0
     func fits(_ publication: Publication) -> Bool {
@@ -124,13 +124,13 @@ package struct MemoryRooms: Sendable {
   }
 
   private func recover(
-    _ room: Room, _ position: RoomPosition?, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    _ room: Room, _ position: RoomPosition?, limit: Int, bytesMax: Int, _ retention: RoomRetention,
     now: Timestamp
   ) -> RoomRecovery {
     guard let position, position.epoch == room.position.epoch,
       (0...room.position.offset).contains(position.offset)
     else { return RoomRecovery(head: room.position, missed: nil) }
-    let missed = kept(room, memory, now: now).filter { $0.offset > position.offset }
+    let missed = kept(room, retention, now: now).filter { $0.offset > position.offset }
     let isWhole =
       missed.count == room.position.offset - position.offset && missed.count <= limit
       && missed.reduce(0) { $0 + $1.data.utf8.count } <= bytesMax

@@ -172,7 +172,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// Returns the state of all queues.
-  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxQueueState] {
     Dictionary(
       uniqueKeysWithValues: OutboxTarget.allCases.map { ($0, outbox.standing(of: $0)) })
   }
@@ -226,7 +226,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       var (first, end) = (0, all.count)
       while let place, first < end {
         let middle = (first + end) / 2
-        if NotePlace(all[middle].summary).isAfter(place) {
+        if NoteSortKey(all[middle].summary).isAfter(place) {
           end = middle
         } else {
           first = middle + 1
@@ -305,7 +305,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         record.state.comments, epoch: record.state.epoch, base: record.state.base,
         in: record.summary.folder,
         entries: record.entries)
-      try comments.keepAnchors(of: comments.moved(through: min(through, record.entries.count)))
+      try comments.storeAnchors(of: comments.moved(through: min(through, record.entries.count)))
       record.state.comments = comments.kept
       record.compact(through: through)
       return .done
@@ -345,7 +345,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.outbox(outbox))
       for draft in drafts { outbox.add(draft, outboxRules) }
       return .done
-    case .wipeFailedCommits, .probe: return .done
+    case .rollBackFailedCommits, .probe: return .done
     }
   }
 
@@ -354,14 +354,15 @@ public final class MemoryStore: DocumentStore, Outbox {
   ) throws(StoreError) -> StoreReply {
     switch request {
     case .answer(let asked, _): return .once(once.answer(to: asked))
-    case .perform(let work, let drafts, let memory):
+    case .perform(let work, let drafts, let retention):
       var own: [Undo] = []
       let reply = try reply(to: work, &own)
       guard reply.isDone else { return reply }
       own.append(.once(once))
       var elsewhere: [Int] = []
       for (place, draft) in drafts.enumerated() {
-        guard let answer = draft.write(reply), !once.keep(answer, to: draft.request, memory) else {
+        guard let answer = draft.write(reply), !once.keep(answer, to: draft.request, retention)
+        else {
           continue
         }
         elsewhere.append(place)
@@ -455,10 +456,10 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .note(record.summary)
     case .notes(let folder, let place, let limit):
       let rest = list().filter { note in
-        note.folder == folder && place.map { NotePlace(note).isAfter($0) } ?? true
+        note.folder == folder && place.map { NoteSortKey(note).isAfter($0) } ?? true
       }
       return .notes(
-        Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
+        Array(rest.sorted { NoteSortKey($1).isAfter(NoteSortKey($0)) }.prefix(max(limit, 0))))
     case .list(let place, let limit, let counting, let work):
       return folders(after: place, limit: limit, counting, work: max(1, work))
     case .of(let ids): return .of(ids.map { records[$0]?.summary.folder })
@@ -467,7 +468,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       let below = list().filter { $0.folder.isWithin(old) }
         .sorted {
           $0.folder == $1.folder
-            ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
+            ? NoteSortKey($0).isAfter(NoteSortKey($1)) : $0.folder < $1.folder
         }
       let others = below.filter { note in
         move.successor.map { !note.folder.isWithin($0) } ?? true
@@ -497,15 +498,15 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Counts the notes of folders, in one step of bounded work.
   private func folders(
-    after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
+    after place: FolderListPosition?, limit: Int, _ counting: FolderCounting, work: Int
   ) -> FolderReply {
     let notes = list().sorted {
       $0.folder == $1.folder
-        ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
+        ? NoteSortKey($0).isAfter(NoteSortKey($1)) : $0.folder < $1.folder
     }.filter { note in
       guard let place else { return true }
       guard note.folder == place.folder else { return place.folder < note.folder }
-      return place.partial.map { $0.last.isAfter(NotePlace(note)) } ?? false
+      return place.partial.map { $0.last.isAfter(NoteSortKey(note)) } ?? false
     }
     var found: [FolderCount] = []
     var open = place.flatMap { place in
@@ -516,16 +517,16 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
     for (index, note) in notes.enumerated() {
       if index == work, let open {
-        let last = NotePlace(notes[index - 1])
+        let last = NoteSortKey(notes[index - 1])
         return .folders(
           found,
-          next: FolderPlace(
-            open.folder, partial: FolderPlace.Partial(notes: open.notes, last: last)))
+          next: FolderListPosition(
+            open.folder, partial: FolderListPosition.Partial(notes: open.notes, last: last)))
       }
       if note.folder != open?.folder {
         end()
         if found.count >= limit {
-          return .folders(found, next: open.map { FolderPlace($0.folder) })
+          return .folders(found, next: open.map { FolderListPosition($0.folder) })
         }
         open = FolderCount(folder: note.folder, notes: 0)
       }
@@ -544,7 +545,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .list(let place, let limit):
       let rest = deletedInOrder.lazy.map {
         DeletedNote(note: $0.record.summary, deletion: $0.deletion)
-      }.filter { note in place.map { NotePlace(note).isAfter($0) } ?? true }
+      }.filter { note in place.map { NoteSortKey(note).isAfter($0) } ?? true }
       return .deletedNotes(Array(rest.prefix(max(limit, 0))))
     case .bringBack(let id):
       guard let record = deletedNotes[id]?.first?.record else { throw .unknownDocument }
@@ -606,7 +607,7 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   private func recordsInOrder() -> [Record] {
     if let placesInOrder { return placesInOrder }
-    let all = records.values.sorted { NotePlace($1.summary).isAfter(NotePlace($0.summary)) }
+    let all = records.values.sorted { NoteSortKey($1.summary).isAfter(NoteSortKey($0.summary)) }
     placesInOrder = all
     return all
   }
@@ -671,7 +672,7 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   private func news(
     of record: Record, epoch: Epoch, after: Int, chain: LogChain, clients: [String]
-  ) throws(StoreError) -> LogNews {
+  ) throws(StoreError) -> LogChanges {
     let headRevision = record.entries.count
     guard epoch == record.state.epoch, (0...headRevision).contains(after),
       record.chain(at: after, in: life) == chain
@@ -679,7 +680,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     let sessions = Dictionary(
       clients.map { ($0, record.session(of: $0)) }, uniquingKeysWith: { first, _ in first })
     return .entries(
-      LogStretch(
+      LogRange(
         title: record.summary.title,
         entries: Array(try record.entries(after: after, through: .max)),
         chain: record.chain(at: headRevision, in: life), headRevision: headRevision,
@@ -753,7 +754,7 @@ private struct DeletedRecord {
   let record: Record
   let deletion: Deletion
 
-  var place: NotePlace { NotePlace(time: deletion.time, id: record.summary.id) }
+  var place: NoteSortKey { NoteSortKey(time: deletion.time, id: record.summary.id) }
 }
 
 private final class Record {

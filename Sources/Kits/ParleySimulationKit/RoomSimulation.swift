@@ -35,7 +35,7 @@ package struct RoomSimulation {
       plan.nodes = nodes
       plan.clients = 2 + Int(seed % 4)
       // Some limits are so small that gaps occur all the time.
-      plan.settings.roomMemory = RoomMemory(
+      plan.settings.roomRetention = RoomRetention(
         publicationsMax: [4, 20, 1_000, 0][Int(seed % (nodes > 1 ? 4 : 3))], ageMax: 86_400_000)
       plan.settings.recoveryMax = seed % 2 == 0 ? 6 : 1_000
       plan.settings.presenceGraceMilliseconds = seed % 5 == 0 ? 0 : 800
@@ -162,7 +162,7 @@ package struct RoomSimulation {
     case 0, 1, 2: try publish(seat)
     case 3...9: deliverUp(seat)
     case 10...16: try deliverDown(seat)
-    case 17, 18: storeWorks(for: anyNode())
+    case 17, 18: performStoreRequests(for: anyNode())
     case 19, 20: storeReports(to: anyNode())
     case 21: if seats[seat].link == nil { try connect(seat) }
     case 22: try tick(Int64(random.below(400)))
@@ -278,7 +278,7 @@ package struct RoomSimulation {
     seats[seat].link?.push(item)
   }
 
-  private mutating func storeWorks(for node: Int) {
+  private mutating func performStoreRequests(for node: Int) {
     let queue = nodes[node].storeQueue
     guard !queue.isEmpty else { return }
     let count = 1 + random.below(queue.count)
@@ -348,7 +348,7 @@ package struct RoomSimulation {
   private mutating func stepAmongNodes() {
     if !hints.isEmpty, random.chance(50) { hear(random.below(hints.count)) }
     if !lateStatements.isEmpty, random.chance(3) { doLateStatement() }
-    if random.chance(20) { storeWorks(for: anyNode()) }
+    if random.chance(20) { performStoreRequests(for: anyNode()) }
     if random.chance(20) { storeReports(to: anyNode()) }
   }
 
@@ -431,7 +431,7 @@ package struct RoomSimulation {
       }
       while !hints.isEmpty { hear(random.below(hints.count)) }
       for node in nodes.indices {
-        storeWorks(for: node)
+        performStoreRequests(for: node)
         storeReports(to: node)
       }
       try tick(100)

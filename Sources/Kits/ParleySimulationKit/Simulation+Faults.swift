@@ -6,7 +6,7 @@ import OTCore
 extension Simulation {
   // MARK: The store
 
-  mutating func storeWorks(for node: Int) {
+  mutating func performStoreRequests(for node: Int) {
     let queue = nodes[node].storeQueue
     guard !queue.isEmpty else { return }
     // A batch contains some or all of the pending requests.
@@ -84,7 +84,7 @@ extension Simulation {
       guard nodes[node].stepsToDeath == nil, !nodes[node].isFrozen else { return }
       tally[.drains] += 1
       nodes[node].gateway.drain()
-      if random.chance(70) { nodes[node].gateway.farewell(reconnectAfter: 0...100) }
+      if random.chance(70) { nodes[node].gateway.closeAll(reconnectAfter: 0...100) }
       perform(node)
       nodes[node].stepsToDeath = random.below(40)
     case .failCommit:
@@ -242,7 +242,7 @@ extension Simulation {
       }
       for writer in writers where writer.asked.isEmpty { ask(writer) }
       for node in nodes.indices {
-        storeWorks(for: node)
+        performStoreRequests(for: node)
         storeReports(to: node)
         endTurn(of: node)
       }

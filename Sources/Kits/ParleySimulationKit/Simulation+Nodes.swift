@@ -96,7 +96,7 @@ extension Simulation {
     }
     if !lateStatements.isEmpty, random.chance(3) { doLateStatement() }
     // Several nodes have more work.
-    if random.chance(20) { storeWorks(for: anyNode()) }
+    if random.chance(20) { performStoreRequests(for: anyNode()) }
     if random.chance(20) { storeReports(to: anyNode()) }
     if !writers.isEmpty, random.chance(15) { stepWriter() }
   }

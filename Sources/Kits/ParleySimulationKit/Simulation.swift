@@ -175,7 +175,8 @@ package struct Simulation {
     case 3: random.chance(80) ? try type(seat) : try sendAgain(seat)
     case 4, 5, 6, 7, 8, 9: deliverUp(seat)
     case 10, 11, 12, 13, 14, 15: try deliverDown(seat)
-    case 16, 17: random.chance(50) ? storeWorks(for: anyNode()) : storeReports(to: anyNode())
+    case 16, 17:
+      random.chance(50) ? performStoreRequests(for: anyNode()) : storeReports(to: anyNode())
     default:
       advance(milliseconds: Int64(random.below(500)))
       try tick()

@@ -66,7 +66,7 @@ extension CommentLedger {
   ///   whenever it folds a text from the log, which bounds the number of operations.
   private func move(_ comments: inout [Comment], through revision: Int) throws(StoreError) {
     for index in comments.indices {
-      guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {
+      guard let anchor = comments[index].anchor, !anchor.isDeleted, anchor.revision < base else {
         continue
       }
       // A program of an older format, which does not move anchors, has compacted the log. The
@@ -74,7 +74,7 @@ extension CommentLedger {
       comments[index].anchor = CommentAnchor(revision: base, start: anchor.start, end: anchor.start)
     }
     let moving = comments.indices.filter { index in
-      comments[index].anchor.map { !$0.isGone && $0.revision < revision } ?? false
+      comments[index].anchor.map { !$0.isDeleted && $0.revision < revision } ?? false
     }
     guard !moving.isEmpty else { return }
     var anchors = MovingAnchors(moving.compactMap { comments[$0].anchor })
@@ -86,17 +86,17 @@ extension CommentLedger {
   public func moved(through revision: Int) throws(StoreError) -> [Comment] {
     var comments = try comments()
     comments.removeAll { comment in
-      comment.anchor.map { $0.isGone || $0.revision >= revision } ?? true
+      comment.anchor.map { $0.isDeleted || $0.revision >= revision } ?? true
     }
     try move(&comments, through: revision)
     return comments
   }
 
   /// Stores moved anchors, except of comments that were removed or moved further meanwhile.
-  public func keepAnchors(of moved: [Comment]) throws(StoreError) {
+  public func storeAnchors(of moved: [Comment]) throws(StoreError) {
     for former in moved {
       guard let anchor = former.anchor, var comment = try comment(former.id),
-        let own = comment.anchor, !own.isGone, own.revision < anchor.revision
+        let own = comment.anchor, !own.isDeleted, own.revision < anchor.revision
       else { continue }
       comment.anchor = anchor
       try keep(comment)
@@ -130,7 +130,7 @@ extension CommentLedger {
     } else if let origin = comment.origin, let anchor = comment.anchor {
       guard origin.epoch == epoch else { return .otherEpoch }
       guard anchor.revision <= head else { return .futureRevision(head: head) }
-      guard anchor.isGone || anchor.revision >= base else {
+      guard anchor.isDeleted || anchor.revision >= base else {
         throw .compacted(oldestRevision: base)
       }
     }

@@ -21,7 +21,7 @@ public struct CommentAnchor: Sendable, Hashable {
   }
 
   /// Whether the text of the range was deleted. A deleted range remains deleted.
-  public var isGone: Bool { start >= end }
+  public var isDeleted: Bool { start >= end }
 
   /// Moves the range over the operation that creates the next revision, as cursors move.
   ///

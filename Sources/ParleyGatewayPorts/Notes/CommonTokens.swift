@@ -6,9 +6,9 @@
 struct CommonTokens {
   /// For each token of the first sequence, whether it is common. The common tokens of both
   /// sequences are equal one by one.
-  private(set) var isKeptInFirst: [Bool]
+  private(set) var isCommonInFirst: [Bool]
   /// For each token of the second sequence, whether it is common.
-  private(set) var isKeptInSecond: [Bool]
+  private(set) var isCommonInSecond: [Bool]
 
   /// Maximum steps of a search before its part is split.
   private static let searchStepsMax = 256
@@ -35,8 +35,8 @@ struct CommonTokens {
   /// - Parameter work: The remaining number of comparisons, reduced by those that are made.
   /// - Complexity: O(*n*) tokens and `work`.
   init(_ all: [Int32], _ others: [Int32], tokenCount: Int, work: inout Int) {
-    isKeptInFirst = Array(repeating: false, count: all.count)
-    isKeptInSecond = Array(repeating: false, count: others.count)
+    isCommonInFirst = Array(repeating: false, count: all.count)
+    isCommonInSecond = Array(repeating: false, count: others.count)
     var isInFirst = Array(repeating: false, count: tokenCount)
     var isInSecond = isInFirst
     for token in all { isInFirst[Int(token)] = true }
@@ -84,8 +84,8 @@ struct CommonTokens {
   }
 
   private mutating func keep(_ x: Int, _ y: Int) {
-    isKeptInFirst[firstPlaces[x]] = true
-    isKeptInSecond[secondPlaces[y]] = true
+    isCommonInFirst[firstPlaces[x]] = true
+    isCommonInSecond[secondPlaces[y]] = true
   }
 
   /// Returns a point on a short path through the box; `nil` when the work is used up.

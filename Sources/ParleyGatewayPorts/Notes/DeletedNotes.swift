@@ -29,9 +29,9 @@ public struct DeletedNote: Sendable, Equatable {
 /// A request about deleted notes. Their ids are free: a new note may use one, and be deleted too.
 /// Of several deleted notes with one id, the newest is used.
 public enum DeletedRequest: Sendable {
-  /// Lists deleted notes in the order of ``NotePlace``: at most `limit`, from the first or after
+  /// Lists deleted notes in the order of ``NoteSortKey``: at most `limit`, from the first or after
   /// one.
-  case list(after: NotePlace?, limit: Int)
+  case list(after: NoteSortKey?, limit: Int)
   /// Restores a note with its log and epoch, so that a client that was offline can continue. Fails
   /// with `unknownDocument` if no deleted note has the id, with `exists` if another note has it.
   case bringBack(id: DocumentID)

@@ -3,16 +3,16 @@ public enum FolderRequest: Sendable {
   /// Moves a note to a folder, and changes its title if one is given. Replies with the note. Only a
   /// new title changes the note's time of change.
   case move(id: DocumentID, to: FolderPath, title: String? = nil, time: Timestamp)
-  /// Lists at most `limit` notes of one folder, without subfolders, in the order of ``NotePlace``.
+  /// Lists at most `limit` notes of one folder, without subfolders, in the order of ``NoteSortKey``.
   ///
   /// - Complexity: O(`limit`) and one search, however many notes there are.
-  case notes(in: FolderPath, after: NotePlace?, limit: Int)
+  case notes(in: FolderPath, after: NoteSortKey?, limit: Int)
   /// Lists at most `limit` folders with counted notes, sorted by their bytes. This is a step of a
   /// long read: it ends early after about the work of checking `work` notes, and returns the
   /// position from which the next step continues.
   ///
   /// - Complexity: O(`work`), however many notes and folders there are.
-  case list(after: FolderPlace?, limit: Int, counting: FolderCounting, work: Int)
+  case list(after: FolderListPosition?, limit: Int, counting: FolderCounting, work: Int)
   /// Reads the folders of notes; `nil` for notes that do not exist.
   case of([DocumentID])
   /// Moves at most `limit` notes of a folder and its subfolders, all or none: by folder in the
@@ -36,17 +36,17 @@ public enum FolderRequest: Sendable {
 }
 
 /// The position from which the next step of a list of folders continues: after or within a folder.
-public struct FolderPlace: Sendable, Hashable {
+public struct FolderListPosition: Sendable, Hashable {
   /// The count of a part of a folder's notes.
   public struct Partial: Sendable, Hashable {
     /// The number of counted notes so far.
     public var notes: Int
     /// The creation time and id of the last checked note. The next note has a later time, or the
     /// same time and a greater id.
-    public var last: NotePlace
+    public var last: NoteSortKey
 
     /// Creates the count of the notes up to one of them.
-    public init(notes: Int, last: NotePlace) {
+    public init(notes: Int, last: NoteSortKey) {
       self.notes = notes
       self.last = last
     }
@@ -86,7 +86,8 @@ public struct FolderCounting: Sendable, Equatable {
       identity.grants.filter { $0.kind == kind && $0.verbs.contains(.read) }.map(\.pattern)
     }
     self.init(
-      notes: patterns(.documents), folders: patterns(.folders), madeUntil: identity.notesMadeUntil)
+      notes: patterns(.documents), folders: patterns(.folders),
+      madeUntil: identity.noteCreationTimeMax)
   }
 
   /// The ids of the only notes that can be counted, without duplicates, if every right names one
@@ -124,7 +125,7 @@ public struct FolderCounting: Sendable, Equatable {
     }.sorted { $0.folder < $1.folder }
     let page = folders.prefix(max(limit, 0))
     let next = page.count < folders.count ? page.last : nil
-    return .folders(Array(page), next: next.map { FolderPlace($0.folder) })
+    return .folders(Array(page), next: next.map { FolderListPosition($0.folder) })
   }
 }
 
@@ -149,7 +150,7 @@ public enum FolderReply: Sendable, Equatable {
   /// Notes of a folder.
   case notes([NoteSummary])
   /// Folders, and the position from which the next step continues; `nil` at the end.
-  case folders([FolderCount], next: FolderPlace?)
+  case folders([FolderCount], next: FolderListPosition?)
   /// The folders of the requested notes, in the order of the request.
   case of([FolderPath?])
   /// The moved notes, and whether more are left for the same request. If notes that move into the

@@ -66,7 +66,7 @@ public struct FileDraft: Sendable {
 }
 
 /// Limits on files that only the store can enforce, because it knows all files.
-public struct FileRoom: Sendable, Hashable {
+public struct FileLimits: Sendable, Hashable {
   /// Maximum bytes of all files of one note.
   public var noteBytesMax: Int
   /// Minimum bytes of the store's disk that remain free. A store whose disk belongs to another
@@ -83,7 +83,7 @@ public struct FileRoom: Sendable, Hashable {
   }
 
   /// No limits.
-  public static let unbounded = FileRoom(
+  public static let unbounded = FileLimits(
     noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: .max)
 }
 
@@ -94,7 +94,7 @@ public struct FileRoom: Sendable, Hashable {
 public enum FileRequest: Sendable {
   /// Adds a file to a note. If the note already has a file with this content, the file retains its
   /// name and counts as newly added.
-  case put(id: DocumentID, FileDraft, FileRoom)
+  case put(id: DocumentID, FileDraft, FileLimits)
   /// Lists the files of a note, the newest first.
   case list(id: DocumentID)
   /// Reads a file of a note, on request with its content.

@@ -32,7 +32,7 @@ public struct NoteSummary: Sendable, Equatable {
 
 /// The sort key of a note in the list of all notes (the newest first) or of deleted notes (the
 /// newest deletion first). Changing, moving or renaming the note does not change it.
-public struct NotePlace: Sendable, Hashable {
+public struct NoteSortKey: Sendable, Hashable {
   /// The time of the creation, or of the deletion.
   public var time: Timestamp
   /// The note's id. Of two notes with the same time, the one with the greater id comes first.

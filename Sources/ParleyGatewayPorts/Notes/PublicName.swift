@@ -21,7 +21,7 @@ public struct PublicName: Sendable, Hashable {
   /// The lifetime of a reader's token, in milliseconds.
   public static let tokenMilliseconds: Timestamp = 86_400_000
   /// Milliseconds for which a withdrawn name is reserved.
-  public static let restMilliseconds: Timestamp = 30 * 86_400_000
+  public static let reservedMilliseconds: Timestamp = 30 * 86_400_000
 
   /// Creates the description of a publication.
   public init(

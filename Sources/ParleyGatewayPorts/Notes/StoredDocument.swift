@@ -14,7 +14,7 @@ public struct StoredDocument: Sendable {
   public var marks: [String: ClientMark]
   /// The chain at the head revision; `nil` from a store with one owner.
   public var chain: LogChain?
-  /// The session of clients without a stored session; see ``LogStretch/sessionFloor``.
+  /// The session of clients without a stored session; see ``LogRange/sessionFloor``.
   public var sessionFloor: Int
 
   /// Creates a document, by default of a store with one owner.

@@ -109,8 +109,8 @@ public enum WordDifference {
     var (x, y) = (0, 0)
     while x < old.count || y < new.count {
       let (oldStart, newStart) = (x, y)
-      while x < old.count, !common.isKeptInFirst[x] { x += 1 }
-      while y < new.count, !common.isKeptInSecond[y] { y += 1 }
+      while x < old.count, !common.isCommonInFirst[x] { x += 1 }
+      while y < new.count, !common.isCommonInSecond[y] { y += 1 }
       if x > oldStart || y > newStart {
         let oldPlace = oldStart < old.count ? old[oldStart].lowerBound : end.old
         let newPlace = newStart < new.count ? new[newStart].lowerBound : end.new

@@ -22,7 +22,7 @@ extension Broker {
 /// A server's broker. It works on its own threads and delivers events on the server's loop.
 public protocol ServerBroker: Broker, Sendable {
   /// Returns the events since the last call, oldest first.
-  func takeNews() -> [BrokerNews]
+  func takeEvents() -> [BrokerEvent]
 
   /// The broker's state, with counters since the start.
   var state: BrokerState { get }
@@ -32,7 +32,7 @@ public protocol ServerBroker: Broker, Sendable {
 }
 
 /// An event of a broker.
-public enum BrokerNews: Sendable, Equatable {
+public enum BrokerEvent: Sendable, Equatable {
   /// Another node has published bytes under a followed topic.
   case heard(topic: String, bytes: [UInt8])
   /// The connection for hints is up or down. While it is down, the store is polled more often.

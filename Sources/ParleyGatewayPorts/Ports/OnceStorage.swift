@@ -35,7 +35,7 @@ public struct KeyedRequest: Sendable {
 }
 
 /// The limits of stored answers. Beyond a limit, the oldest answers are deleted.
-public struct AnswerMemory: Sendable, Hashable {
+public struct AnswerRetention: Sendable, Hashable {
   /// Maximum answers of one owner.
   public var countMax: Int
   /// Maximum age of an answer, in milliseconds.
@@ -48,7 +48,7 @@ public struct AnswerMemory: Sendable, Hashable {
   }
 
   /// The default: a thousand answers of the last day.
-  public static let standard = AnswerMemory(countMax: 1_000, ageMax: 86_400_000)
+  public static let standard = AnswerRetention(countMax: 1_000, ageMax: 86_400_000)
 }
 
 /// The answer to an idempotent request, stored in the same commit as the work.
@@ -98,12 +98,12 @@ public struct NoteDraft: Sendable, Equatable {
 /// A request that is performed once, however often it is sent.
 public enum OnceRequest: Sendable {
   /// Reads the stored answer to a request.
-  case answer(KeyedRequest, AnswerMemory)
+  case answer(KeyedRequest, AnswerRetention)
   /// Performs a request and stores its answers in the same commit. The reply is that of the inner
   /// request; if it fails, no answer is stored. If another node of a shared store has stored an
   /// answer since the last check, the work is rolled back and fails with
   /// ``StoreError/unavailable(_:)``; a retry then receives that answer.
-  indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
+  indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerRetention)
   /// Creates a note, unless the same owner has created it with the same title. After its deletion,
   /// the id is reserved for `restMax` milliseconds, so that a late retry does not create the note
   /// again.

@@ -99,7 +99,7 @@ public struct DeadLetter: Sendable, Equatable {
     /// The target has rejected further events.
     case unwanted
     /// The queue was full, and the event was the oldest.
-    case crowdedOut
+    case queueFull
   }
 
   /// Creates a dead letter for an event that was given up at a time.
@@ -111,7 +111,7 @@ public struct DeadLetter: Sendable, Equatable {
 }
 
 /// The state of one target's queue.
-public struct OutboxStanding: Sendable, Equatable {
+public struct OutboxQueueState: Sendable, Equatable {
   /// The number of queued events.
   public var queued: Int
   /// The time of the oldest queued event.
@@ -121,14 +121,14 @@ public struct OutboxStanding: Sendable, Equatable {
   /// The number of stored dead letters.
   public var deadLetters: Int
   /// Events that became dead letters because the queue was full, since the store was opened.
-  public var crowdedOut: Int
+  public var overflowed: Int
 
   /// Creates a state, by default of an empty queue.
   public init(
     queued: Int = 0, oldest: Timestamp? = nil, nextDue: Timestamp? = nil, deadLetters: Int = 0,
-    crowdedOut: Int = 0
+    overflowed: Int = 0
   ) {
-    self.crowdedOut = crowdedOut
+    self.overflowed = overflowed
     self.queued = queued
     self.oldest = oldest
     self.nextDue = nextDue
@@ -198,5 +198,5 @@ public protocol Outbox: DocumentStore {
   func perform(_ request: OutboxRequest) -> OutboxReply
 
   /// Returns the states of queues that may have changed since the last call; at first, all states.
-  func takeOutboxChanges() -> [OutboxTarget: OutboxStanding]
+  func takeOutboxChanges() -> [OutboxTarget: OutboxQueueState]
 }

@@ -166,10 +166,10 @@ public struct SearchHit: Sendable, Equatable {
   /// The matches in the title, as ranges of Unicode scalars.
   public var titleMarks: [Range<Int>]
   /// The passage of the indexed text, which may be slightly older than the note.
-  public var place: SearchPlace
+  public var place: SearchPassage
 
   /// Creates a hit with a passage of the note's text.
-  public init(note: NoteSummary, titleMarks: [Range<Int>], place: SearchPlace) {
+  public init(note: NoteSummary, titleMarks: [Range<Int>], place: SearchPassage) {
     self.note = note
     self.titleMarks = titleMarks
     self.place = place

@@ -40,16 +40,16 @@ public struct AppendCondition: Sendable, Equatable {
 }
 
 /// The changes of a shared log since a node's copy of it.
-public enum LogNews: Sendable, Equatable {
+public enum LogChanges: Sendable, Equatable {
   /// The entries after the node's copy, or none.
-  case entries(LogStretch)
+  case entries(LogRange)
   /// The node's copy is of another history: epoch or chain differ, or the head is before its
   /// revision.
   case otherHistory
 }
 
 /// Entries of a shared log that follow a node's copy.
-public struct LogStretch: Sendable, Equatable {
+public struct LogRange: Sendable, Equatable {
   /// The note's title.
   public var title: String
   /// The entries, oldest first; about ``StoreReply/lostRaceBytesMax`` bytes of operations at most.

@@ -49,7 +49,7 @@ public protocol ServerStore: Outbox {
   func look()
 
   /// A remark for the log about the state in which the store was opened; `nil` for none.
-  var openingRemark: StoreRemark? { get }
+  var openingRemark: CloseWarning? { get }
 
   /// Returns a function, callable from any thread, that stops all waiting for an unreachable
   /// database: requests then fail at once. No acknowledged change is lost.
@@ -58,7 +58,7 @@ public protocol ServerStore: Outbox {
   /// Finishes work with the store, so that its files may be copied.
   ///
   /// - Returns: The obstacle, for the log; `nil` on success.
-  func settle() -> StoreRemark?
+  func settle() -> CloseWarning?
 
   /// Stores revocations for the store's other nodes, and returns the revocations after a number.
   ///
@@ -71,7 +71,7 @@ public protocol ServerStore: Outbox {
   // MARK: Chores
 
   /// Whether chores are performed on another connection. If not, `maintain` performs them.
-  var hasHelper: Bool { get set }
+  var runsChoresElsewhere: Bool { get set }
 
   /// Removes and returns the chores to be performed in parallel to commits.
   func takeChores() -> [StoreChore]
@@ -98,7 +98,7 @@ public protocol ServerStore: Outbox {
 
 extension ServerStore {
   /// Returns `nil`: the database's server reports its state itself.
-  public var openingRemark: StoreRemark? { nil }
+  public var openingRemark: CloseWarning? { nil }
 
   /// Does nothing: requests detect an unreachable database.
   public func look() {}
@@ -190,7 +190,7 @@ public struct StoreChore: Sendable {
 }
 
 /// A remark about a store for its operator.
-public struct StoreRemark: Sendable {
+public struct CloseWarning: Sendable {
   /// The observed fact.
   public var message: String
   /// The reason.

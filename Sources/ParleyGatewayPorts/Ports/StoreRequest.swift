@@ -15,8 +15,8 @@ public enum StoreRequest: Sendable {
   case note(id: DocumentID)
   /// Lists all notes, the newest change first.
   case list
-  /// Lists at most `limit` notes in the order of ``NotePlace``, after a note or from the first.
-  case notes(after: NotePlace?, limit: Int)
+  /// Lists at most `limit` notes in the order of ``NoteSortKey``, after a note or from the first.
+  case notes(after: NoteSortKey?, limit: Int)
   /// Loads a document and at most `recentMax` of its newest log entries.
   case load(id: DocumentID, recentMax: Int)
   /// Loads entries `after < revision <= through`, oldest first.
@@ -89,7 +89,7 @@ public enum StoreRequest: Sendable {
   case tell([OutboxDraft])
   /// Ensures that a failed commit does not reappear when the store is opened again, as it may after
   /// ``StoreReply/undecided(_:)``. After success, that commit has not happened.
-  case wipeFailedCommits
+  case rollBackFailedCommits
   /// Commits nothing else, to test whether the store can commit.
   case probe
 }
@@ -123,7 +123,7 @@ public enum StoreReply: Sendable {
   /// The entries were appended to a shared log. Contains the chain at the new head.
   case appended(LogChain)
   /// The changes of a shared log.
-  case news(LogNews)
+  case news(LogChanges)
   /// The heads of shared logs, in the order of the request.
   case heads([LogHead?])
   /// The new sessions, by client.
@@ -172,7 +172,7 @@ public enum StoreReply: Sendable {
   case failed(StoreError)
   /// The request failed, but may reappear when the store is opened again: its commit reached the
   /// disk in part and could not be wiped. It cannot reappear after
-  /// ``StoreRequest/wipeFailedCommits`` or any other commit has succeeded.
+  /// ``StoreRequest/rollBackFailedCommits`` or any other commit has succeeded.
   case undecided(StoreError)
 
   /// Approximate maximum bytes of operations in a lost race.

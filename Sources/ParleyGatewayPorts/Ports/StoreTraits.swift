@@ -42,13 +42,13 @@ public struct StoreTraits: Sendable {
   public var byteCount: Int?
   /// Whether the request bypasses the limit on waiting work: work that was promised to a client,
   /// and work that does not wait for the disk.
-  public var isPassed: Bool
+  public var bypassesQueueLimit: Bool
 
   /// Whether the request changes the store.
   public var isWriting: Bool { way == .writing }
 
   /// Whether the request may run in parallel to commits.
-  public var isAside: Bool { way == .aside || way == .step }
+  public var isParallel: Bool { way == .aside || way == .step }
 
   private init(
     _ way: Way, _ note: DocumentID?, locksNote: Bool = false, row: Row? = nil,
@@ -60,7 +60,7 @@ public struct StoreTraits: Sendable {
     self.row = row
     self.changedNote = changedNote
     byteCount = Self.byteCountOfEach + textByteCount
-    isPassed = way == .aside || way == .step
+    bypassesQueueLimit = way == .aside || way == .step
   }
 
   /// The bytes of a request without the text in it.
@@ -94,7 +94,7 @@ public struct StoreTraits: Sendable {
   /// The same traits, bypassing the limit on waiting work.
   var passed: StoreTraits {
     var traits = self
-    traits.isPassed = true
+    traits.bypassesQueueLimit = true
     return traits
   }
 }
@@ -117,7 +117,7 @@ extension StoreRequest {
       .past(let id, _), .versions(let id):
       .aside(id)
     case .list, .notes: .step
-    case .tell, .wipeFailedCommits, .probe: .writing()
+    case .tell, .rollBackFailedCommits, .probe: .writing()
     case .deleted(let request): request.traits
     case .room(let request): request.traits
     case .people(let request): request.traits
@@ -163,7 +163,7 @@ extension OnceRequest {
       var traits = work.traits
       traits.way = .writing
       // The work is already done; only its answer has to be stored.
-      if case .tell = work { traits.isPassed = true }
+      if case .tell = work { traits.bypassesQueueLimit = true }
       return traits
     case .create(let draft, _, _):
       return .writing(

@@ -45,9 +45,9 @@ extension Revocations {
 /// Maximum ages of the list of revocations; see ``Revocations/age(uptime:)``.
 public enum RevocationAge {
   /// Milliseconds after which no further token is accepted.
-  public static let unverifiedMilliseconds: Int64 = 10_000
+  public static let rejectAfterMilliseconds: Int64 = 10_000
   /// Milliseconds after which connections with tokens are closed.
-  public static let abandonedMilliseconds: Int64 = 120_000
+  public static let closeAfterMilliseconds: Int64 = 120_000
 }
 
 /// The reason why revoking failed.

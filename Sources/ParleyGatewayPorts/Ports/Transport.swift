@@ -92,7 +92,7 @@ public struct Packing: Sendable, Equatable {
   /// compressed letter by letter.
   public var repeatingCount: Int
   /// The client whose share of the compression is used; `nil` for a client without limits.
-  package var stranger: Stranger?
+  package var limitedClient: LimitedClient?
 
   /// Creates a rule for a client without limits.
   public init(repeatingCount: Int) { self.repeatingCount = repeatingCount }
@@ -142,7 +142,7 @@ public protocol TransportDelegate: AnyObject {
   func oversized(_ connection: ConnectionID, bytesMax: Int)
   /// A part of a connection's message was dropped, because its sender has used up its share of
   /// memory. The owner sends an error with a retry time and closes.
-  func crowded(_ connection: ConnectionID)
+  func droppedForMemory(_ connection: ConnectionID)
   /// All bytes queued for a connection were written to its socket.
   func drained(_ connection: ConnectionID)
   /// A connection has ended. Its id is not reused.

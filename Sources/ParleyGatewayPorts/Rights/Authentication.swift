@@ -140,7 +140,7 @@ public struct Identity: Hashable, Sendable {
   /// link, and only client ids distinguish the guests.
   public var isGuest = false
   /// Whether the rights are those of the ``UserSource``, updated whenever they change there.
-  public var isListed = false
+  public var hasSourceRights = false
   /// Whether the identity may operate the server, such as revoke and create tokens. Only API keys
   /// can have this right; tokens never do.
   public var isOperator = false
@@ -228,7 +228,7 @@ public struct Identity: Hashable, Sendable {
       if name.text.utf8.starts(with: Self.noteRoomPrefix.utf8) {
         // A room's name contains no creation time, so a link does not open it. Only clients that
         // follow the note may read it.
-        guard notesMadeUntil == nil else { return [] }
+        guard noteCreationTimeMax == nil else { return [] }
         let note = String(name.text.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
       }

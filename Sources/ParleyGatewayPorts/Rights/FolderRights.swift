@@ -63,13 +63,13 @@ extension Identity {
   /// link opens the note for which it was created, and no later note with the same id.
   ///
   /// A minute is added: tokens contain whole seconds, and the clocks of nodes differ a little.
-  var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
+  var noteCreationTimeMax: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
 
   /// Returns the verbs on a note with a creation time; `nil` skips the check of the time.
   public func verbs(
     onNote id: DocumentID, in folder: FolderPath?, madeAt time: Timestamp?
   ) -> Verbs {
-    if let time, let notesMadeUntil, time > notesMadeUntil { return [] }
+    if let time, let noteCreationTimeMax, time > noteCreationTimeMax { return [] }
     return verbs(on: .document(id, in: folder))
   }
 
@@ -77,14 +77,15 @@ extension Identity {
   public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
     let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
     if missing.isEmpty {
-      guard let notesMadeUntil else { return .granted }
-      return .inFolders(FolderRights(missing: [], grants: [], madeUntil: notesMadeUntil))
+      guard let noteCreationTimeMax else { return .granted }
+      return .inFolders(FolderRights(missing: [], grants: [], madeUntil: noteCreationTimeMax))
     }
     let folders = grants.filter {
       $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing)
     }
     guard folders.verbsOnNotes().isSuperset(of: missing) else { return .refused }
-    return .inFolders(FolderRights(missing: missing, grants: folders, madeUntil: notesMadeUntil))
+    return .inFolders(
+      FolderRights(missing: missing, grants: folders, madeUntil: noteCreationTimeMax))
   }
 
   /// Whether the caller has verbs on every note of a folder and of all folders below it.

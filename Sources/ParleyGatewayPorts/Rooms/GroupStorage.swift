@@ -90,7 +90,7 @@ public struct GroupMember: Sendable, Equatable {
 }
 
 /// A person's reaction to a publication, such as a like.
-public struct PublicationLike: Sendable, Equatable {
+public struct Reaction: Sendable, Equatable {
   /// The publication's offset.
   public var offset: Int
   /// The person.
@@ -144,7 +144,7 @@ public enum GroupRequest: Sendable {
   /// Lists a group's members, sorted by id, after a person or from the first.
   case members(RoomName, after: PersonID?, limit: Int)
   /// Sets a person's only reaction to a publication; `nil` removes it.
-  case like(PublicationPlace, PersonID, reaction: String?, likesMax: Int)
+  case like(PublicationAddress, PersonID, reaction: String?, likesMax: Int)
   /// Lists the likes of the publications after an offset. All likes of a publication are in one
   /// reply, which may therefore exceed `limit`.
   case likes(RoomName, since: Int, limit: Int)
@@ -183,7 +183,7 @@ public enum GroupReply: Sendable, Equatable {
   /// Whether a like has changed.
   case like(isChanged: Bool)
   /// A page of likes, sorted by offset and person, and whether more follow.
-  case likes([PublicationLike], hasMore: Bool)
+  case likes([Reaction], hasMore: Bool)
   /// The badge as it is now.
   case badge(RoomBadge)
   /// A page of badges, and whether more follow.

@@ -1,5 +1,5 @@
 /// The address of a publication: its room and offset.
-public struct PublicationPlace: Sendable, Hashable {
+public struct PublicationAddress: Sendable, Hashable {
   /// The room.
   public var room: RoomName
   /// The publication's offset in the room.
@@ -29,13 +29,13 @@ public struct PersonBlock: Sendable, Equatable {
 /// A request about receipts, reports, members, blocks or the times at which people were online.
 public enum PeopleRequest: Sendable {
   /// Records a receipt of a publication. A stage never goes back.
-  case receipt(PublicationPlace, Receipt)
+  case receipt(PublicationAddress, Receipt)
   /// Lists the receipts of a publication, sorted by person.
-  case receipts(PublicationPlace)
+  case receipts(PublicationAddress)
   /// Reports a publication, or changes a person's earlier report of it.
   case flag(RoomName, PublicationFlag)
   /// Withdraws a report.
-  case unflag(PublicationPlace, PersonID)
+  case unflag(PublicationAddress, PersonID)
   /// Lists the reports of a room, those of the newest publications first.
   case flags(RoomName, limit: Int)
   /// Adds a member to a room, or removes one.

@@ -1,7 +1,7 @@
 public import ParleyJSON
 
 /// The limits of a room's history. Publications beyond either limit are dropped.
-public struct RoomMemory: Sendable, Hashable {
+public struct RoomRetention: Sendable, Hashable {
   /// Maximum number of publications that a room retains; 0 retains none.
   public var publicationsMax: Int
   /// Maximum age of a publication, in milliseconds.
@@ -14,7 +14,7 @@ public struct RoomMemory: Sendable, Hashable {
   }
 
   /// The default: a thousand publications of the last day.
-  public static let standard = RoomMemory(publicationsMax: 1_000, ageMax: 86_400_000)
+  public static let standard = RoomRetention(publicationsMax: 1_000, ageMax: 86_400_000)
 }
 
 /// A publication to be stored.
@@ -51,15 +51,16 @@ public enum RoomRange: Sendable, Hashable {
 /// A request about publications. The store assigns the offsets, so all nodes see one order.
 public enum RoomRequest: Sendable {
   /// Stores a publication. A key is remembered for at least `keyAge` milliseconds.
-  case publish(RoomName, PublicationDraft, memory: RoomMemory, keyAge: Timestamp)
+  case publish(RoomName, PublicationDraft, retention: RoomRetention, keyAge: Timestamp)
   /// Reads at most `limit` publications, oldest first, with at most `bytesMax` bytes of data in
   /// total unless the first one alone exceeds that.
   case page(
-    RoomName, RoomRange, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
+    RoomName, RoomRange, limit: Int, bytesMax: Int, retention: RoomRetention, now: Timestamp)
   /// Reads all publications after a position, or none if some of them are missing or exceed the
   /// limits. Without a position, reads the room's current position.
   case recover(
-    RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
+    RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, retention: RoomRetention,
+    now: Timestamp)
   /// Replaces the epoch, because a client knows of publications that the store has lost.
   case renewEpoch(RoomName, from: Epoch, to: Epoch)
   /// Reads the heads of rooms, by which a node detects publications that it has missed.

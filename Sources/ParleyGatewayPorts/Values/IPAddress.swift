@@ -13,20 +13,20 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   private static let ofFour: UInt64 = 0xffff_0000_0000
 
   /// Whether the address is an IPv4 address.
-  public var isFour: Bool { high == 0 && low >> 32 == 0xffff }
+  public var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
   /// Whether the address is a loopback address.
   public var isLoopback: Bool {
-    isFour ? low & 0xff00_0000 == 0x7f00_0000 : high == 0 && low == 1
+    isIPv4 ? low & 0xff00_0000 == 0x7f00_0000 : high == 0 && low == 1
   }
 
   /// The part that identifies a subscriber of a network provider: an IPv4 address, or the first 64
   /// bits of an IPv6 address. Devices choose the other bits themselves and change them at will.
-  public var subscriber: IPAddress { isFour ? self : IPAddress(high: high, low: 0) }
+  public var subscriber: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 
   /// Four numbers with dots, or eight groups with colons, without abbreviation.
   public var description: String {
-    if isFour { return Self.text(ofFour: UInt32(truncatingIfNeeded: low)) }
+    if isIPv4 { return Self.text(ofFour: UInt32(truncatingIfNeeded: low)) }
     return [high, low].flatMap { half in
       [48, 32, 16, 0].map { String(half >> UInt64($0) & 0xffff, radix: 16) }
     }.joined(separator: ":")
@@ -208,14 +208,14 @@ public struct AddressRange: Sendable, Hashable {
     guard parts.count <= 2, let first = parts.first, let address = IPAddress(first) else {
       return nil
     }
-    var bits = address.isFour ? 32 : 128
+    var bits = address.isIPv4 ? 32 : 128
     if parts.count == 2 {
       guard (1...3).contains(parts[1].utf8.count), let number = Int(parts[1]),
         (0...bits).contains(number), parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) })
       else { return nil }
       bits = number
     }
-    self.bits = address.isFour ? bits + 96 : bits
+    self.bits = address.isIPv4 ? bits + 96 : bits
     base = address.prefix(self.bits)
   }
 

@@ -19,7 +19,7 @@ package final class LoopBroker: Sendable {
   private static let overhead = 64
 
   private struct Mailbox {
-    var news: [BrokerNews] = []
+    var news: [BrokerEvent] = []
     var bytes = 0
     var state = BrokerState()
   }
@@ -54,7 +54,7 @@ package final class LoopBroker: Sendable {
 
   /// Reports that hints can arrive, in a process without an outer broker: loops are always
   /// connected.
-  package func standAlone() {
+  package func reportConnected() {
     let loops = state.withLock { state in
       for loop in state.mailboxes.indices {
         state.mailboxes[loop].news.append(.hints(arrive: true))
@@ -72,7 +72,7 @@ package final class LoopBroker: Sendable {
     // Taking and distributing share one lock, so that concurrent calls keep hints in order.
     let woken = state.withLock { state in
       var woken: Set<Int> = []
-      for item in state.outer?.takeNews() ?? [] {
+      for item in state.outer?.takeEvents() ?? [] {
         switch item {
         case .heard(let topic, let bytes):
           for loop in state.followers[Array(topic.utf8)] ?? [] {
@@ -149,7 +149,7 @@ package final class LoopBroker: Sendable {
     }
   }
 
-  fileprivate func takeNews(of loop: Int) -> [BrokerNews] {
+  fileprivate func takeEvents(of loop: Int) -> [BrokerEvent] {
     state.withLock { state in
       defer {
         state.mailboxes[loop].news = []
@@ -191,7 +191,7 @@ package final class LoopBroker: Sendable {
     func publish(_ topic: String, _ bytes: [UInt8]) { hub.publish(topic, bytes, by: loop) }
     func follow(_ topic: String) { hub.follow(topic, by: loop) }
     func leave(_ topic: String) { hub.leave(topic, by: loop) }
-    func takeNews() -> [BrokerNews] { hub.takeNews(of: loop) }
+    func takeEvents() -> [BrokerEvent] { hub.takeEvents(of: loop) }
     var state: BrokerState { hub.counters }
     func stop() {}
   }

@@ -75,7 +75,7 @@ struct LoopGroup: Sendable {
           ("hint", "a client or all together reached their share of \(setting)"),
         ])
     }
-    settings.announcementRefused = { proxy, count in
+    settings.proxyHeaderMissing = { proxy, count in
       log.write(
         .warning, "proxy header refused",
         [

@@ -94,7 +94,7 @@ extension RefusedConnections {
     full += other.full
     fullForAddress += other.fullForAddress
     tooFast += other.tooFast
-    unannounced += other.unannounced
+    withoutProxyHeader += other.withoutProxyHeader
     idle += other.idle
   }
 }

@@ -168,7 +168,7 @@ public final class Server: Sendable {
     shared.packingThread.stop()
     stopStage.withLock { $0 = "connections" }
     let share = left(untilPercent: 80)
-    AtOnce.run(group.transports) { transport in
+    Concurrently.run(group.transports) { transport in
       transport.stop(
         code: CloseCode(CloseReason.draining.rawValue),
         reason: "the server is stopping; reconnect", within: share)
@@ -183,7 +183,7 @@ public final class Server: Sendable {
     shared.searchThread.stop()
     stopStage.withLock { $0 = "the store" }
     // Concurrently, since each stop interrupts the wait for an unreachable database.
-    AtOnce.run(storeThreads) { $0.stop() }
+    Concurrently.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     shared.loginThread?.stop()
     stopStage.withLock { $0 = "the identity provider" }

@@ -11,7 +11,7 @@ import ParleyTransportLibwebsockets
 /// The first loop sends and receives reports for the process; every loop reads the result.
 extension ServerLoop {
   /// Sends this gateway's report to the others, if it is due.
-  func tellNodes() {
+  func notifyNodes() {
     guard place == 0 else { return }
     if !followsNodes {
       followsNodes = true

@@ -18,7 +18,7 @@ extension ServerLoop {
   struct Gathering {
     let request: RequestID
     /// The merged response so far.
-    var answer: GatheredAnswer
+    var answer: MergedResponse
     /// The number of outstanding responses.
     var awaited: Int
   }
@@ -29,7 +29,7 @@ extension ServerLoop {
   /// Sends a request that this loop's gateway has admitted and answered to the other loops, and
   /// passes the merged response to the gateway.
   func gather(_ request: RequestID, _ head: RequestHead, _ body: [UInt8], _ answer: Response) {
-    guard let registry = attached.registry, let kind = GatheredAnswer.Kind(head) else {
+    guard let registry = attached.registry, let kind = MergedResponse.Kind(head) else {
       gateway.gathered(request, answer)
       perform()
       return
@@ -37,7 +37,7 @@ extension ServerLoop {
     let number = nextGathering
     nextGathering += 1
     gatherings[number] = Gathering(
-      request: request, answer: GatheredAnswer(kind, answer, rooms: rooms(for: kind)), awaited: 0)
+      request: request, answer: MergedResponse(kind, answer, rooms: rooms(for: kind)), awaited: 0)
     let home = place
     for other in 0..<registry.count where other != home {
       let isAsked = registry.post(to: other) { loop in
@@ -54,30 +54,30 @@ extension ServerLoop {
   /// Answers for this loop a request that another loop has admitted. It is neither counted against
   /// limits nor stored by its `Idempotency-Key`: the loop that received the request does both.
   private func answer(
-    _ head: RequestHead, _ body: [UInt8], _ kind: GatheredAnswer.Kind,
+    _ head: RequestHead, _ body: [UInt8], _ kind: MergedResponse.Kind,
     _ then: @escaping @Sendable (Response, Set<[UInt8]>) -> Void
   ) {
     let rooms = rooms(for: kind)
     if case .revocation = kind {
-      gateway.takeBackElsewhere(body) { closed in
-        then(GatheredAnswer.response(connections: closed), rooms)
+      gateway.applyRevocation(body) { closed in
+        then(MergedResponse.response(connections: closed), rooms)
       }
       return perform()
     }
     let request = RequestID(Self.ownRequestsBegin + nextOwnRequest)
     nextOwnRequest += 1
-    ownRequests[request] = { then($0, rooms) }
+    peerRequests[request] = { then($0, rooms) }
     if gateway.requestPart(request, head: head, body: body) {
       perform()
     } else {
-      ownRequests[request] = nil
-      then(GatheredAnswer.unfinished, rooms)
+      peerRequests[request] = nil
+      then(MergedResponse.unfinished, rooms)
     }
   }
 
   /// Returns the names of this loop's rooms if the request lists rooms. A room on several loops
   /// counts once.
-  private func rooms(for kind: GatheredAnswer.Kind) -> Set<[UInt8]> {
+  private func rooms(for kind: MergedResponse.Kind) -> Set<[UInt8]> {
     guard case .rooms = kind else { return [] }
     return Set(gateway.openRoomNames.map { Array($0.text.utf8) })
   }

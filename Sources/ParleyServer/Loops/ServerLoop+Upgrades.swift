@@ -32,7 +32,7 @@ extension ServerLoop {
       if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
       return .accept(subprotocol: Self.subprotocol)
     default:
-      guard let opening = Opening(head) else {
+      guard let opening = ClientKind(head) else {
         return .refuse(.noSocketHere)
       }
       if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
@@ -42,7 +42,7 @@ extension ServerLoop {
 
   /// Whether a request is a Pusher client's, from a page that its app allows.
   private func isOfAllowedApp(_ head: RequestHead) -> Bool {
-    guard case .pusher(let key, _)? = Opening(head) else { return false }
+    guard case .pusher(let key, _)? = ClientKind(head) else { return false }
     return configuration.pusherProfiles.contains {
       $0.key.isExactly(key) && $0.originPolicy.allows(head)
     }
@@ -52,7 +52,7 @@ extension ServerLoop {
   ///
   /// A proxy that does not forward upgrades removes the headers `Upgrade` and `Connection`, and
   /// leaves the rest of the handshake. The log contains the path's dialect, not the path.
-  func answerWithoutUpgrade(_ head: RequestHead, _ opening: Opening?) -> Response? {
+  func answerWithoutUpgrade(_ head: RequestHead, _ opening: ClientKind?) -> Response? {
     guard head.entrance == .front, let place = webSocketPlace(head, opening) else { return nil }
     let isHandshake = head.headers["sec-websocket-key"] != nil
     guard isHandshake || place.isForWebSocketsOnly else { return nil }
@@ -81,7 +81,7 @@ extension ServerLoop {
   /// Returns a name for the request's WebSocket path, for the log, and whether the path accepts
   /// only WebSockets.
   private func webSocketPlace(
-    _ head: RequestHead, _ opening: Opening?
+    _ head: RequestHead, _ opening: ClientKind?
   ) -> (name: String, isForWebSocketsOnly: Bool)? {
     if let echo, echo.answers(head) { return ("echo", true) }
     if head.path == Self.nativePath { return (Self.nativePath, true) }

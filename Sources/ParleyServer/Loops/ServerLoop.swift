@@ -27,7 +27,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let login: LoginService?
     /// The queue of logins; only the first loop has one.
     let loginThread: LoginThread?
-    let packingThread: PackingThread
+    let packingThread: CompressionThread
     let provider: ProviderService?
     let hooks: WebhookInbox?
     let broker: (any ServerBroker)?
@@ -41,7 +41,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
-      login: LoginService?, loginThread: LoginThread?, packingThread: PackingThread,
+      login: LoginService?, loginThread: LoginThread?, packingThread: CompressionThread,
       provider: ProviderService?, hooks: WebhookInbox?,
       broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, registry: LoopRegistry?,
       nodes: Monitor<ClusterStatus>
@@ -109,7 +109,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Replies of the store that the gateway has not processed yet.
   private var replies = SlicedWork<StoreThread.Completion>(sliceMicroseconds: 8_000)
   /// Requests from other loops for this gateway's part of a response, with their continuations.
-  var ownRequests: [RequestID: (Response) -> Void] = [:]
+  var peerRequests: [RequestID: (Response) -> Void] = [:]
   var nextOwnRequest: UInt64 = 0
   /// Requests that wait for responses of other loops, by number.
   var gatherings: [UInt64: Gathering] = [:]
@@ -135,7 +135,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Attaches the objects that the loop uses. Call it before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
-    access: Access, loginThread: LoginThread?, packingThread: PackingThread,
+    access: Access, loginThread: LoginThread?, packingThread: CompressionThread,
     provider: ProviderParts?, hooks: WebhookInbox?,
     broker: (any ServerBroker)?, registry: LoopRegistry? = nil, nodes: Monitor<ClusterStatus>
   ) {
@@ -214,7 +214,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
           connection, messageBytesMax: configuration.messageBytesMax, as: holder)
       case .count(let request, let holder): attached.transport.count(request, towards: holder)
       case .respond(let request, let response):
-        if let then = ownRequests.isEmpty ? nil : ownRequests.removeValue(forKey: request) {
+        if let then = peerRequests.isEmpty ? nil : peerRequests.removeValue(forKey: request) {
           then(response)
         } else {
           respond(to: request, with: response)
@@ -234,7 +234,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     for part in gathered { gather(part.request, part.head, part.body, part.answer) }
     if let onSettled, attached.gateway.isSettled {
       self.onSettled = nil
-      attached.gateway.farewell(reconnectAfter: 100...2_000)
+      attached.gateway.closeAll(reconnectAfter: 100...2_000)
       perform()
       onSettled()
     }
@@ -270,7 +270,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Passes notifications for the offline followers of a publication's room to `proceed`; `nil` if the
   /// store cannot be read.
   func drafts(
-    for news: PublicationNews, then proceed: @escaping @Sendable ([OutboxDraft]?) -> Void
+    for news: PublicationExport, then proceed: @escaping @Sendable ([OutboxDraft]?) -> Void
   ) {
     guard let recorder = configuration.recorder else { return proceed([]) }
     gateway.notifications(of: news.publication, epoch: news.epoch, in: news.room) { outcome in
@@ -323,7 +323,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   /// Whether a Bayeux request may get a script as response (JSONP).
-  private func allowsScript(_ head: RequestHead, _ opening: Opening?) -> Bool {
+  private func allowsScript(_ head: RequestHead, _ opening: ClientKind?) -> Bool {
     guard head.method == "GET", case .bayeux? = opening,
       // Without messages, the response is not a script.
       QueryFields(head.query)["message"] != nil
@@ -339,7 +339,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let head = proxies.resolved(head)
     guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
     guard allowsOrigin(head) else { return .refuse(Self.foreignOrigin) }
-    guard ports.allows(head, Opening(head)) else { return .refuse(Self.elsewhere) }
+    guard ports.allows(head, ClientKind(head)) else { return .refuse(Self.elsewhere) }
     return gateway.decision(onBody: byteCount, of: head)
   }
 
@@ -372,7 +372,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     gateway.opened(
       connection,
-      as: subprotocol == Self.subprotocol ? .native : Opening(head) ?? .native,
+      as: subprotocol == Self.subprotocol ? .native : ClientKind(head) ?? .native,
       at: head.remoteAddress, token: gateway.token(in: head), limitedBy: head.limitedAddress)
     perform()
   }
@@ -397,12 +397,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
-  func crowded(_ connection: ConnectionID) {
+  func droppedForMemory(_ connection: ConnectionID) {
     if echo?.has(connection) ?? false {
       transport.close(connection, code: CloseCode(1013), reason: "try again later")
       return
     }
-    gateway.crowded(connection)
+    gateway.droppedForMemory(connection)
     perform()
   }
 
@@ -426,7 +426,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       attached.gateway.searched(request, reply: reply)
     }
     if place == 0, attached.searchThread.takeTagNews() { attached.gateway.tagsChanged() }
-    for news in attached.broker?.takeNews() ?? [] {
+    for news in attached.broker?.takeEvents() ?? [] {
       switch news {
       case .heard(let topic, let bytes):
         if topic.isExactly(ClusterStatus.topic) {
@@ -452,7 +452,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func ticked() {
     recent.tick(now: SystemClock().microseconds) { sample }
     exchangeRevocations()
-    tellNodes()
+    notifyNodes()
     gateway.storeProblem = attached.storeThread.problem
     gateway.ticked()
     perform()
@@ -461,7 +461,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Reports a change of readiness to the other loops at once: the process is ready only if all
   /// loops are.
-  private func tellReadiness() {
+  private func reportReadiness() {
     guard let registry = attached.registry, (gateway.unreadiness == nil) != wasReady else { return }
     wasReady.toggle()
     registry.report(report, by: place)
@@ -473,7 +473,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
     submitWork()
     replies.endTurn()
-    tellReadiness()
+    reportReadiness()
     return replies.isEmpty ? rest : 0
   }
 
@@ -494,7 +494,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     // A session that polls sends by `POST` and receives by `GET`.
-    let opening = Opening(head)
+    let opening = ClientKind(head)
     let isReading = ["GET", "HEAD"].contains(head.method) && opening == nil
     guard isReading || allowsOrigin(head) else {
       transport.respond(to: request, with: Self.foreignOrigin)

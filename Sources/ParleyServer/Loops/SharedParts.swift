@@ -12,7 +12,7 @@ struct SharedParts: Sendable {
   /// The broker to gateways on other machines.
   let broker: (any ServerBroker)?
   let loginThread: LoginThread?
-  let packingThread: PackingThread
+  let packingThread: CompressionThread
   let provider: ServerLoop.ProviderParts?
   let hooks: WebhookInbox?
   private let nodes = Monitor(ClusterStatus())
@@ -40,12 +40,12 @@ struct SharedParts: Sendable {
       wakes: group.transports.map { transport in
         { @Sendable [mailbox = transport.mailbox] in _ = mailbox.wake() }
       })
-    packingThread = PackingThread()
+    packingThread = CompressionThread()
     let hub = group.hub
     broker = configuration.broker(secret: stores.secrets.hints, log: log) {
       if let hub { hub.outerHasNews() } else { mailbox.wake() }
     }
-    if let broker { hub?.connect(to: broker) } else { hub?.standAlone() }
+    if let broker { hub?.connect(to: broker) } else { hub?.reportConnected() }
     loginThread = configuration.usersFile.flatMap { path in
       users.map { users in
         let work = LoginWork(

@@ -251,16 +251,16 @@ package struct Doctor {
     guard configuration.isStoreInDatabase || Files.isFile(configuration.storePath),
       let store = try? configuration.store.openForReading() as? any ServerStore
     else { return }
-    let standings = store.takeOutboxChanges()
-    let dead = standings.values.reduce(0) { $0 + $1.deadLetters }
+    let queueStates = store.takeOutboxChanges()
+    let dead = queueStates.values.reduce(0) { $0 + $1.deadLetters }
     for target in OutboxTarget.allCases {
-      let queued = standings[target]?.queued ?? 0
+      let queued = queueStates[target]?.queued ?? 0
       if target != .followers, queued > 0, !targets.contains(target) {
         note(
           .warning, "webhooks",
           "\(queued) events wait for \(target.word), which no longer has an address")
       } else if targets.contains(target) {
-        let age = (SystemClock().now - (standings[target]?.oldest ?? SystemClock().now)) / 1_000
+        let age = (SystemClock().now - (queueStates[target]?.oldest ?? SystemClock().now)) / 1_000
         let text = "\(queued) events wait for \(target.word)"
         note(
           age > 600 ? .warning : .fine, "webhooks",

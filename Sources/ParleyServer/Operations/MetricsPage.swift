@@ -19,7 +19,7 @@ struct MetricsPage {
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
     describeBacklog(gateway)
-    describeSharing(gateway)
+    describeCluster(gateway)
     if let broker { describe(broker) }
     if let hooks { describe(hooks, now: SystemClock().now) }
     describe(process, started: started)
@@ -92,7 +92,7 @@ struct MetricsPage {
       label: "reason",
       [
         "full": refused.full, "address": refused.fullForAddress, "rate": refused.tooFast,
-        "proxyHeader": refused.unannounced, "idle": refused.idle,
+        "proxyHeader": refused.withoutProxyHeader, "idle": refused.idle,
       ])
   }
 
@@ -191,7 +191,7 @@ struct MetricsPage {
       Double(backlog.waitMilliseconds) / 1_000)
   }
 
-  private mutating func describeSharing(_ gateway: GatewaySummary) {
+  private mutating func describeCluster(_ gateway: GatewaySummary) {
     let metrics = gateway.metrics
     text.counter(
       "parley_commit_conflicts_total",
@@ -248,23 +248,23 @@ struct MetricsPage {
   }
 
   private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {
-    let standings = hooks.standings.sorted { $0.key.rawValue < $1.key.rawValue }
+    let queueStates = hooks.queueStates.sorted { $0.key.rawValue < $1.key.rawValue }
     text.gauge(
       "parley_webhook_queue", "Events that wait for delivery, by target.", label: "target",
-      standings.map { ($0.key.word, $0.value.queued) })
+      queueStates.map { ($0.key.word, $0.value.queued) })
     text.gauge(
       "parley_webhook_oldest_seconds",
       "Age of the oldest event that waits for delivery, by target.", label: "target",
-      standings.map { ($0.key.word, Int(max(now - ($0.value.oldest ?? now), 0) / 1_000)) })
+      queueStates.map { ($0.key.word, Int(max(now - ($0.value.oldest ?? now), 0) / 1_000)) })
     text.gauge(
       "parley_webhook_dead_letters",
       "Stored dead letters: events that could not be delivered, by target.", label: "target",
-      standings.map { ($0.key.word, $0.value.deadLetters) })
+      queueStates.map { ($0.key.word, $0.value.deadLetters) })
     text.counter(
       "parley_webhook_calls_total", "Calls to webhook services, by outcome.", label: "outcome",
       hooks.calls)
     var events = hooks.events
-    if hooks.crowdedOut > 0 { events[DeadLetter.Reason.crowdedOut.word] = hooks.crowdedOut }
+    if hooks.overflowed > 0 { events[DeadLetter.Reason.queueFull.word] = hooks.overflowed }
     text.counter(
       "parley_webhook_events_total", "Events delivered (told) or given up, by outcome.",
       label: "outcome", events)

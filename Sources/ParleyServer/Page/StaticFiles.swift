@@ -79,7 +79,7 @@ package struct StaticFiles {
   /// The headers of the operators' page. It must not be embedded, against clickjacking.
   private let operatorHeaders = Self.securityHeaders(ancestors: [])
   private var entries: [String: Entry] = [:]
-  private var oneDown: Entry?
+  private var nestedPage: Entry?
 
   /// Creates a server for the folder at `root`.
   ///
@@ -115,7 +115,7 @@ package struct StaticFiles {
     default: return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
     let accepted = preview == nil ? AcceptedCodings(head.headers["accept-encoding"]) : nil
-    guard var form = isBelow ? pageBelow(accepted) : form(of: name, accepted) else {
+    guard var form = isBelow ? nestedForm(accepted) : form(of: name, accepted) else {
       return Self.notFound
     }
     if let preview {
@@ -194,9 +194,9 @@ package struct StaticFiles {
   }
 
   /// Returns the page for addresses one level down: a built one, or one derived from `index.html`.
-  private mutating func pageBelow(_ accepted: AcceptedCodings?) -> Form? {
+  private mutating func nestedForm(_ accepted: AcceptedCodings?) -> Form? {
     form(of: Self.builtPageOneDown, accepted)
-      ?? pageOneDown().map { Form(body: $0.body, tag: $0.tag) }
+      ?? derivedNestedPage().map { Form(body: $0.body, tag: $0.tag) }
   }
 
   /// Returns an entity tag with another part appended.
@@ -217,15 +217,15 @@ package struct StaticFiles {
   private static let builtPageOneDown = "index.below.html"
 
   /// Returns the page for addresses one level down, derived from `index.html` and cached.
-  private mutating func pageOneDown() -> Entry? {
+  private mutating func derivedNestedPage() -> Entry? {
     guard let page = entry(named: "index.html") else { return nil }
-    if let kept = oneDown, kept.modified == page.modified, kept.size == page.size { return kept }
+    if let kept = nestedPage, kept.modified == page.modified, kept.size == page.size { return kept }
     let text = String(decoding: page.body, as: UTF8.self)
       .replacing("=\"assets/", with: "=\"../assets/").replacing("=\"./\"", with: "=\"../\"")
     let entry = Entry(
       modified: page.modified, size: page.size, tag: Self.tag(page.tag, "n"), body: Array(text.utf8)
     )
-    oneDown = entry
+    nestedPage = entry
     return entry
   }
 

@@ -79,7 +79,7 @@ final class ProviderService {
     return submit(
       ProviderThread.Job(
         request: request, query: .begin, browser: browser,
-        stranger: Stranger(address: head.limitedAddress)))
+        limitedClient: LimitedClient(address: head.limitedAddress)))
   }
 
   private func comeBack(_ request: RequestID, _ head: RequestHead) -> Response? {
@@ -101,7 +101,7 @@ final class ProviderService {
     return submit(
       ProviderThread.Job(
         request: request, query: .finish(code: code, issuer: query["iss"], values),
-        browser: browser, stranger: Stranger(address: head.limitedAddress)))
+        browser: browser, limitedClient: LimitedClient(address: head.limitedAddress)))
   }
 
   private func submit(_ job: ProviderThread.Job) -> Response? {
@@ -194,7 +194,7 @@ final class ProviderService {
     do throws(AuthenticationError) {
       guard let ticket = cookies.value(of: Self.ticketCookie, in: head) else { throw .missing }
       let (user, identity) = try tokens.user(in: ticket, of: .ticket, now: clock.now)
-      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.rejectAfterMilliseconds else {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity), use(identity) else { throw .revoked }
@@ -249,7 +249,7 @@ final class ProviderService {
     guard let (token, _) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
       return false
     }
-    return tokens.isRefreshTokenOfProvided(token)
+    return tokens.isProviderRefreshToken(token)
   }
 
   /// Returns new tokens for a provider user's refresh token; `nil` if the response follows later.
@@ -260,7 +260,7 @@ final class ProviderService {
     }
     do throws(AuthenticationError) {
       let (user, token) = try tokens.refreshToken(ofProvided: text, now: clock.now)
-      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.rejectAfterMilliseconds else {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(token.identity) else {

@@ -14,12 +14,12 @@ final class ProviderThread: Sendable {
     /// The browser's secret.
     var browser: String
     /// The unauthenticated client whose share the job uses; `nil` for an address without limits.
-    var stranger: Stranger?
+    var limitedClient: LimitedClient?
   }
 
   private struct State {
     var jobs: [Job] = []
-    var shares = FairShares<Stranger>(capacity: ProviderThread.jobsMax)
+    var shares = FairShares<LimitedClient>(capacity: ProviderThread.jobsMax)
     var isStopping = false
     var hasStopped = false
   }
@@ -55,9 +55,9 @@ final class ProviderThread: Sendable {
   /// Queues a job; returns `false` if too many are in progress.
   func submit(_ job: Job) -> Bool {
     let isTaken = state.withLock { state in
-      let own = job.stranger.map { state.shares.amount(of: $0) } ?? 0
+      let own = job.limitedClient.map { state.shares.amount(of: $0) } ?? 0
       guard !state.isStopping, own < Self.jobsMaxOfStranger,
-        state.shares.take(1, for: job.stranger) == nil
+        state.shares.take(1, for: job.limitedClient) == nil
       else { return false }
       state.jobs.append(job)
       return true
@@ -97,7 +97,7 @@ final class ProviderThread: Sendable {
         client.start(request, key: nextKey)
         nextKey += 1
       case .end(let outcome):
-        state.withLock { $0.shares.give(1, for: attempt.job.stranger) }
+        state.withLock { $0.shares.give(1, for: attempt.job.limitedClient) }
         done(attempt.job, outcome)
       }
     }

@@ -5,16 +5,16 @@ import ParleyGatewayPorts
 /// The broker that the settings select.
 extension Configuration {
   /// The kinds of brokers, with their addresses.
-  private enum BrokerPlace {
+  private enum BrokerLocation {
     case database(PostgresAddress)
     case nats(NATSAddress)
   }
 
-  private var brokerPlace: BrokerPlace? {
+  private var brokerPlace: BrokerLocation? {
     // A store in a file has a single gateway, which needs no broker.
     guard isStoreInDatabase, let url = brokerURL ?? storeURL else { return nil }
-    return PostgresAddress(url).map(BrokerPlace.database)
-      ?? NATSAddress(url).map(BrokerPlace.nats)
+    return PostgresAddress(url).map(BrokerLocation.database)
+      ?? NATSAddress(url).map(BrokerLocation.nats)
   }
 
   /// Starts connecting to the broker; `nil` if missing.

@@ -9,14 +9,14 @@ extension Configuration {
   var gateway: GatewaySettings {
     var gateway = GatewaySettings()
     gateway.isDemo = isDemo
-    gateway.takesKeysAtBackAlone = apiListen != nil
+    gateway.acceptsKeysOnlyInternally = apiListen != nil
     gateway.allowsTokenInURL = allowTokenInURL
     gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
     gateway.dialects.sessionsMax = sessionsMax
     gateway.dialects.authenticateMilliseconds = Int64(authenticateTime.milliseconds)
     gateway.dialects.recoveryMilliseconds = Int64(recoveryTime.milliseconds)
     gateway.dialects.recoveryBytesMax = recoveryBytesMax
-    gateway.dialects.recoversEverybody = recoversAllSessions
+    gateway.dialects.recoversAllClients = recoversAllSessions
     gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
     gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
     gateway.sharesStore = isStoreInDatabase
@@ -32,12 +32,12 @@ extension Configuration {
     // Leave room in the queue for other replies.
     gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
     gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
-    gateway.roomMemory = RoomMemory(
+    gateway.roomRetention = RoomRetention(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.deletedMilliseconds = Int64(deletedAgeMax.milliseconds)
     gateway.accessTokenMilliseconds = Int64(accessTokenTime.milliseconds)
     gateway.files.bytesMax = fileBytesMax
-    gateway.files.room = FileRoom(
+    gateway.files.limits = FileLimits(
       noteBytesMax: noteFilesBytesMax, diskReserveBytes: filesDiskReserve)
     gateway.files.unusedMilliseconds = Int64(unusedFilesAgeMin.milliseconds)
     gateway.files.waitingBytesMax = uploadsBytesMax

@@ -76,7 +76,7 @@ extension Configuration {
     case let path where path.hasPrefix("/apps/"): return count - 1
     default: break
     }
-    switch Opening(head) {
+    switch ClientKind(head) {
     // Sessions are in the memory of one gateway, where they exchange presence and typing. All are
     // on the last loop, since the first accepts connections.
     case .socketIO?, .bayeux?, .pusher?: return count - 1

@@ -29,7 +29,7 @@ extension Configuration {
       perSecond: limits.addressConnectsPerSecondMax, burstSeconds: limits.burstSeconds)
     let proxies = TrustedProxies(trustedProxies)
     transport.isLimited = { proxies.isLimited($0) }
-    if proxyProtocol { transport.isAnnounced = { proxies.trusts($0) } }
+    if proxyProtocol { transport.requiresProxyHeader = { proxies.trusts($0) } }
     if !allowedOrigins.isEmpty {
       let crossOrigin = CrossOrigin(OriginPolicy(allowed: allowedOrigins))
       transport.responseHeaders = { crossOrigin.headers(for: $0) }

@@ -1,7 +1,7 @@
 /// An error in flags, environment or configuration file, described for the operator.
 public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A name that is not a setting. `suggestion` is the name probably meant, in the same form.
-  case unknownSetting(String, at: SettingPlace, suggestion: String?)
+  case unknownSetting(String, at: SettingSource, suggestion: String?)
   /// A flag that takes a value is the last argument.
   case missingValue(flag: String, placeholder: String)
   /// A flag that takes no value was given as `--flag=value`.
@@ -9,11 +9,11 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
   /// An argument that is not a flag.
   case unexpectedArgument(String)
   /// A value that the setting does not accept.
-  case invalidValue(String, setting: String, at: SettingPlace, expected: String)
+  case invalidValue(String, setting: String, at: SettingSource, expected: String)
   /// A line of the file that is neither blank nor a comment nor `name = value`.
-  case malformedLine(at: SettingPlace)
+  case malformedLine(at: SettingSource)
   /// A setting that the file sets twice.
-  case givenTwice(setting: String, first: SettingPlace, second: SettingPlace)
+  case givenTwice(setting: String, first: SettingSource, second: SettingSource)
   /// The file cannot be read.
   case unreadableFile(String, reason: String)
   /// A host that other machines can reach, while any client may read and write.
@@ -63,7 +63,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
 }
 
 /// The source of a setting's value.
-public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
+public enum SettingSource: Sendable, Equatable, CustomStringConvertible {
   /// The default, because the setting was not given.
   case standard
   /// A line of the configuration file, counted from 1.

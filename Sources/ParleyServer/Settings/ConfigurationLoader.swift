@@ -18,12 +18,12 @@ public struct ConfigurationLoader: Sendable {
     /// there are none. They are not in ``unknown``.
     package var injected: InjectedVariables?
     /// The source of each setting that was given, by name.
-    public var places: [String: SettingPlace]
+    public var places: [String: SettingSource]
   }
 
   private struct Given {
     var values: [String]
-    var place: SettingPlace
+    var place: SettingSource
   }
 
   private let environment: [String: String]
@@ -56,7 +56,7 @@ public struct ConfigurationLoader: Sendable {
     if let file { lines = try self.lines(of: file, &unknown) }
 
     var configuration = Configuration()
-    var places: [String: SettingPlace] = [:]
+    var places: [String: SettingSource] = [:]
     for setting in Configuration.settings {
       guard let given = flags[setting.name] ?? variables[setting.name] ?? lines[setting.name]
       else { continue }
@@ -156,7 +156,7 @@ public struct ConfigurationLoader: Sendable {
     var number = 0
     for raw in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       number += 1
-      let place = SettingPlace.file(path, line: number)
+      let place = SettingSource.file(path, line: number)
       let line = Self.withoutComment(raw)
       if line.isEmpty { continue }
       guard let equals = line.firstIndex(of: "=") else { throw .malformedLine(at: place) }

@@ -4,7 +4,7 @@ import ParleyGatewayPorts
 /// A rule for the history of rooms that match a pattern, written `chat-*=500/24h`.
 struct RoomHistoryRule {
   /// The rule.
-  let rule: RoomMemoryRule
+  let rule: RoomRetentionRule
 
   /// Parses a rule; `nil` if it is malformed.
   init?(_ text: String) {
@@ -16,8 +16,8 @@ struct RoomHistoryRule {
       let count = ValueText.number(ValueText.trimmed(parts[0])), (0...1_000_000).contains(count),
       let age = ValueText.duration(ValueText.trimmed(parts[1]))
     else { return nil }
-    rule = RoomMemoryRule(
+    rule = RoomRetentionRule(
       NamePattern(pattern),
-      RoomMemory(publicationsMax: count, ageMax: Timestamp(age.milliseconds)))
+      RoomRetention(publicationsMax: count, ageMax: Timestamp(age.milliseconds)))
   }
 }

@@ -34,7 +34,7 @@ final class LoginService {
   private var attempts = LoginAttempts()
   private var retries = RetryInterval()
   /// The unauthenticated clients of requests whose jobs are queued or running.
-  private var strangers: [RequestID: Stranger?] = [:]
+  private var limitedClients: [RequestID: LimitedClient?] = [:]
 
   init(
     tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, sessions: SessionService,
@@ -93,9 +93,9 @@ final class LoginService {
 
   private func visitor(_ head: RequestHead, _ fields: Fields) -> LoginThread.Visitor {
     LoginThread.Visitor(
-      address: head.remoteAddress, stranger: Stranger(address: head.limitedAddress),
+      address: head.remoteAddress, limitedClient: LimitedClient(address: head.limitedAddress),
       device: DeviceName.device(of: head),
-      isKept: fields.isKept && cookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
+      isKept: fields.isKept && cookie.isOwnPage(head), hadCookie: cookie.isKept(by: head))
   }
 
   /// Queues a job, unless too many attempts have failed. The attempt begins here.
@@ -109,7 +109,7 @@ final class LoginService {
         retryAfter: Int(wait))
     }
     guard let refusal = thread.submit(job) else {
-      strangers[job.request] = .some(job.visitor.stranger)
+      limitedClients[job.request] = .some(job.visitor.limitedClient)
       return nil
     }
     cancel(job)
@@ -128,10 +128,12 @@ final class LoginService {
 
   /// Cancels the job of a request that its client has abandoned, if it has not begun.
   func abandoned(_ request: RequestID) {
-    guard let stranger = strangers[request], let job = thread.remove(request, of: stranger) else {
+    guard let limitedClient = limitedClients[request],
+      let job = thread.remove(request, of: limitedClient)
+    else {
       return
     }
-    strangers[request] = nil
+    limitedClients[request] = nil
     cancel(job)
   }
 
@@ -151,7 +153,7 @@ final class LoginService {
 
   /// Responds to the request of a finished job, at once or after the store has replied.
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
-    strangers[job.request] = nil
+    limitedClients[job.request] = nil
     if let response = answer(to: job, outcome) { respond(job.request, response) }
   }
 
@@ -271,17 +273,17 @@ final class LoginService {
 
   private func begin(_ user: User, _ job: LoginThread.Job) -> Response? {
     let time = sessions.time(for: user.id, since: user.since)
-    var isAlone = false
+    var endsOthers = false
     // A changed password ends the user's other sessions.
-    if case .change = job.purpose { isAlone = true }
+    if case .change = job.purpose { endsOthers = true }
     sessions.begin(
       for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,
-      isAlone: isAlone
+      endsOthers: endsOthers
     ) { [self] outcome in
       let response = answer(user, at: time, outcome, isKept: job.visitor.isKept)
       respond(
         job.request,
-        cookie.removing(response, if: job.visitor.hasKept && !job.visitor.isKept))
+        cookie.removing(response, if: job.visitor.hadCookie && !job.visitor.isKept))
     }
     return nil
   }
@@ -307,7 +309,7 @@ final class LoginService {
     do throws(AuthenticationError) {
       let checked = try tokens.refreshToken(token, now: clock.now)
       let identity = checked.identity
-      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.rejectAfterMilliseconds else {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity) else {

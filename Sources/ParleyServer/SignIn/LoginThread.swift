@@ -32,13 +32,13 @@ final class LoginThread: Sendable {
     /// The client's address, by which failed attempts are counted.
     var address: String
     /// The unauthenticated client whose share the job uses; `nil` for an address without limits.
-    var stranger: Stranger?
+    var limitedClient: LimitedClient?
     /// The browser and system of a session that begins.
     var device: Session.Device
     /// Whether the refresh token goes into a cookie.
     var isKept: Bool
     /// Whether the browser already has a session cookie, which this sign-in replaces.
-    var hasKept: Bool
+    var hadCookie: Bool
   }
 
   /// The result of a job.
@@ -60,7 +60,7 @@ final class LoginThread: Sendable {
   }
 
   private struct State {
-    var jobs = FairQueue<Stranger, Job>(
+    var jobs = FairQueue<LimitedClient, Job>(
       capacity: LoginThread.jobsMax, countMaxOfStranger: LoginThread.jobsMaxOfStranger)
     var refused: [String: Int] = [:]
     var isStopping = false
@@ -86,7 +86,7 @@ final class LoginThread: Sendable {
             then: { $0.isStopping ? nil : $0.jobs.popFirst() })
           guard let job else { break }
           let outcome = work.perform(job)
-          state.withLock { $0.jobs.finish(for: job.visitor.stranger) }
+          state.withLock { $0.jobs.finish(for: job.visitor.limitedClient) }
           done(job, outcome)
         }
         state.change { $0.runningCount -= 1 }
@@ -100,9 +100,9 @@ final class LoginThread: Sendable {
   /// Queues a job.
   ///
   /// - Returns: The reason for rejecting the job; `nil` if it was queued.
-  func submit(_ job: Job) -> FairShares<Stranger>.Refusal? {
+  func submit(_ job: Job) -> FairShares<LimitedClient>.Refusal? {
     let refusal = state.withLock { state in
-      let refusal = state.jobs.append(job, for: job.visitor.stranger)
+      let refusal = state.jobs.append(job, for: job.visitor.limitedClient)
       switch refusal {
       case .full: state.refused["full", default: 0] += 1
       case .overShare: state.refused["share", default: 0] += 1
@@ -115,8 +115,8 @@ final class LoginThread: Sendable {
   }
 
   /// Removes and returns a job that has not begun; `nil` if there is no such job.
-  func remove(_ request: RequestID, of stranger: Stranger?) -> Job? {
-    state.withLock { $0.jobs.remove(for: stranger) { $0.request == request } }
+  func remove(_ request: RequestID, of limitedClient: LimitedClient?) -> Job? {
+    state.withLock { $0.jobs.remove(for: limitedClient) { $0.request == request } }
   }
 
   /// Stops the threads after their current jobs; returns when they have ended.

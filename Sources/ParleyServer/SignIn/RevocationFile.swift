@@ -23,7 +23,7 @@ package final class RevocationFile {
   /// The time of the next removal of expired revocations.
   private var forgetsAt: Timestamp = 0
   private static let forgettingMilliseconds: Timestamp = 600_000
-  /// New revocations since ``takeNews()``, except those from other nodes.
+  /// New revocations since ``takeNewRevocations()``, except those from other nodes.
   private var news: [Revocation] = []
 
   /// Reads the file, if it exists.
@@ -73,7 +73,7 @@ package final class RevocationFile {
   }
 
   /// Removes and returns the new revocations since the last call, added by this or another process.
-  package func takeNews() -> [Revocation] {
+  package func takeNewRevocations() -> [Revocation] {
     defer { news = [] }
     return news
   }
@@ -88,7 +88,7 @@ package final class RevocationFile {
 
   private func read() throws(FileError) {
     let bytes = try Files.bytes(at: path)
-    var hasNews = false
+    var hasNewRevocations = false
     var problems = 0
     let now = SystemClock().now
     lineCount = 0
@@ -100,11 +100,11 @@ package final class RevocationFile {
       }
       if case .timed(_, let end) = revocation, end <= now { continue }
       if revoked.insert(revocation) {
-        hasNews = true
+        hasNewRevocations = true
         news.append(revocation)
       }
     }
-    if hasNews { generation += 1 }
+    if hasNewRevocations { generation += 1 }
     if problems > 0 {
       log?.write(
         .error, "lines of the revocations not understood",

@@ -56,12 +56,12 @@ final class SessionService {
   ///   - isAlone: Whether all other sessions of the user end.
   func begin(
     for user: String, at time: Timestamp, endsAt: Timestamp, on device: Session.Device,
-    isAlone: Bool = false, then proceed: @escaping (Outcome) -> Void
+    endsOthers: Bool = false, then proceed: @escaping (Outcome) -> Void
   ) {
     let session = Session(
       id: Session.idPrefix + names.next(), user: user, begunAt: time, endsAt: endsAt,
       device: device, rule)
-    guard !isAlone else {
+    guard !endsOthers else {
       return gateway.perform(.end(user: user, .all)) { [self] _ in begin(session, then: proceed) }
     }
     begin(session, then: proceed)

@@ -64,7 +64,7 @@ package final class SharedRevocations: Sendable {
   /// - Parameter hasOthers: Whether other gateways can revoke tokens that this one accepts.
   package init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
     let file = try RevocationFile(path: path, log: log)
-    state = Monitor(State(known: file.revoked, unshared: file.takeNews()))
+    state = Monitor(State(known: file.revoked, unshared: file.takeNewRevocations()))
     self.hasOthers = hasOthers
     let handover = Handover(file)
     SystemThread.start { [state] in
@@ -143,12 +143,12 @@ package final class SharedRevocations: Sendable {
 
   /// Applies revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
-    let hasNews = state.withLock { state in
+    let hasNewRevocations = state.withLock { state in
       let news = state.hold(revocations)
       state.work.foreign += news
       return !news.isEmpty
     }
-    if hasNews { state.signal() }
+    if hasNewRevocations { state.signal() }
   }
 
   // MARK: The thread
@@ -166,7 +166,7 @@ package final class SharedRevocations: Sendable {
       if !work.additions.isEmpty { write(work.additions, file, state) }
       if let now = work.lookAt {
         if file.refresh(now: now) { state.withLock { $0.known.forget(endedBy: now) } }
-        hold(file.takeNews(), state)
+        hold(file.takeNewRevocations(), state)
       }
     }
   }
@@ -186,7 +186,7 @@ package final class SharedRevocations: Sendable {
       for addition in additions { write([addition], file, state) }
       return
     }
-    hold(file.takeNews(), state)
+    hold(file.takeNewRevocations(), state)
     for addition in additions { addition.completion(failure) }
   }
 

@@ -38,7 +38,7 @@ package struct IndexKeeper {
   /// The position of a comparison. First all notes of the store are looked up in the index, then
   /// all notes of the index in the store.
   private enum Comparison {
-    case notes(after: NotePlace?)
+    case notes(after: NoteSortKey?)
     case index(after: DocumentID?)
   }
 
@@ -72,7 +72,7 @@ package struct IndexKeeper {
     guard now >= nextTry else { return nextTry - now }
     if urgentDone < urgent.count { return 0 }
     var next = now + 60_000
-    if let look = resting.nextLook { next = min(next, look) }
+    if let look = resting.nextCheck { next = min(next, look) }
     if comparison != nil || !differing.isEmpty { next = min(next, nextPiece) }
     if let nextComparison { next = min(next, nextComparison) }
     return max(0, next - now)
@@ -246,7 +246,7 @@ package struct IndexKeeper {
       differing = zip(notes, states).filter { IndexedState($0) != $1 }.map(\.0.id).reversed()
       comparison =
         notes.count < Self.pageSize
-        ? .index(after: nil) : .notes(after: notes.last.map(NotePlace.init))
+        ? .index(after: nil) : .notes(after: notes.last.map(NoteSortKey.init))
     case .index(let id):
       let ids = try index.ids(after: id, limit: Self.pageSize)
       try index.remove(try gone(ids))
@@ -259,7 +259,7 @@ package struct IndexKeeper {
     }
   }
 
-  private func page(after place: NotePlace?) throws(StoreError) -> [NoteSummary] {
+  private func page(after place: NoteSortKey?) throws(StoreError) -> [NoteSummary] {
     switch store.perform([.notes(after: place, limit: Self.pageSize)])[0] {
     case .notes(let notes): return notes
     case .failed(let error): throw Self.ofStore(error)
@@ -381,12 +381,12 @@ package struct IndexKeeper {
       guard let text = try index.text(of: note.id) else { continue }
       // If a text is not searched, its beginning is shown.
       let scanned = text.unicodeScalars.prefix(
-        max(SearchPlace.scalarsMax, min(left, Self.scanMax)))
+        max(SearchPassage.scalarsMax, min(left, Self.scanMax)))
       left -= min(left, scanned.count)
       hits.append(
         SearchHit(
-          note: note, titleMarks: SearchPlace.marks(of: query, in: note.title),
-          place: SearchPlace(of: query, in: String(scanned))))
+          note: note, titleMarks: SearchPassage.marks(of: query, in: note.title),
+          place: SearchPassage(of: query, in: String(scanned))))
     }
     return hits
   }

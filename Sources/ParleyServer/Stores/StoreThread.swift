@@ -83,7 +83,7 @@ package final class StoreThread: Sendable {
     retry: ChoreRetry = ChoreRetry(),
     wake: @escaping @Sendable () -> Void,
     committed: @escaping @Sendable ([SearchedChange]) -> Void = { _ in },
-    outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
+    outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxQueueState]) -> Void = { _ in }
   ) {
     self.wake = wake
     state = Monitor(State(unrecorded: StoreBacklog(unrecordedMax)))
@@ -92,8 +92,8 @@ package final class StoreThread: Sendable {
       readingStore?.prepare { ($0 as? any ServerStore)?.interruption() },
     ].compactMap(\.self)
     if let readingStore {
-      let hasHelper = readingStore.prepare { $0 is any ServerStore }
-      store.prepare { $0.hasHelper = hasHelper }
+      let runsChoresElsewhere = readingStore.prepare { $0 is any ServerStore }
+      store.prepare { $0.runsChoresElsewhere = runsChoresElsewhere }
       reader = StoreReader(store: readingStore) { [state, wake] news in
         switch news {
         case .read(let read):
@@ -118,8 +118,8 @@ package final class StoreThread: Sendable {
   package func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
     guard let reader else { return queue(work) }
-    queue(work.filter { !$0.request.traits.isAside })
-    reader.submit(work.filter { $0.request.traits.isAside })
+    queue(work.filter { !$0.request.traits.isParallel })
+    reader.submit(work.filter { $0.request.traits.isParallel })
   }
 
   /// Cancels reads that have not begun; they fail with `cancelled`.
@@ -201,7 +201,7 @@ package final class StoreThread: Sendable {
     _ handover: Handover<any ServerStore>, state: Monitor<State>, reader: StoreReader?,
     retry: ChoreRetry, log: any LogSink, wake: @Sendable () -> Void,
     committed: @Sendable ([SearchedChange]) -> Void,
-    outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
+    outboxChanged: @Sendable ([OutboxTarget: OutboxQueueState]) -> Void
   ) {
     let store = handover.take()
     // Whether the store has housekeeping to do when no request waits.
@@ -224,8 +224,8 @@ package final class StoreThread: Sendable {
       hasMore = true
       if !batch.isEmpty {
         // No client waits for the heads: reading them must not delay acknowledgements.
-        let looks = batch.filter(\.request.looksAtHeads)
-        for part in [batch.filter { !$0.request.looksAtHeads }, looks] where !part.isEmpty {
+        let looks = batch.filter(\.request.readsHeads)
+        for part in [batch.filter { !$0.request.readsHeads }, looks] where !part.isEmpty {
           let changes = perform(part, store, state)
           note(store.state, state, log)
           wake()
@@ -357,7 +357,7 @@ package final class StoreThread: Sendable {
 
 extension StoreRequest {
   /// Whether the request reads the heads of many logs or rooms, as gateways do periodically.
-  fileprivate var looksAtHeads: Bool {
+  fileprivate var readsHeads: Bool {
     switch self {
     case .heads, .room(.heads): true
     default: false

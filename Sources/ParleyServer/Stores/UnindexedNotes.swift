@@ -50,7 +50,7 @@ package struct UnindexedNotes {
   package mutating func settleOverfull() { isOverfull = false }
 
   /// The earliest time at which a note may be due; `nil` if no note waits.
-  package var nextLook: Int64? { next < looks.count ? looks[next].at : nil }
+  package var nextCheck: Int64? { next < looks.count ? looks[next].at : nil }
 
   /// Removes and returns a note that is due; `nil` if no note is due.
   ///

@@ -8,7 +8,7 @@ final class RejectingDelegate: TransportDelegate {
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}
   func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {}
   func oversized(_ connection: ConnectionID, bytesMax: Int) {}
-  func crowded(_ connection: ConnectionID) {}
+  func droppedForMemory(_ connection: ConnectionID) {}
   func drained(_ connection: ConnectionID) {}
   func closed(_ connection: ConnectionID) {}
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {}

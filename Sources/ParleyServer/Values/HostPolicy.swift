@@ -30,7 +30,7 @@ package struct HostPolicy: Sendable {
     allowsAll = origins.contains("*")
     // A listen address in IPv6 has no brackets.
     let known =
-      listening.map { IPAddress($0)?.isFour == false ? "[\($0)]" : $0 }
+      listening.map { IPAddress($0)?.isIPv4 == false ? "[\($0)]" : $0 }
       + origins.compactMap(Self.authority)
     let hosts = known.compactMap(Self.parsed)
     names = Set(hosts.compactMap { if case .name(let name) = $0 { name } else { nil } })

@@ -19,7 +19,7 @@ struct PortRule {
   /// Whether the port that received a request serves its path.
   ///
   /// - Parameter opening: The dialect of the path; `nil` if the path belongs to no dialect.
-  func allows(_ head: RequestHead, _ opening: Opening?) -> Bool {
+  func allows(_ head: RequestHead, _ opening: ClientKind?) -> Bool {
     guard isDivided else { return true }
     switch head.entrance {
     case .front: return !Self.forOperators.contains(head.path) && !isForPrograms(head.path)

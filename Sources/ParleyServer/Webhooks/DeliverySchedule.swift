@@ -87,7 +87,7 @@ package struct DeliverySchedule: Sendable {
   /// The uptime at which the next delayed event is due.
   private var dueAt: Int64?
   /// Whether events were queued since the last `take`.
-  private var hasNews = false
+  private var hasNewEvents = false
   /// The number of consecutive failed calls.
   private var failures = 0
   /// The number of events to be sent one by one, since one of them may be invalid.
@@ -114,11 +114,11 @@ package struct DeliverySchedule: Sendable {
 
   /// Handles a change of the queue's state.
   package mutating func changed(
-    _ standing: OutboxStanding, now: Int64, timeOfDay: Timestamp
+    _ standing: OutboxQueueState, now: Int64, timeOfDay: Timestamp
   ) {
     dueAt = standing.nextDue.map { now + max($0 - timeOfDay, 0) }
     guard standing.queued > 0 else { return }
-    hasNews = true
+    hasNewEvents = true
     switch state {
     case .quiet:
       state = .gathering(until: now + settings.gatherMilliseconds)
@@ -145,7 +145,7 @@ package struct DeliverySchedule: Sendable {
     }
     if !events.isEmpty {
       state = .ready(events)
-    } else if hasNews {
+    } else if hasNewEvents {
       state = .gathering(until: now + settings.gatherMilliseconds)
     } else {
       state = .quiet
@@ -248,7 +248,7 @@ package struct DeliverySchedule: Sendable {
   }
 
   private mutating func take() -> Action {
-    hasNews = false
+    hasNewEvents = false
     dueAt = nil
     state = .taking
     return .take(limit: singles > 0 ? 1 : settings.eventsMax)

@@ -3,14 +3,14 @@ package import ParleyGatewayPorts
 /// Metrics of calls to external services.
 package struct HookMetrics: Sendable {
   /// The state of each queue.
-  package var standings: [OutboxTarget: OutboxStanding] = [:]
+  package var queueStates: [OutboxTarget: OutboxQueueState] = [:]
   /// The number of calls, by outcome.
   package var calls: [String: Int] = [:]
   /// The number of events that left a queue, by outcome.
   package var events: [String: Int] = [:]
 
   /// The number of events given up because a queue was full.
-  package var crowdedOut: Int { standings.values.reduce(0) { $0 + $1.crowdedOut } }
+  package var overflowed: Int { queueStates.values.reduce(0) { $0 + $1.overflowed } }
 
   mutating func count(_ answer: String) { calls[answer, default: 0] += 1 }
 
@@ -38,7 +38,7 @@ extension DeadLetter.Reason {
     switch self {
     case .tooOld: "tooOld"
     case .unwanted: "unwanted"
-    case .crowdedOut: "crowdedOut"
+    case .queueFull: "crowdedOut"
     }
   }
 }

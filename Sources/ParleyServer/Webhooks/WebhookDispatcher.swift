@@ -15,7 +15,7 @@ import ParleyLocks
 struct WebhookDispatcher {
   /// Finds the receivers of a publication, and calls back; returns `false` if no loop is running.
   typealias Resolver =
-    @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
+    @Sendable (PublicationExport, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
 
   /// Milliseconds between checks of queues that other nodes add to.
   private static let lookMilliseconds: Int64 = 1_000
@@ -31,7 +31,7 @@ struct WebhookDispatcher {
   private var schedules: [OutboxTarget: DeliverySchedule]
   /// The push notifications for the publication whose followers were found.
   private var drafts: [OutboxDraft] = []
-  private var crowdedOut = 0
+  private var overflowed = 0
   /// Events to be removed from the store, counted once the store has done so.
   private var settling: [OutboxTarget: Settling] = [:]
 
@@ -114,9 +114,9 @@ struct WebhookDispatcher {
   private mutating func read(_ item: WebhookInbox.Item) {
     let (now, timeOfDay) = (clock.uptime, clock.now)
     switch item {
-    case .changed(let standings):
-      inbox.count { metrics in metrics.standings.merge(standings) { $1 } }
-      for (target, standing) in standings {
+    case .changed(let queueStates):
+      inbox.count { metrics in metrics.queueStates.merge(queueStates) { $1 } }
+      for (target, standing) in queueStates {
         schedules[target]?.changed(standing, now: now, timeOfDay: timeOfDay)
       }
       noteCrowding()
@@ -208,7 +208,7 @@ struct WebhookDispatcher {
 
   /// Requests the offline followers of a publication; the result is put into the inbox.
   private func find(_ events: [OutboxEvent]) {
-    guard let event = events.first, let news = PublicationNews(json: event.data) else {
+    guard let event = events.first, let news = PublicationExport(json: event.data) else {
       // The event does not have the format of this program, so it cannot be delivered.
       inbox.put(.resolved([]))
       return
@@ -226,11 +226,11 @@ struct WebhookDispatcher {
   }
 
   private mutating func noteCrowding() {
-    let total = inbox.metrics.crowdedOut
-    guard total > crowdedOut else { return }
+    let total = inbox.metrics.overflowed
+    guard total > overflowed else { return }
     log.write(
       .error, "events given up",
-      [("events", "\(total - crowdedOut)"), ("reason", DeadLetter.Reason.crowdedOut.word)])
-    crowdedOut = total
+      [("events", "\(total - overflowed)"), ("reason", DeadLetter.Reason.queueFull.word)])
+    overflowed = total
   }
 }

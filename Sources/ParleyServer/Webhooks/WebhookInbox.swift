@@ -8,7 +8,7 @@ final class WebhookInbox: Sendable {
   /// A message to the thread.
   enum Item: Sendable {
     /// The state of some queues has changed.
-    case changed([OutboxTarget: OutboxStanding])
+    case changed([OutboxTarget: OutboxQueueState])
     /// The store has replied to a request for events.
     case taken(OutboxTarget, OutboxReply)
     /// The store has replied to a request to remove events.

@@ -16,7 +16,7 @@ struct NoteOptions {
   var waitMilliseconds = 10_000
   var lines = 10
   var command: String?
-  var restMilliseconds = 1_000
+  var reservedMilliseconds = 1_000
   var side: Side?
 
   init(_ arguments: [String], environment: [String: String]) throws(UsageError) {
@@ -62,7 +62,7 @@ struct NoteOptions {
     case "--name": name = value
     case "--trust": trust = value
     case "--wait": waitMilliseconds = try Self.time(flag, value)
-    case "--rest": restMilliseconds = try Self.time(flag, value)
+    case "--rest": reservedMilliseconds = try Self.time(flag, value)
     case "--lines":
       guard let count = Int(value), count >= 0 else {
         throw UsageError("--lines expects a number")

@@ -11,7 +11,7 @@ struct WatchTask: NoteTask {
   init(_ session: NoteSession) {
     self.session = session
     command = session.options.command ?? ""
-    rest = .milliseconds(session.options.restMilliseconds)
+    rest = .milliseconds(session.options.reservedMilliseconds)
   }
 
   /// The time of the latest change since the last run of the command.

@@ -2,11 +2,11 @@
 
 import { notes } from "../state/opennotes.js";
 import { access, folders, list } from "../state/session.js";
-import { accessTrouble } from "./signin.js";
+import { accessProblem } from "./signin.js";
 
 /** Whether this user may create notes. After the sign-in has expired, they are stored until the next sign-in. */
 export const mayCreate = () =>
-  !access.isLink && folders.forNewNote !== undefined && (access.pass !== undefined || accessTrouble() === undefined);
+  !access.isLink && folders.forNewNote !== undefined && (access.pass !== undefined || accessProblem() === undefined);
 
 /**
  * Whether this user may rename, delete and share a note.

@@ -108,7 +108,7 @@ const badToken = t("access.badToken");
  * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
  *   | undefined}
  */
-export function accessTrouble() {
+export function accessProblem() {
   const { state, code } = connection.status;
   if (access.token === unopened) {
     return {
@@ -264,7 +264,7 @@ export async function signIn(own) {
 /** Asks the user for a password, if the server has user accounts, or for a token. */
 export async function askForToken() {
   if (/** @type {HTMLDialogElement} */ (byId("sign-in")).open) return;
-  const trouble = accessTrouble();
+  const trouble = accessProblem();
   byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
   byId("sign-in-text").textContent = trouble?.text ?? "";
   /** @type {import("./signinform.js").Ways} */
@@ -276,7 +276,7 @@ export async function askForToken() {
     providerProblem ||= messageOf(error);
   }
   // Another dialog may have opened since, or the user may be signed in.
-  if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
+  if (document.querySelector("dialog[open]") || (trouble && !accessProblem())) return;
   new SignInForm(ways, signIn).open(providerProblem);
   providerProblem = "";
 }
@@ -290,7 +290,7 @@ async function letIn() {
   if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
   if (!access.pass) access.ask();
   // Open no dialog over a text, or over another dialog.
-  if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
+  if (accessProblem() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
 }
 
 /** Handles events of the connection and of the other tabs about this user's rights. */
@@ -321,11 +321,11 @@ export function setUpSignIn() {
   });
   connection.on("lost", () => (endsAt = undefined));
   connection.on("status", ({ state }) => {
-    if (state === "stopped" && accessTrouble()) void letIn();
+    if (state === "stopped" && accessProblem()) void letIn();
   });
   connection.on("access", () => void list.refresh());
   access.on("offered", (own) => {
-    if (access.pass || accessTrouble()) void signIn(own);
+    if (access.pass || accessProblem()) void signIn(own);
   });
   access.on("signedOut", () => void leaveAccess({ isHere: true }));
   byId("sign-out").addEventListener("click", () => void leaveAccess());

@@ -137,4 +137,4 @@ class Brought {
 }
 
 /** @param {import("../client/note.js").Note} note */
-export const broughtInto = (note) => new Brought(note);
+export const contentInsertion = (note) => new Brought(note);

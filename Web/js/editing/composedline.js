@@ -21,7 +21,7 @@ import { composed, placeAfter, transformed } from "../client/changes.js";
  */
 
 /** The maximum time for which a composition delays other people's changes of its line, in milliseconds. */
-export const composedWithin = 60_000;
+export const compositionTimeMax = 60_000;
 
 /**
  * @param {any} view An editor, from any copy of CodeMirror 6.
@@ -162,7 +162,7 @@ export class ComposedLine {
   /** @param {TextChange[]} changes */
   #wait(changes) {
     this.#waiting = changes;
-    if (changes.length > 0) this.#limit ??= setTimeout(() => this.#commit(), composedWithin);
+    if (changes.length > 0) this.#limit ??= setTimeout(() => this.#commit(), compositionTimeMax);
     else {
       clearTimeout(this.#limit);
       this.#limit = undefined;

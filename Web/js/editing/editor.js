@@ -27,7 +27,7 @@ import {
   Compartment,
 } from "../codemirror.js";
 import { drawnSelection } from "./blink.js";
-import { broughtInto } from "./brought.js";
+import { contentInsertion } from "./brought.js";
 import { placeBefore } from "../client/changes.js";
 import { commentMarks } from "./commentmarks.js";
 import { ComposedLine, listOf, viewOfCodeMirror } from "./composedline.js";
@@ -265,9 +265,9 @@ class Editor {
   constructor({ host, note, sheets }) {
     this.#note = note;
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    this.#peers = new PeerCarets(note, (place) => this.placeInView(place));
+    this.#peers = new PeerCarets(note, (place) => this.positionInView(place));
     this.#root.adoptedStyleSheets = [...sheets, this.#peers.sheet];
-    this.#brought = broughtInto(note);
+    this.#brought = contentInsertion(note);
     this.comments = commentMarks({
       moved: () => this.#listener?.moved(),
       doubtful: () => this.#listener?.doubtful(),
@@ -325,13 +325,13 @@ class Editor {
    * @param {number} inNote
    */
   showAt(inNote) {
-    const place = Math.min(this.placeInView(inNote), this.view.state.doc.length);
+    const place = Math.min(this.positionInView(inNote), this.view.state.doc.length);
     this.view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
     this.focus();
   }
 
   /** @param {number} place A position in the note's text. @returns The same position in the shown text. */
-  placeInView(place) {
+  positionInView(place) {
     return placeBefore(place, this.#composed?.waiting ?? []);
   }
 
@@ -342,7 +342,7 @@ class Editor {
    * @returns Whether it was applied; false if the view does not show its position yet.
    */
   make({ from, to, insert }) {
-    const [start, end] = [this.placeInView(from), this.placeInView(to)];
+    const [start, end] = [this.positionInView(from), this.positionInView(to)];
     if (end - start !== to - from || this.view.state.readOnly) return false;
     this.view.dispatch({ changes: { from: start, to: end, insert }, userEvent: "input" });
     return true;

@@ -65,7 +65,7 @@ function withCaretBehind(state, changes) {
  * @param {(index: number) => string} start
  * @returns {TextCommand}
  */
-const atStarts = (known, start) => (state) => {
+const togglePrefix = (known, start) => (state) => {
   const lines = linesOf(state).filter(({ text }, _, { length }) => length === 1 || text.trim() !== "");
   const wanted = lines.map((_, index) => start(index));
   const isThere = lines.every(({ text }, index) => text.trimStart().startsWith(wanted[index] ?? ""));
@@ -229,10 +229,10 @@ export const textCommands = {
   italic: around("*"),
   code,
   heading,
-  bullets: atStarts(anyStart, () => "- "),
-  numbers: atStarts(anyStart, (index) => `${index + 1}. `),
-  boxes: atStarts(anyStart, () => "- [ ] "),
-  quote: atStarts(/^>\s?/, () => "> "),
+  bullets: togglePrefix(anyStart, () => "- "),
+  numbers: togglePrefix(anyStart, (index) => `${index + 1}. `),
+  boxes: togglePrefix(anyStart, () => "- [ ] "),
+  quote: togglePrefix(/^>\s?/, () => "> "),
   tick,
   link,
   table,

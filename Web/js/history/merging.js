@@ -223,7 +223,7 @@ export class Merger {
         for (const other of after.slice(from, from + count)) pairs.push({ one: other, other });
       },
       (one, other) => {
-        const alike = (/** @type {HTMLElement} */ a, /** @type {HTMLElement} */ b) => this.likeness(a, b);
+        const alike = (/** @type {HTMLElement} */ a, /** @type {HTMLElement} */ b) => this.similarity(a, b);
         pairs.push(...finished(pairing(before.slice(one.from, one.to), after.slice(other.from, other.to), alike)));
       },
     );
@@ -258,7 +258,7 @@ export class Merger {
    * @param {HTMLElement} other
    * @returns {number} 0 ... 1.
    */
-  likeness(one, other) {
+  similarity(one, other) {
     return this.#canMerge(one, other) ? likenessOf(this.#wordsOf(one), this.#wordsOf(other)) : 0;
   }
 

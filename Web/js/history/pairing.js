@@ -18,12 +18,12 @@ const lookedAt = 6;
  * @template Block
  * @param {Block[]} former
  * @param {Block[]} next
- * @param {(one: Block, other: Block) => number} likeness 0 ... 1.
+ * @param {(one: Block, other: Block) => number} similarity 0 ... 1.
  * @returns {Generator<void, Pairs<Block>>}
  */
-export function* pairing(former, next, likeness) {
+export function* pairing(former, next, similarity) {
   const isShort = former.length * next.length <= comparisonsMax;
-  const pairs = isShort ? best(former, next, likeness) : yield* near(former, next, likeness);
+  const pairs = isShort ? best(former, next, similarity) : yield* near(former, next, similarity);
   /** @type {{one: Block | undefined, other: Block | undefined}[]} */
   const all = [];
   let [passed, passedNext] = [0, 0];
@@ -44,12 +44,12 @@ export function* pairing(former, next, likeness) {
  * @template Block
  * @param {Block[]} former
  * @param {Block[]} next
- * @param {(one: Block, other: Block) => number} likeness
+ * @param {(one: Block, other: Block) => number} similarity
  */
-function best(former, next, likeness) {
+function best(former, next, similarity) {
   const width = next.length + 1;
   const sums = new Float64Array((former.length + 1) * width);
-  const shares = former.map((one) => next.map((other) => likeness(one, other)));
+  const shares = former.map((one) => next.map((other) => similarity(one, other)));
   const at = (/** @type {number} */ row, /** @type {number} */ column) => sums[row * width + column] ?? 0;
   const share = (/** @type {number} */ row, /** @type {number} */ column) => shares[row]?.[column] ?? 0;
   for (let row = former.length - 1; row >= 0; row -= 1) {
@@ -79,10 +79,10 @@ function best(former, next, likeness) {
  * @template Block
  * @param {Block[]} former
  * @param {Block[]} next
- * @param {(one: Block, other: Block) => number} likeness
+ * @param {(one: Block, other: Block) => number} similarity
  * @returns {Generator<void, [number, number][]>}
  */
-function* near(former, next, likeness) {
+function* near(former, next, similarity) {
   /** @type {[number, number][]} */
   const pairs = [];
   for (let row = 0, column = 0; row < former.length && column < next.length; ) {
@@ -90,7 +90,7 @@ function* near(former, next, likeness) {
     for (let ahead = 0; ahead < lookedAt && found.share < likenessMin; ahead += 1) {
       for (const isDeleted of [false, true]) {
         const [one, other] = isDeleted ? [former[row + ahead], next[column]] : [former[row], next[column + ahead]];
-        const share = one !== undefined && other !== undefined ? likeness(one, other) : 0;
+        const share = one !== undefined && other !== undefined ? similarity(one, other) : 0;
         if (share >= likenessMin && share > found.share) found = { ahead, isDeleted, share };
       }
     }

@@ -59,7 +59,7 @@ export const nameOfLanguage = (info) => names.get(/[\w#+-]+/.exec(info)?.[0]?.to
  *
  * @param {string} info
  */
-export const languageHere = (info) => fetched.get(nameOfLanguage(info) ?? "");
+export const loadedLanguage = (info) => fetched.get(nameOfLanguage(info) ?? "");
 
 /**
  * Loads a language.

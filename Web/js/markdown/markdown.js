@@ -7,7 +7,7 @@
 import { bounded } from "./boundedmarkdown.js";
 import { formulas } from "./formulas.js";
 import { frontMatter } from "./frontmatter.js";
-import { fetchLanguage, languageHere, nameOfLanguage } from "./codelanguages.js";
+import { fetchLanguage, loadedLanguage, nameOfLanguage } from "./codelanguages.js";
 import { Compartment, Language, ViewPlugin, markdown, markdownLanguage } from "../codemirror.js";
 
 /** @param {any} options Options of CodeMirror's `markdown`. @returns {any} An extension. */
@@ -19,17 +19,17 @@ function bound(options) {
 }
 
 /** Markdown in which HTML is plain text and code has no colours. */
-export const markdownAlone = bound({});
+export const plainMarkdown = bound({});
 
 /** @type {Set<string>} Names of the code languages in use. */
 const codeLanguages = new Set();
 /** @type {any} The HTML language, once a text contains HTML. */
 let htmlTagLanguage;
 /** @type {any} Markdown with all languages in use. */
-let whole = markdownAlone;
+let whole = plainMarkdown;
 
 function rebind() {
-  whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: languageHere });
+  whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: loadedLanguage });
 }
 
 /** Returns Markdown with HTML, which is loaded on demand: it is as large as all other parts. */
@@ -81,8 +81,8 @@ export function markdownInText() {
           changes.iterChanges((_from, _to, from, to) => {
             // Include the rest of the line: an edit may complete existing text, and a fence takes a whole line.
             const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
-            const begin = Math.max(first.from, from - lookedAtMax);
-            this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + lookedAtMax)));
+            const begin = Math.max(first.from, from - searchedUnitsMax);
+            this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + searchedUnitsMax)));
           });
         }
 
@@ -121,4 +121,4 @@ export function markdownInText() {
 }
 
 /** UTF-16 units on each side of a change that are searched. */
-const lookedAtMax = 200;
+const searchedUnitsMax = 200;

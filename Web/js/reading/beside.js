@@ -117,7 +117,7 @@ export class JointScrolling {
   /** @param {HTMLElement} block */
   #inText(block) {
     const place = this.#drawn()?.moved(sourceOf(block)?.from ?? 0) ?? 0;
-    const shown = page.editor?.placeInView(place) ?? place;
+    const shown = page.editor?.positionInView(place) ?? place;
     return this.#view?.lineBlockAt(Math.min(shown, this.#view.state.doc.length)).top ?? 0;
   }
 

@@ -8,14 +8,14 @@ import { drawNotices, notices } from "../ground/notices.js";
 import { page } from "../state/page.js";
 import { endText } from "../ground/problems.js";
 import { access, connection } from "../state/session.js";
-import { accessTrouble, askForToken, endsAt, forgetEnd } from "../account/signin.js";
+import { accessProblem, askForToken, endsAt, forgetEnd } from "../account/signin.js";
 
 export const blockedLine = new BlockedLine();
 
 /** Draws the line below the list: whether the server can be reached. */
 export function drawLine() {
   const { state } = connection.status;
-  const trouble = accessTrouble();
+  const trouble = accessProblem();
   // Without an open note, no other element shows the state of the connection.
   byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
@@ -59,7 +59,7 @@ function putOfflineNotice() {
 /** Sets the notices about the connection and this user's rights; other parts draw them. */
 export function drawConnectionNotice() {
   const { state, code } = connection.status;
-  const trouble = accessTrouble();
+  const trouble = accessProblem();
   hintAtOffline(state);
   if (endsAt === undefined || trouble) notices.delete("ending");
   else {

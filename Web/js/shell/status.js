@@ -12,7 +12,7 @@ import { leavePast } from "../history/past.js";
 import { openingText, refusalText } from "../ground/problems.js";
 import { mayManage } from "../account/rights.js";
 import { connection, early } from "../state/session.js";
-import { accessTrouble } from "../account/signin.js";
+import { accessProblem } from "../account/signin.js";
 import { drawTitle, titleField } from "../notes/titlebar.js";
 
 /** Time after which "Saving…" is shown; milliseconds. */
@@ -31,7 +31,7 @@ let toldLoss = "";
 
 /**
  * @typedef {import("../state/shownnote.js").ShownNote} ShownNote
- * @typedef {ReturnType<typeof accessTrouble>} Trouble
+ * @typedef {ReturnType<typeof accessProblem>} Trouble
  * @typedef {{isGone: boolean, isShut: boolean}} Loss
  *   isGone: the note was deleted, or could not be opened. isShut: this user has no access, and the page has no text.
  */
@@ -226,7 +226,7 @@ export function drawStatus() {
   if (page.past && page.current && isNoteGone(page.current)) leavePast();
   const note = page.current;
   if (!note) return;
-  const trouble = accessTrouble();
+  const trouble = accessProblem();
   const isGone = isNoteGone(note);
   const loss = { isGone, isShut: trouble !== undefined && !note.hasText && !isGone };
   const kind = drawSaving(note, trouble, loss);

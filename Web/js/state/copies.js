@@ -13,7 +13,7 @@
 /**
  * @typedef {{notes: import("./notes.js").NoteEntry[], mayCreate: boolean}} FormerListCopy
  * @typedef {import("./noteparts.js").HeldList | FormerListCopy} ListCopy
- * @typedef {{path: string, tag: string, answer: any}} KeptAnswer The answer to the latest request of its path.
+ * @typedef {{path: string, tag: string, answer: any}} StoredResponse The answer to the latest request of its path.
  */
 
 /** Maximum notes of a user, UTF-16 units of text in all of them, and milliseconds without being opened. */
@@ -265,7 +265,7 @@ export class Copies {
     });
   }
 
-  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The stored answer. */
+  /** @param {string} path @returns {Promise<StoredResponse | undefined>} The stored answer. */
   async answer(path) {
     const owner = this.#owner();
     if (owner === undefined || !this.#database || this.#isStopped) return undefined;
@@ -278,7 +278,7 @@ export class Copies {
     }
   }
 
-  /** @param {KeptAnswer} kept Replaces the stored answer of the same path, whatever its query. */
+  /** @param {StoredResponse} kept Replaces the stored answer of the same path, whatever its query. */
   async keepAnswer(kept) {
     if (!this.keepsAnswers) return;
     await this.#write((transaction, owner) => {

@@ -33,7 +33,7 @@ struct PostgresLink: ~Copyable {
   /// The time of the next attempt to connect, after one has failed. Until then, requests fail.
   private var nextAttempt: Int64?
   /// The time of the next check of the server's settings.
-  private var nextLook: Int64 = 0
+  private var nextCheck: Int64 = 0
 
   init(
     _ address: PostgresAddress, sharing: PostgresStore.Sharing, timeouts: StoreTimeouts,
@@ -57,7 +57,7 @@ struct PostgresLink: ~Copyable {
       throw PostgresSchema.openError(error, address)
     }
     self.connection = connection
-    nextLook = monotonicMilliseconds() + timeouts.looking
+    nextCheck = monotonicMilliseconds() + timeouts.looking
   }
 
   // MARK: Statements
@@ -116,7 +116,7 @@ struct PostgresLink: ~Copyable {
     failure = nil
     guard let connection else { return }
     if connection.isBroken {
-      letGo()
+      releaseConnection()
     } else if connection.isInTransaction {
       do throws(PostgresFailure) {
         _ = try connection.run([PostgresCommand("ROLLBACK")])
@@ -141,7 +141,7 @@ struct PostgresLink: ~Copyable {
     wasCommitting = false
     failure = nil
     if let connection, !connection.isBroken, keepsItsPromise(connection) { return false }
-    letGo()
+    releaseConnection()
     if !isEndless, let nextAttempt, monotonicMilliseconds() < nextAttempt {
       throw .unreachable("it was not there a moment ago")
     }
@@ -156,7 +156,7 @@ struct PostgresLink: ~Copyable {
           isFirst: false)
         try bringToStandby()
         nextAttempt = nil
-        nextLook = monotonicMilliseconds() + timeouts.looking
+        nextCheck = monotonicMilliseconds() + timeouts.looking
         state.reconnections += 1
         return true
       } catch {
@@ -174,10 +174,10 @@ struct PostgresLink: ~Copyable {
   /// Whether the server's settings still make acknowledged commits durable, checked periodically
   /// since they may change. Updates the number of machines.
   private mutating func keepsItsPromise(_ connection: PostgresConnection) -> Bool {
-    guard sharing != .reading, monotonicMilliseconds() >= nextLook else { return true }
+    guard sharing != .reading, monotonicMilliseconds() >= nextCheck else { return true }
     do throws(PostgresOpenError) {
       state.machines = try PostgresDurability.machines(connection, address, writes: true)
-      nextLook = monotonicMilliseconds() + timeouts.looking
+      nextCheck = monotonicMilliseconds() + timeouts.looking
       return true
     } catch {
       // The next attempt to connect reports the reason.
@@ -213,13 +213,13 @@ struct PostgresLink: ~Copyable {
           """, [writer])
       ])
     } catch {
-      letGo()
+      releaseConnection()
       throw PostgresSchema.openError(error, address)
     }
   }
 
   /// Closes the connection, or sets it aside if a commit on it may be waiting for a standby.
-  private mutating func letGo() {
+  private mutating func releaseConnection() {
     if let connection, connection.isSilent, state.machines > 1 {
       former = connection
     }

@@ -53,13 +53,13 @@ extension PostgresDatabase: QueueTable {
     guard beyond > 0 else { return }
     for event in try events.oldest(for: target, limit: beyond, bytesMax: .max)
     where try events.remove(event) {
-      try events.bury(DeadLetter(event: event, time: now, reason: .crowdedOut))
-      crowdedOut[target, default: 0] += 1
+      try events.bury(DeadLetter(event: event, time: now, reason: .queueFull))
+      overflowed[target, default: 0] += 1
     }
   }
 
-  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
-    var standing = OutboxStanding()
+  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxQueueState {
+    var standing = OutboxQueueState()
     let found = try first(
       """
       SELECT (SELECT count(*) FROM parley.outbox WHERE target = $1),
@@ -67,7 +67,7 @@ extension PostgresDatabase: QueueTable {
         (SELECT min(due) FROM parley.outbox_held WHERE target = $1),
         (SELECT count(*) FROM parley.dead_letters WHERE target = $1)
       """, target.rawValue, read: { $0 })
-    standing.crowdedOut = crowdedOut[target] ?? 0
+    standing.overflowed = overflowed[target] ?? 0
     guard let row = found else { return standing }
     standing.queued = row.integer(0)
     if !row.isNull(1) { standing.oldest = Timestamp(row.integer(1)) }

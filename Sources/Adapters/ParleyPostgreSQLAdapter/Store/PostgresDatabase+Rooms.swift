@@ -59,7 +59,7 @@ extension PostgresDatabase: PeopleTable {
       INSERT INTO last_online AS l (person, time)
       SELECT DISTINCT p.person, $2::bigint FROM unnest($1) AS p(person) ORDER BY 1
       ON CONFLICT (person) DO UPDATE SET time =
-        CASE WHEN l.time::numeric - excluded.time > \(TimeOrder.pullMax) THEN excluded.time
+        CASE WHEN l.time::numeric - excluded.time > \(TimeOrder.adjustmentMax) THEN excluded.time
         ELSE greatest(l.time, excluded.time) END
       """, people, time)
   }

@@ -25,7 +25,7 @@ package final class PostgresDatabase: SQLConnection {
   /// Queues that this store sends, as long as its connection lasts.
   var sending: Set<OutboxTarget> = []
   /// Events that became dead letters because a queue was full, since the store was opened.
-  var crowdedOut: [OutboxTarget: Int] = [:]
+  var overflowed: [OutboxTarget: Int] = [:]
   /// Events added to each queue since its length was counted; no value before the first count.
   var uncounted: [OutboxTarget: Int] = [:]
 
@@ -43,7 +43,7 @@ package final class PostgresDatabase: SQLConnection {
   package var isShared: Bool { sharing == .shared }
 
   package var locking: String { known.isWriting ? " FOR UPDATE" : "" }
-  package var lockingFree: String { known.isWriting ? " FOR UPDATE SKIP LOCKED" : "" }
+  package var skippingLocked: String { known.isWriting ? " FOR UPDATE SKIP LOCKED" : "" }
 
   /// Queues a statement, which is sent with the next query or with the commit.
   package func change(_ sql: String, _ values: any StoredValue...) {
@@ -77,7 +77,7 @@ package final class PostgresDatabase: SQLConnection {
   }
 
   /// Throws if the connection has failed, which no single request caused.
-  package func passOn() throws(StoreError) {
+  package func throwConnectionFailure() throws(StoreError) {
     if let failure = link.failure { throw failure.storeError }
   }
 

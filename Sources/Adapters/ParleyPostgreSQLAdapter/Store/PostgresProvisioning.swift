@@ -38,7 +38,7 @@ public struct PostgresProvisioning: StoreProvisioning {
 
 /// Housekeeping of the store, and its state.
 extension PostgresStore: RepairableStore {
-  private var folding: FoldingRules<PostgresDatabase> { FoldingRules(store: database) }
+  private var folding: SnapshotBuilder<PostgresDatabase> { SnapshotBuilder(store: database) }
 
   /// Whether a database contains a store.
   public static func exists(at address: PostgresAddress) throws(PostgresOpenError) -> Bool {
@@ -84,15 +84,15 @@ extension PostgresStore: RepairableStore {
   }
 
   /// See ``ServerStore``.
-  public func settle() -> StoreRemark? {
+  public func settle() -> CloseWarning? {
     database.link.leave()
     return nil
   }
 
   /// See ``ServerStore``.
-  public var hasHelper: Bool {
-    get { database.context.foldsBeside }
-    set { database.context.foldsBeside = newValue }
+  public var runsChoresElsewhere: Bool {
+    get { database.context.foldsOnSecondConnection }
+    set { database.context.foldsOnSecondConnection = newValue }
   }
 
   /// See ``ServerStore``.

@@ -14,7 +14,7 @@ extension PostgresStore {
   ///   - byteCount: The number of random bytes of a new secret.
   public func secret(named name: String, byteCount: Int = 32) throws(StoreError) -> [UInt8] {
     let name = "secret:" + name
-    let meta = MetaRules(store: database)
+    let meta = MetaTable(store: database)
     let known = try database.reading { () throws(StoreError) in try meta.meta(name) }
     if let known { return known }
     let secret = randomBytes(count: byteCount)

@@ -151,14 +151,14 @@ public final class PostgresStore: DocumentStore, Outbox {
       for request in batch {
         guard request.isWriting else {
           replies.append(rules.reply(to: request))
-          try database.passOn()
+          try database.throwConnectionFailure()
           continue
         }
         let known = database.known
         let isAlone = batch.count == 1
         if !isAlone { database.change("SAVEPOINT request") }
         let reply = QueueRules(store: database).recorded(rules.reply(to: request), to: request)
-        try database.passOn()
+        try database.throwConnectionFailure()
         switch reply {
         case .failed(let error):
           if isAlone { throw error }
@@ -182,7 +182,7 @@ public final class PostgresStore: DocumentStore, Outbox {
         var replies: [StoreReply] = []
         for request in batch {
           replies.append(rules.reply(to: request))
-          try database.passOn()
+          try database.throwConnectionFailure()
         }
         return replies
       }
@@ -198,7 +198,7 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   /// Returns the state of each queue that may have changed since the last call; at the first call,
   /// of all queues.
-  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxQueueState] {
     QueueRules(store: database).changedStandings()
   }
 }

@@ -13,7 +13,7 @@ struct SharedLogs {
   /// Everything is read in one round trip, since acknowledgements wait for it.
   func news(
     _ id: DocumentID, epoch: Epoch, after: Int, chain: LogChain, _ clients: [String]
-  ) throws(StoreError) -> LogNews {
+  ) throws(StoreError) -> LogChanges {
     let found = try database.queries(Self.newsCommands(id, after: after, clients))
     guard let row = try found[0].first.map(database.readRow) else { throw .unknownDocument }
     guard chain.life == database.link.life, epoch == row.epoch,
@@ -42,7 +42,7 @@ struct SharedLogs {
     }
     let newest = Dictionary(found[4].rows { ($0.text(0), $0.integer(1)) }) { $1 }
     return .entries(
-      LogStretch(
+      LogRange(
         title: row.title, entries: entries, chain: LogChain(place.chain, life: database.link.life),
         headRevision: row.revision,
         sessions: Dictionary(clients.map { ($0, newest[$0] ?? row.sessionFloor) }) { $1 },

@@ -81,7 +81,7 @@ package struct CheckRules<Store: SQLStore> {
     do throws(StoreError) {
       try check(&findings)
     } catch {
-      try store.passOn()
+      try store.throwConnectionFailure()
       findings.add(id, error)
     }
     return findings
@@ -91,9 +91,9 @@ package struct CheckRules<Store: SQLStore> {
     var findings = StoreFindings()
     for name in try store.rows("SELECT name FROM meta", read: { $0.text(0) }) {
       do throws(StoreError) {
-        _ = try MetaRules(store: store).meta(name)
+        _ = try MetaTable(store: store).meta(name)
       } catch {
-        try store.passOn()
+        try store.throwConnectionFailure()
         findings.add(nil, error)
       }
     }

@@ -12,7 +12,7 @@ struct CompactionRules<Store: LogTable> {
     var row = row
     try texts.keep(try texts.fold(of: row, at: row.revision).snapshot, of: &row)
     let comments = comments.rows(of: row)
-    try comments.keepAnchors(of: comments.moved(through: row.revision))
+    try comments.storeAnchors(of: comments.moved(through: row.revision))
   }
 
   /// Moves the log's base up to a revision. Entries up to the new base become unreadable at once;
@@ -32,7 +32,7 @@ struct CompactionRules<Store: LogTable> {
       try texts.keep(texts.fold(of: row, at: revision).snapshot, of: &row)
     }
     let comments = comments.rows(of: row)
-    try comments.keepAnchors(of: comments.moved(through: through))
+    try comments.storeAnchors(of: comments.moved(through: through))
     // Read and verify the snapshot before the entries that it replaces become unreadable.
     let base = try texts.snapshot(of: row, through: through)
     row.base = through

@@ -22,7 +22,7 @@ struct DeletionRules<Store: DeletedNoteTable> {
     case .removeOlder(let time, let limit):
       // `deleted` omits rows whose time is damaged; `check` reports them.
       for deleted in try store.deleted(
-        " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit, end: store.lockingFree)
+        " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit, end: store.skippingLocked)
       {
         try remove(deleted.row)
       }

@@ -9,7 +9,7 @@ struct FileRules<Store: FileTable> {
 
   func reply(to request: FileRequest) throws(StoreError) -> FileReply {
     switch request {
-    case .put(let id, let draft, let room): return try put(draft, in: id, room)
+    case .put(let id, let draft, let limits): return try put(draft, in: id, limits)
     case .list(let id): return .files(try files(of: store.existingRow(id)))
     case .read(let id, let hash, let withBytes):
       return try file(hash, of: store.existingRow(id), withBytes: withBytes)
@@ -28,7 +28,7 @@ struct FileRules<Store: FileTable> {
   }
 
   private func put(
-    _ draft: FileDraft, in id: DocumentID, _ room: FileRoom
+    _ draft: FileDraft, in id: DocumentID, _ limits: FileLimits
   ) throws(StoreError) -> FileReply {
     let row = try store.existingRow(id)
     store.context.noteTime(draft.time)
@@ -48,8 +48,8 @@ struct FileRules<Store: FileTable> {
         WHERE n.document = $1
         """, row.number
       ) { (count: $0.integer(0), bytes: $0.integer(1)) } ?? (count: 0, bytes: 0)
-    guard taken.count < room.noteFilesMax else { return .tooManyFiles(count: taken.count) }
-    guard draft.bytes.count <= room.noteBytesMax - taken.bytes else {
+    guard taken.count < limits.noteFilesMax else { return .tooManyFiles(count: taken.count) }
+    guard draft.bytes.count <= limits.noteBytesMax - taken.bytes else {
       return .noteFull(byteCount: taken.bytes)
     }
     try store.lockFiles()
@@ -57,7 +57,7 @@ struct FileRules<Store: FileTable> {
       true
     }
     if isThere == nil {
-      if let free = store.freeBytes, free - draft.bytes.count < room.diskReserveBytes {
+      if let free = store.freeBytes, free - draft.bytes.count < limits.diskReserveBytes {
         return .diskFull(byteCount: free)
       }
       try store.change(

@@ -16,7 +16,7 @@ struct FolderListRules<Store: FolderTable> {
   private static var findingShare: Int { 8 }
 
   func folders(
-    after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
+    after place: FolderListPosition?, limit: Int, _ counting: FolderCounting, work: Int
   ) throws(StoreError) -> FolderReply {
     if let names = counting.names {
       return counting.page(of: try store.summaries(of: names), after: place?.folder, limit: limit)
@@ -47,7 +47,7 @@ struct FolderListRules<Store: FolderTable> {
         return .folders(found, next: nil)
       }
     } while left > 0 && found.count < limit
-    return .folders(found, next: last.map { FolderPlace($0) })
+    return .folders(found, next: last.map { FolderListPosition($0) })
   }
 
   /// Finds the next folders that contain notes.
@@ -91,11 +91,11 @@ struct FolderListRules<Store: FolderTable> {
   /// - Returns: The completely counted folders, and the position at which the count stopped.
   private func count(
     _ run: FolderRun, _ counting: FolderCounting, _ left: inout Int
-  ) throws(StoreError) -> (whole: [FolderCount], cut: FolderPlace?) {
+  ) throws(StoreError) -> (whole: [FolderCount], cut: FolderListPosition?) {
     var counts: [FolderCount] = []
     let limit: Int
     var seen = 0
-    var place: NotePlace?
+    var place: NoteSortKey?
     switch run.way(counting) {
     case .none: return ([], nil)
     case .all:
@@ -108,7 +108,7 @@ struct FolderListRules<Store: FolderTable> {
       }
     case .some:
       limit = max(1, left)
-      var last: (folder: FolderPath, place: NotePlace)?
+      var last: (folder: FolderPath, place: NoteSortKey)?
       for note in try notes(of: run, limit: limit) {
         if counts.last?.folder != note.folder {
           counts.append(FolderCount(folder: note.folder, notes: 0))
@@ -131,7 +131,8 @@ struct FolderListRules<Store: FolderTable> {
     }
     return (
       counts.filter { $0.notes > 0 },
-      FolderPlace(last.folder, partial: FolderPlace.Partial(notes: last.notes, last: place))
+      FolderListPosition(
+        last.folder, partial: FolderListPosition.Partial(notes: last.notes, last: place))
     )
   }
 
@@ -152,21 +153,21 @@ struct FolderListRules<Store: FolderTable> {
   /// Returns the position of the `count`th note of a folder, the last folder of a run.
   private func place(
     _ count: Int, in run: FolderRun, _ folder: FolderPath
-  ) throws(StoreError) -> NotePlace? {
-    var after = NotePlace(time: .min, id: "")
+  ) throws(StoreError) -> NoteSortKey? {
+    var after = NoteSortKey(time: .min, id: "")
     if case .rest(_, let partial) = run { after = partial.last }
     return try store.first(
       """
       SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
       ORDER BY created, id LIMIT 1 OFFSET $4
       """, folder.text, after.time, after.id, count - 1
-    ) { NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1)) }
+    ) { NoteSortKey(time: Timestamp($0.integer(0)), id: $0.name(1)) }
   }
 
   /// Returns at most `limit` notes of a run.
   private func notes(
     of run: FolderRun, limit: Int
-  ) throws(StoreError) -> [(folder: FolderPath, place: NotePlace)] {
+  ) throws(StoreError) -> [(folder: FolderPath, place: NoteSortKey)] {
     switch run {
     case .folders(let folders, _):
       try store.rows(
@@ -175,7 +176,10 @@ struct FolderListRules<Store: FolderTable> {
         ORDER BY folder, created, id LIMIT $3
         """, folders.first?.text ?? "", folders.last?.text ?? "", limit
       ) {
-        (FolderPath(stored: $0.text(0)), NotePlace(time: Timestamp($0.integer(1)), id: $0.name(2)))
+        (
+          FolderPath(stored: $0.text(0)),
+          NoteSortKey(time: Timestamp($0.integer(1)), id: $0.name(2))
+        )
       }
     case .rest(let folder, let partial):
       try store.rows(
@@ -183,7 +187,7 @@ struct FolderListRules<Store: FolderTable> {
         SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
         ORDER BY created, id LIMIT $4
         """, folder.text, partial.last.time, partial.last.id, limit
-      ) { (folder, NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1))) }
+      ) { (folder, NoteSortKey(time: Timestamp($0.integer(0)), id: $0.name(1))) }
     }
   }
 }
@@ -207,7 +211,7 @@ private enum FolderRun {
   /// Consecutive folders, at least one.
   case folders([FolderPath], Way)
   /// The notes of a folder after those already counted.
-  case rest(of: FolderPath, FolderPlace.Partial)
+  case rest(of: FolderPath, FolderListPosition.Partial)
 
   /// The last folder of the run.
   var last: FolderPath? {

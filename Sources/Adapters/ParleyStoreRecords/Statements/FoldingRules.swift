@@ -29,7 +29,7 @@ package struct FoldedSnapshots: Sendable {
 ///
 ///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
 ///     reading                      └▶ fold ──────────────┘
-package struct FoldingRules<Store: LogTable> {
+package struct SnapshotBuilder<Store: LogTable> {
   let store: Store
   private var logs: LogRules<Store> { LogRules(store: store) }
   private var texts: TextRules<Store> { TextRules(store: store) }
@@ -42,7 +42,7 @@ package struct FoldingRules<Store: LogTable> {
   /// Takes the documents that are due to be folded. A document that is still due is added again by
   /// its next change, or by ``MaintenanceSchedule/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
-    guard store.context.foldsBeside,
+    guard store.context.foldsOnSecondConnection,
       !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty
     else { return [] }
     var orders = store.context.upkeep.unsnapped.map { FoldOrder.snapshot($0) }
@@ -132,7 +132,7 @@ package struct FoldingRules<Store: LogTable> {
           try logs.chain(at: snapshot.revision, of: row) == snapshot.chain
         else { return }
         try texts.keep(snapshot, checksum: checksum, of: row)
-        try comments.rows(of: row).keepAnchors(of: folded.comments)
+        try comments.rows(of: row).storeAnchors(of: folded.comments)
         if let counted = folded.counted {
           // Entries that were logged during the fold count towards the next snapshot.
           row.unsnapped -= counted.unsnapped

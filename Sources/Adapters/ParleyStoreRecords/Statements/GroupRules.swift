@@ -246,7 +246,7 @@ struct GroupRules<Store: RoomTable> {
   // MARK: Likes
 
   private func like(
-    _ place: PublicationPlace, _ person: PersonID, _ reaction: String?, likesMax: Int
+    _ place: PublicationAddress, _ person: PersonID, _ reaction: String?, likesMax: Int
   ) throws(StoreError) -> GroupReply {
     guard let room = try store.row(of: place.room)?.number else { return .unknownPublication }
     guard let reaction else {
@@ -285,7 +285,7 @@ struct GroupRules<Store: RoomTable> {
   ) throws(StoreError) -> GroupReply {
     guard let room = try store.row(of: name)?.number else { return .likes([], hasMore: false) }
     func read(_ condition: String, _ bound: Int, _ limit: Int) throws(StoreError)
-      -> [PublicationLike]
+      -> [Reaction]
     {
       try store.rows(
         """
@@ -294,7 +294,7 @@ struct GroupRules<Store: RoomTable> {
         WHERE l.room = $1 AND l."offset" \(condition) $2 ORDER BY l."offset", l.person LIMIT $3
         """, room, bound, limit
       ) {
-        PublicationLike(offset: $0.integer(0), personID: $0.name(1), reaction: $0.text(2))
+        Reaction(offset: $0.integer(0), personID: $0.name(1), reaction: $0.text(2))
       }
     }
     // Skip reactions to publications that have expired; housekeeping removes them.

@@ -5,7 +5,7 @@ package struct HousekeepingRules<Store: SQLStore> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }
   private var times: LogTimes<Store> { LogTimes(store: store) }
-  private var folding: FoldingRules<Store> { FoldingRules(store: store) }
+  private var folding: SnapshotBuilder<Store> { SnapshotBuilder(store: store) }
   private var compaction: CompactionRules<Store> { CompactionRules(store: store) }
   private var files: FileRules<Store> { FileRules(store: store) }
   private var once: OnceRules<Store> { OnceRules(store: store) }
@@ -15,7 +15,7 @@ package struct HousekeepingRules<Store: SQLStore> {
 
   /// Whether any housekeeping is due.
   package var hasChores: Bool {
-    (!store.context.foldsBeside
+    (!store.context.foldsOnSecondConnection
       && (!store.context.upkeep.unsnapped.isEmpty
         || (store.context.retention != nil && !store.context.upkeep.overlong.isEmpty)))
       || store.context.upkeep.hasGarbage || store.hasCompacted || once.wantsDating
@@ -31,11 +31,11 @@ package struct HousekeepingRules<Store: SQLStore> {
   /// - Returns: Whether any step was due.
   /// - Throws: The error of the step. It is retried after ``MaintenanceSchedule/retry()``.
   package func doChore() throws(StoreError) -> Bool {
-    if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst() {
+    if !store.context.foldsOnSecondConnection, let id = store.context.upkeep.unsnapped.popFirst() {
       doFold(.snapshot(id))
       return true
     }
-    if !store.context.foldsBeside, let retention = store.context.retention,
+    if !store.context.foldsOnSecondConnection, let retention = store.context.retention,
       let id = store.context.upkeep.overlong.popFirst()
     {
       doFold(.retention(id, retention))

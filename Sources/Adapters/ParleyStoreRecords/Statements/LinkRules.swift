@@ -78,7 +78,7 @@ struct LinkRules<Store: NoteTable> {
     try store.change(
       """
       DELETE FROM note_links WHERE id IN (SELECT id FROM note_links
-        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(store.lockingFree))
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(store.skippingLocked))
       """, now)
   }
 }

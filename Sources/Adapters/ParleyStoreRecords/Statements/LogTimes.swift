@@ -27,7 +27,7 @@ package struct LogTimes<Store: LogTable> {
   /// Returns the last revision that was accepted at `time` or before; the base if no revision is that old.
   ///
   /// - Complexity: O(*s* log *n*) for *s* times at which the clock was set back by more than
-  ///   ``TimeOrder/pullMax``.
+  ///   ``TimeOrder/adjustmentMax``.
   func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
     guard row.revision > row.base else { return row.base }
     let starts =

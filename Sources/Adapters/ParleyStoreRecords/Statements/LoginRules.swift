@@ -85,7 +85,7 @@ struct LoginRules<Store: SQLConnection> {
     try store.change(
       """
       DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
-        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(store.lockingFree))
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(store.skippingLocked))
       """, now)
   }
 }

@@ -58,7 +58,7 @@ struct NameRules<Store: NoteTable> {
       } else {
         if let rests = found.rests, rests > 0 { return .resting(until: rests) }
         let isKept = found.rests == nil ? try isNote(found.document) : false
-        return isKept ? .taken : .resting(until: now + PublicName.restMilliseconds)
+        return isKept ? .taken : .resting(until: now + PublicName.reservedMilliseconds)
       }
     }
     guard try hasRoom(for: draft, of: row.number, limits) else { return .tooMany }
@@ -81,7 +81,7 @@ struct NameRules<Store: NoteTable> {
   ) throws(StoreError) {
     try store.change(
       "UPDATE public_names SET rests = $1 WHERE document = $2 AND rests IS NULL AND name <> $3",
-      now + PublicName.restMilliseconds, document, name?.text ?? "")
+      now + PublicName.reservedMilliseconds, document, name?.text ?? "")
   }
 
   /// Withdraws the names of a permanently deleted note. The request has no time, so
@@ -101,7 +101,7 @@ struct NameRules<Store: NoteTable> {
       UPDATE public_names SET rests = $1 WHERE rests = 0 OR rests IS NULL
         AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = document)
         AND NOT EXISTS (SELECT 1 FROM deleted_documents d WHERE d.number = document)
-      """, max(store.context.upkeep.latestTime, 0) + PublicName.restMilliseconds)
+      """, max(store.context.upkeep.latestTime, 0) + PublicName.reservedMilliseconds)
   }
 
   /// Whether a note exists, or is deleted and can be restored.
@@ -159,7 +159,7 @@ struct NameRules<Store: NoteTable> {
     try store.change(
       """
       DELETE FROM public_names WHERE name IN (SELECT name FROM public_names
-        WHERE rests > 0 AND rests <= $1 ORDER BY rests LIMIT \(restedMax)\(store.lockingFree))
+        WHERE rests > 0 AND rests <= $1 ORDER BY rests LIMIT \(restedMax)\(store.skippingLocked))
       """, now)
   }
 

@@ -63,7 +63,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
   }
 
   /// Returns notes in descending order of creation.
-  func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
+  func notes(after place: NoteSortKey?, limit: Int) throws(StoreError) -> [NoteSummary] {
     try store.summaries(
       " WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC", place?.time ?? .max,
       place?.id ?? "", limit: limit)
@@ -71,7 +71,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
 
   /// Returns notes of a folder in descending order of creation.
   func notes(
-    in folder: FolderPath, after place: NotePlace?, limit: Int
+    in folder: FolderPath, after place: NoteSortKey?, limit: Int
   ) throws(StoreError) -> [NoteSummary] {
     try store.summaries(
       " WHERE folder = $1 AND (created, id) < ($2, $3) ORDER BY created DESC, id DESC",

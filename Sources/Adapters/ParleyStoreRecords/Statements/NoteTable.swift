@@ -43,7 +43,7 @@ package protocol LogTable: NoteTable {
   /// Returns the head checksum in the form for other nodes; `nil` if the store has one node.
   func shared(_ chain: RecordChecksum) -> LogChain?
 
-  /// Returns the revisions before which the clock was set back by more than ``TimeOrder/pullMax``,
+  /// Returns the revisions before which the clock was set back by more than ``TimeOrder/adjustmentMax``,
   /// ascending.
   func setBacks(of row: DocumentRow) throws(StoreError) -> [Int]
 
@@ -71,7 +71,7 @@ package protocol DeletedNoteTable: LogTable {
   func readDeleted(_ row: Row) throws(StoreError) -> (row: DocumentRow, deletion: Deletion)
 
   /// Returns up to `limit` deleted notes that satisfy a condition; unreadable notes are skipped.
-  /// `end` is appended to the query, such as ``lockingFree``.
+  /// `end` is appended to the query, such as ``skippingLocked``.
   func deleted(
     _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)]

@@ -18,13 +18,13 @@ struct OnceRules<Store: AnswerTable> {
   ///
   /// - Returns: The reply to the request.
   func kept(
-    _ reply: StoreReply, _ drafts: [AnswerDraft], _ memory: AnswerMemory
+    _ reply: StoreReply, _ drafts: [AnswerDraft], _ retention: AnswerRetention
   ) throws(StoreError) -> StoreReply {
     guard reply.isDone else { return reply }
     var elsewhere: [Int] = []
     for (place, draft) in drafts.enumerated() {
       guard let answer = draft.write(reply) else { continue }
-      if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
+      if try !keep(answer, to: draft.request, retention) { elsewhere.append(place) }
     }
     // Another gateway has stored these answers since the lookup: this request is rolled back.
     return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
@@ -61,11 +61,11 @@ struct OnceRules<Store: AnswerTable> {
   /// - Returns: Whether no valid answer was stored before. Waits for another transaction that is
   ///   storing an answer with this key.
   private func keep(
-    _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+    _ answer: [UInt8], to asked: KeyedRequest, _ retention: AnswerRetention
   ) throws(StoreError) -> Bool {
     times.note(asked.time)
     let digest = store.context.hasher.digest(of: asked)
-    let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
+    let (expires, overflow) = asked.time.addingReportingOverflow(retention.ageMax)
     let kept = try store.keep(
       answer, digest,
       store.context.hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
@@ -75,7 +75,7 @@ struct OnceRules<Store: AnswerTable> {
       """
       DELETE FROM answers WHERE owner = $1 AND number <= (SELECT number FROM answers
         WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
-      """, asked.owner, max(memory.countMax, 0))
+      """, asked.owner, max(retention.countMax, 0))
     return true
   }
 

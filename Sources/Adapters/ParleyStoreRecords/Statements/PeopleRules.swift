@@ -47,7 +47,7 @@ struct PeopleRules<Store: PeopleTable> {
 
   /// Returns a publication's room and author; `nil` if the publication is not stored.
   private func author(
-    of place: PublicationPlace
+    of place: PublicationAddress
   ) throws(StoreError) -> (room: Int, person: PersonID?)? {
     guard let room = try store.row(of: place.room) else { return nil }
     return try store.first(
@@ -57,7 +57,7 @@ struct PeopleRules<Store: PeopleTable> {
   }
 
   private func note(
-    _ receipt: Receipt, of place: PublicationPlace
+    _ receipt: Receipt, of place: PublicationAddress
   ) throws(StoreError) -> PeopleReply {
     guard let (room, author) = try author(of: place) else { return .unknownPublication }
     let known = try store.first(
@@ -79,7 +79,7 @@ struct PeopleRules<Store: PeopleTable> {
     return .receipt(receipt, author: author, isChanged: true)
   }
 
-  private func receipts(of place: PublicationPlace) throws(StoreError) -> PeopleReply {
+  private func receipts(of place: PublicationAddress) throws(StoreError) -> PeopleReply {
     guard let (room, author) = try author(of: place) else { return .unknownPublication }
     let receipts = try store.rows(
       """
@@ -97,7 +97,7 @@ struct PeopleRules<Store: PeopleTable> {
   private func keep(
     _ flag: PublicationFlag, in name: RoomName
   ) throws(StoreError) -> PeopleReply {
-    let place = PublicationPlace(room: name, offset: flag.offset)
+    let place = PublicationAddress(room: name, offset: flag.offset)
     guard let (room, _) = try author(of: place) else { return .unknownPublication }
     try store.change(
       """

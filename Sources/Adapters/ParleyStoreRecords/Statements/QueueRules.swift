@@ -11,7 +11,7 @@ package protocol QueueTable: EventTable {
   /// Whether all sent events are still queued, so that no other gateway has settled one.
   func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
 
-  func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding
+  func standing(of target: OutboxTarget) throws(StoreError) -> OutboxQueueState
 }
 
 /// The outbox: events for external services, committed together with the changes that they report.
@@ -64,18 +64,18 @@ package struct QueueRules<Store: QueueTable> {
 
   /// Returns the state of each queue that may have changed since the last call; at the first call,
   /// of all queues.
-  package func changedStandings() -> [OutboxTarget: OutboxStanding] {
+  package func changedStandings() -> [OutboxTarget: OutboxQueueState] {
     guard !store.context.changedTargets.isEmpty else { return [:] }
     do throws(StoreError) {
-      let standings = try store.reading { () throws(StoreError) in
-        var standings: [OutboxTarget: OutboxStanding] = [:]
+      let queueStates = try store.reading { () throws(StoreError) in
+        var queueStates: [OutboxTarget: OutboxQueueState] = [:]
         for target in store.context.changedTargets {
-          standings[target] = try store.standing(of: target)
+          queueStates[target] = try store.standing(of: target)
         }
-        return standings
+        return queueStates
       }
       store.context.changedTargets = []
-      return standings
+      return queueStates
     } catch {
       // The next batch calls this again.
       return [:]

@@ -94,7 +94,8 @@ package struct RequestRules<Store: SQLStore> {
       case .append(_, _, let entries, _):
         if let last = entries.last { store.context.noteTime(last.time) }
         return try store.ownReply(to: request)
-      case .news, .heads, .fence, .wipeFailedCommits, .probe: return try store.ownReply(to: request)
+      case .news, .heads, .fence, .rollBackFailedCommits, .probe:
+        return try store.ownReply(to: request)
       }
     } catch {
       return .failed(error)

@@ -20,16 +20,16 @@ package struct RoomRules<Store: RoomTable> {
 
   func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
     switch request {
-    case .publish(let name, let draft, let memory, let keyAge):
-      return try publish(draft, in: name, memory, keyAge: keyAge)
-    case .page(let name, let range, let limit, let bytesMax, let memory, let now):
+    case .publish(let name, let draft, let retention, let keyAge):
+      return try publish(draft, in: name, retention, keyAge: keyAge)
+    case .page(let name, let range, let limit, let bytesMax, let retention, let now):
       times.note(now)
       return .page(
-        try page(of: name, range, limit: limit, bytesMax: bytesMax, memory, now: now))
-    case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
+        try page(of: name, range, limit: limit, bytesMax: bytesMax, retention, now: now))
+    case .recover(let name, let position, let limit, let bytesMax, let retention, let now):
       times.note(now)
       return .recovery(
-        try recover(name, from: position, limit: limit, bytesMax: bytesMax, memory, now: now))
+        try recover(name, from: position, limit: limit, bytesMax: bytesMax, retention, now: now))
     case .renewEpoch(let name, let from, let to):
       let head: RoomPosition
       if let row = try store.row(of: name) {
@@ -52,7 +52,7 @@ package struct RoomRules<Store: RoomTable> {
   // MARK: Publishing
 
   private func publish(
-    _ draft: PublicationDraft, in name: RoomName, _ memory: RoomMemory, keyAge: Timestamp
+    _ draft: PublicationDraft, in name: RoomName, _ retention: RoomRetention, keyAge: Timestamp
   ) throws(StoreError) -> RoomReply {
     times.note(draft.publication.time)
     var row = try store.rowMade(for: name)
@@ -75,14 +75,14 @@ package struct RoomRules<Store: RoomTable> {
         store.context.hasher.digest(of: publication, key: key),
         Self.expiry(publication.time, keyAge))
     }
-    if memory.publicationsMax > 0 {
+    if retention.publicationsMax > 0 {
       try store.change(
         """
         INSERT INTO publications (room, "offset", time, expires, person, sender, data,
           checksum)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """, row.number, publication.offset, publication.time,
-        Self.expiry(publication.time, memory.ageMax), publication.personID, publication.senderID,
+        Self.expiry(publication.time, retention.ageMax), publication.personID, publication.senderID,
         Blob(publication.data.utf8),
         store.context.hasher.checksum(of: publication, room: row.number))
     }
@@ -93,7 +93,7 @@ package struct RoomRules<Store: RoomTable> {
     }
     try store.change(
       #"DELETE FROM publications WHERE room = $1 AND "offset" <= $2"#, row.number,
-      row.head - max(memory.publicationsMax, 0))
+      row.head - max(retention.publicationsMax, 0))
     try store.write(row)
     return .published(row.position, time: publication.time, isRepeated: false)
   }
@@ -124,7 +124,7 @@ package struct RoomRules<Store: RoomTable> {
   // MARK: Reading
 
   private func page(
-    of name: RoomName, _ range: RoomRange, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    of name: RoomName, _ range: RoomRange, limit: Int, bytesMax: Int, _ retention: RoomRetention,
     now: Timestamp
   ) throws(StoreError) -> RoomPage {
     guard let row = try store.row(of: name) else {
@@ -136,7 +136,7 @@ package struct RoomRules<Store: RoomTable> {
     case .since(let offset):
       let offset = max(offset, 0)
       var found = try publications(
-        of: row, after: offset, before: .max, limit: limit + 1, memory, now: now)
+        of: row, after: offset, before: .max, limit: limit + 1, retention, now: now)
       let hasGap = offset < row.head && found.first?.offset != offset + 1
       let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
       return RoomPage(head: row.position, publications: found, hasGap: hasGap, hasMore: hasMore)
@@ -144,7 +144,7 @@ package struct RoomRules<Store: RoomTable> {
       var end = Int.max
       if case .before(let offset) = range { end = offset }
       var found = try publications(
-        of: row, after: 0, before: end, newestFirst: true, limit: limit + 1, memory, now: now)
+        of: row, after: 0, before: end, newestFirst: true, limit: limit + 1, retention, now: now)
       let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
       return RoomPage(
         head: row.position, publications: found.reversed(), hasGap: false, hasMore: hasMore)
@@ -166,7 +166,7 @@ package struct RoomRules<Store: RoomTable> {
 
   private func recover(
     _ name: RoomName, from position: RoomPosition?, limit: Int, bytesMax: Int,
-    _ memory: RoomMemory, now: Timestamp
+    _ retention: RoomRetention, now: Timestamp
   ) throws(StoreError) -> RoomRecovery {
     let row = try store.row(of: name)
     let head: RoomPosition
@@ -176,11 +176,11 @@ package struct RoomRules<Store: RoomTable> {
     else { return RoomRecovery(head: head, missed: nil) }
     let count = head.offset - position.offset
     guard let row, count > 0 else { return RoomRecovery(head: head, missed: []) }
-    guard count <= limit, count <= memory.publicationsMax else {
+    guard count <= limit, count <= retention.publicationsMax else {
       return RoomRecovery(head: head, missed: nil)
     }
     let found = try publications(
-      of: row, after: position.offset, before: .max, limit: count, memory, now: now)
+      of: row, after: position.offset, before: .max, limit: count, retention, now: now)
     // Recover all missed publications or none: the client could not detect a gap.
     let bytes = found.reduce(0) { $0 + $1.data.utf8.count }
     return RoomRecovery(
@@ -189,12 +189,12 @@ package struct RoomRules<Store: RoomTable> {
 
   private func publications(
     of row: RoomRow, after: Int, before: Int, newestFirst: Bool = false, limit: Int,
-    _ memory: RoomMemory, now: Timestamp
+    _ retention: RoomRetention, now: Timestamp
   ) throws(StoreError) -> [Publication] {
     try store.rows(
       newestFirst ? selectNewest : selectOldest, row.number,
-      max(after, row.head - max(memory.publicationsMax, 0)), before,
-      now.subtractingReportingOverflow(memory.ageMax).partialValue, limit
+      max(after, row.head - max(retention.publicationsMax, 0)), before,
+      now.subtractingReportingOverflow(retention.ageMax).partialValue, limit
     ) { found throws(StoreError) in try publication(found, in: row) }
   }
 
@@ -250,7 +250,7 @@ package struct RoomRules<Store: RoomTable> {
         do throws(StoreError) {
           try check(row, &findings)
         } catch {
-          try store.passOn()
+          try store.throwConnectionFailure()
           findings.add(nil, error)
         }
       }
@@ -267,7 +267,7 @@ package struct RoomRules<Store: RoomTable> {
   }
 
   private func check(_ row: RoomRow, _ findings: inout StoreFindings) throws(StoreError) {
-    let everything = RoomMemory(publicationsMax: .max, ageMax: 0)
+    let everything = RoomRetention(publicationsMax: .max, ageMax: 0)
     var offset = 0
     while true {
       let some = try publications(

@@ -22,7 +22,7 @@ struct RoomTimes<Store: SQLConnection> {
   func redatePublicationsAhead() throws(StoreError) {
     let now = store.context.upkeep.roomClock.time
     for room in try store.rows(
-      "SELECT number FROM rooms WHERE time > $1 ORDER BY number", now + TimeOrder.pullMax,
+      "SELECT number FROM rooms WHERE time > $1 ORDER BY number", now + TimeOrder.adjustmentMax,
       read: { $0.integer(0) })
     {
       try redate(room: room, now: now)
@@ -37,7 +37,7 @@ struct RoomTimes<Store: SQLConnection> {
         """
         UPDATE \(table) SET expires = $2 + (expires - time)
         WHERE room = $1 AND time > $3 AND expires > time
-        """, room, now, now + TimeOrder.pullMax)
+        """, room, now, now + TimeOrder.adjustmentMax)
     }
   }
 }

@@ -13,7 +13,7 @@ package protocol SQLConnection: AnyObject {
   var locking: String { get }
 
   /// The suffix of a locking query that skips rows locked by another transaction.
-  var lockingFree: String { get }
+  var skippingLocked: String { get }
 
   /// Runs a statement without a result. It may be sent later, together with the next query.
   func change(_ sql: String, _ values: any StoredValue...) throws(StoreError)
@@ -47,7 +47,7 @@ package protocol SQLConnection: AnyObject {
   ) throws(StoreError) -> Result
 
   /// Throws if the connection has failed, which no single request caused.
-  func passOn() throws(StoreError)
+  func throwConnectionFailure() throws(StoreError)
 }
 
 extension SQLConnection {

@@ -8,7 +8,7 @@ package final class StoreContext {
   /// The rule for compacting long logs; `nil` disables compaction.
   package var retention: Retention?
   /// Whether texts are folded on a second connection.
-  package var foldsBeside = false
+  package var foldsOnSecondConnection = false
 
   /// The rules for recording events; with `nil`, no events are recorded.
   package var outboxRules: OutboxRules?

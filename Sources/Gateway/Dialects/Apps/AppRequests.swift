@@ -47,7 +47,7 @@ final class AppRequests: Part {
       let identity = try access.bearer(of: head)
       return .take(
         upTo: settings.limits.messageBytesMax,
-        for: Holder(Stranger(identity, from: head.limitedAddress)))
+        for: Holder(LimitedClient(identity, from: head.limitedAddress)))
     } catch {
       return .refuse(error)
     }

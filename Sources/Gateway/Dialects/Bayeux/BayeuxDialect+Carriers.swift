@@ -43,7 +43,7 @@ extension BayeuxDialect {
       messages: messages.count, bytes: bytes.count, allowances, now: now)
     if let excess {
       count(excess)
-      guard carriers[id]?.meter.hasPatience(allowances, now: now) ?? true else {
+      guard carriers[id]?.meter.mayReject(allowances, now: now) ?? true else {
         act(
           .close(
             id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "rate limit exceeded; wait"))
@@ -64,7 +64,7 @@ extension BayeuxDialect {
   }
 
   /// Handles a message that was dropped in part: its sender has used its share of memory.
-  func crowded(carrier id: ConnectionID) {
+  func droppedForMemory(carrier id: ConnectionID) {
     guard carriers[id] != nil else { return }
     act(
       .close(

@@ -9,7 +9,7 @@ extension BayeuxDialect {
   /// Sends data to the subscribers of a room's channel, except those separated from its author by a
   /// block.
   func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
-    guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room.text) else { return }
+    guard !byConnection.isEmpty, let channel = BayeuxChannel(room: room.text) else { return }
     let event = self.event(data, channel)
     let now = dependencies.clock.now
     let people = rooms.people
@@ -17,7 +17,7 @@ extension BayeuxDialect {
     // A client subscribed both by name and by pattern receives the event once.
     var reached: Set<ConnectionID> = []
     for member in rooms.members(of: room) {
-      guard let link = byPlace[member] else { continue }
+      guard let link = byConnection[member] else { continue }
       if !withPatterns.isEmpty { reached.insert(member) }
       if link.hears(channel, now: now), isForAll || people.isFor(link.connection, by: author) {
         send(event, to: link)

@@ -79,7 +79,7 @@ extension BayeuxDialect {
       return self.refuse(
         message, refusal.error("handshake"), advice: refusal.advice("handshake"), by: way)
     }
-    guard let connection = makePlace(at: address, from: limited) else {
+    guard let connection = makeConnection(at: address, from: limited) else {
       return refuse(.unavailable("handshake"))
     }
     let now = dependencies.clock.uptime
@@ -90,7 +90,7 @@ extension BayeuxDialect {
     if !table.isIdentified(connection) {
       link.authenticateBy = now + settings.dialects.unconnectedMilliseconds
     }
-    byPlace[connection.id] = link
+    byConnection[connection.id] = link
     bySession[link.session.id] = link
     if let token = message.accessToken, let identity = try? access.identity(for: token) {
       admit(identity, link, by: way)

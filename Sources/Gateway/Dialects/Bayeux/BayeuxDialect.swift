@@ -24,7 +24,7 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
   /// The sessions by the secret ids of their clients.
   var bySession: ExactDictionary<BayeuxLink> = [:]
   /// The sessions by the ids of their connection objects.
-  var byPlace: [ConnectionID: BayeuxLink] = [:]
+  var byConnection: [ConnectionID: BayeuxLink] = [:]
   /// The WebSockets by connection id.
   var carriers: [ConnectionID: Carrier] = [:]
   /// The sessions by their waiting request.
@@ -52,37 +52,37 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
   var count: Int { bySession.count }
 
   /// Whether there are no sessions.
-  var isEmpty: Bool { byPlace.isEmpty }
+  var isEmpty: Bool { byConnection.isEmpty }
 
   // MARK: The session's connection
 
   func carrier(of connection: Connection) -> ConnectionID? {
-    byPlace[connection.id]?.carrier
+    byConnection[connection.id]?.carrier
   }
 
-  func endSession(of connection: Connection, comesBack: Bool) -> Bool {
-    guard let link = byPlace[connection.id] else { return false }
-    perform(link.session.end(comesBack: comesBack), for: link)
+  func endSession(of connection: Connection, mayReconnect: Bool) -> Bool {
+    guard let link = byConnection[connection.id] else { return false }
+    perform(link.session.end(mayReconnect: mayReconnect), for: link)
     return true
   }
 
   func endAtOnce(_ connection: Connection) {
-    if let link = byPlace[connection.id] { perform(link.session.end(), for: link) }
+    if let link = byConnection[connection.id] { perform(link.session.end(), for: link) }
   }
 
   func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool {
-    byPlace[connection.id]?.subscriptions.values.contains { $0.identity.isExpired(at: now) }
+    byConnection[connection.id]?.subscriptions.values.contains { $0.identity.isExpired(at: now) }
       ?? false
   }
 
   func applyRights(to connection: Connection) -> Bool {
-    guard let link = byPlace[connection.id] else { return false }
+    guard let link = byConnection[connection.id] else { return false }
     endSubscriptions(of: link)
     return true
   }
 
   func updateIdentities(of connection: Connection) {
-    guard let link = byPlace[connection.id] else { return }
+    guard let link = byConnection[connection.id] else { return }
     for (text, subscription) in link.subscriptions {
       if let identity = access.updated(subscription.identity) {
         link.subscriptions[text]?.identity = identity
@@ -95,7 +95,7 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
   }
 
   func endIdentities(of connection: Connection, by end: Timestamp) {
-    byPlace[connection.id]?.endSubscriptions(by: end)
+    byConnection[connection.id]?.endSubscriptions(by: end)
   }
 
   /// Performs the actions of a session.
@@ -128,20 +128,20 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
       admitted[link.address] = count > 1 ? count - 1 : nil
     }
     bySession[link.session.id] = nil
-    byPlace[link.connection.id] = nil
+    byConnection[link.connection.id] = nil
     withPatterns[link.connection.id] = nil
     forget(link.connection)
   }
 
   /// Breaks the reference cycles between sessions and their dialect.
-  func letGo() {
-    (bySession, byPlace, carriers, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
+  func breakReferenceCycles() {
+    (bySession, byConnection, carriers, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
   }
 
   /// Does the periodic work: pings, and the end of sessions without a token or client.
   func ticked() {
     let now = dependencies.clock.uptime
-    for link in Array(byPlace.values) {
+    for link in Array(byConnection.values) {
       perform(link.session.ticked(now: now), for: link)
       if let deadline = link.authenticateBy, deadline <= now {
         metrics.sessionsExpired += 1

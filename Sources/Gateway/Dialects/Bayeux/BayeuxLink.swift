@@ -67,7 +67,7 @@ final class BayeuxLink {
 
   /// Limits the expiry of subscriptions whose rights come from their token alone.
   func endSubscriptions(by end: Timestamp) {
-    for (text, subscription) in subscriptions where !subscription.identity.isListed {
+    for (text, subscription) in subscriptions where !subscription.identity.hasSourceRights {
       let own = subscription.identity.expiresAt ?? end
       subscriptions[text]?.identity.expiresAt = min(own, end)
     }

@@ -11,34 +11,34 @@ extension NativeDialect {
       && id.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  private func check(documentID id: DocumentID) throws(Unfit) {
+  private func check(documentID id: DocumentID) throws(MessageRefusal) {
     let bytesMax = settings.limits.documentIDBytesMax
     guard !id.text.isEmpty, id.text.utf8.count <= bytesMax else {
-      throw Unfit(.tooLarge, "a document's id has 1 to \(bytesMax) bytes")
+      throw MessageRefusal(.tooLarge, "a document's id has 1 to \(bytesMax) bytes")
     }
   }
 
-  private func checkReading(of id: DocumentID, _ connection: Connection) throws(Unfit) {
+  private func checkReading(of id: DocumentID, _ connection: Connection) throws(MessageRefusal) {
     guard connection.mayHave(.read, on: id) else {
-      throw Unfit(.notAllowed, "the token does not grant reading this document")
+      throw MessageRefusal(.notAllowed, "the token does not grant reading this document")
     }
   }
 
   func handle(
     _ join: ClientMessage.Join, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     try check(documentID: DocumentID(join.documentID))
     let documentsMax = settings.limits.documentsPerConnectionMax
     guard
       connection.subscriptions[DocumentID(join.documentID)] != nil
         || connection.subscriptions.count < documentsMax
     else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooMany, "a connection may follow \(documentsMax) documents; leave one first")
     }
     try checkReading(of: DocumentID(join.documentID), connection)
     if let former = join.unanswered?.clientID, !Self.isClientID(former) {
-      throw Unfit(
+      throw MessageRefusal(
         .badMessage,
         "expected the clientId of unanswered as it was in a welcome: 1 to \(Self.clientIDBytesMax) visible "
           + "ASCII characters; leave unanswered out to join without it")
@@ -60,34 +60,34 @@ extension NativeDialect {
 
   func handle(
     _ create: ClientMessage.Create, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let id = DocumentID(create.documentID)
     try check(documentID: id)
     let titleBytesMax = settings.limits.titleBytesMax
     guard create.title.utf8.count <= titleBytesMax else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooLarge,
         "a title may have \(titleBytesMax) bytes; this one has \(create.title.utf8.count)")
     }
     guard OneLine.isMet(by: create.title) else {
-      throw Unfit(.badMessage, OneLine.problem(of: "a title"))
+      throw MessageRefusal(.badMessage, OneLine.problem(of: "a title"))
     }
     let folder: FolderPath
     do throws(FolderPathError) {
       folder = try FolderPath(create.folder ?? "")
     } catch {
-      throw Unfit(error.isOfSize ? .tooLarge : .badMessage, error.description)
+      throw MessageRefusal(error.isOfSize ? .tooLarge : .badMessage, error.description)
     }
     guard let right = StoreRight(making: id, in: folder, verbs: connection.verbs(on:)),
       let identity = connection.identity
     else {
-      throw Unfit(
+      throw MessageRefusal(
         .notAllowed,
         "the token does not grant making this document in this folder; name one where it grants manage"
       )
     }
     guard !board.isDraining else {
-      throw Unfit(.unavailable, "the server is going down; ask again when it is back")
+      throw MessageRefusal(.unavailable, "the server is going down; ask again when it is back")
     }
     creation.begin(
       NoteDraft(
@@ -98,11 +98,11 @@ extension NativeDialect {
 
   func handle(
     _ history: ClientMessage.DocumentHistory, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     try check(documentID: DocumentID(history.documentID))
     try checkReading(of: DocumentID(history.documentID), connection)
     let limit = history.limit ?? settings.windowEntries
-    guard limit > 0 else { throw Unfit(.badMessage, "expected a limit from 1") }
+    guard limit > 0 else { throw MessageRefusal(.badMessage, "expected a limit from 1") }
     documents.readPage(
       HistoryPageRequest(resume: history.resume, limit: min(limit, settings.windowEntries)),
       of: DocumentID(history.documentID), messageID: ref, connection)
@@ -127,19 +127,19 @@ extension NativeDialect {
       messageID: ref, subscription)
   }
 
-  func handle(_ select: ClientMessage.Select, _ connection: Connection) throws(Unfit) {
+  func handle(_ select: ClientMessage.Select, _ connection: Connection) throws(MessageRefusal) {
     guard let subscription = connection.subscriptions[DocumentID(select.documentID)],
       let live = subscription.room.live
-    else { throw Unfit(.notJoined, "join the document first") }
+    else { throw MessageRefusal(.notJoined, "join the document first") }
     guard subscription.verbs.contains(.presence) else {
-      throw Unfit(.notAllowed, "the token does not grant presence in this document")
+      throw MessageRefusal(.notAllowed, "the token does not grant presence in this document")
     }
     let selectionsMax = settings.limits.selectionsMax
     guard select.selections.count <= selectionsMax else {
-      throw Unfit(.tooMany, "a client may have \(selectionsMax) selections")
+      throw MessageRefusal(.tooMany, "a client may have \(selectionsMax) selections")
     }
     guard (live.oldestBase...live.durableRevision).contains(select.revision) else {
-      throw Unfit(
+      throw MessageRefusal(
         select.revision > live.durableRevision ? .futureRevision : .historyGone,
         "expected a revision from \(live.oldestBase) to \(live.durableRevision), "
           + "\(select.revision) came; select again")

@@ -5,7 +5,7 @@ import SocketMessages
 extension NativeDialect {
   func greet(
     _ hello: ClientMessage.Hello, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let identity: Identity
     do throws(AuthenticationError) {
       if let known = connection.identity, hello.token == nil {
@@ -57,12 +57,12 @@ extension NativeDialect {
   /// Resumes a client id, and closes the client's older connection.
   private func resume(
     _ claim: ClientMessage.Hello.Claim, as identity: Identity, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     // The signature covers client and user: a client's id is useless to any other user.
     guard
       dependencies.tokens.isValid(claim.resumeToken, for: identity.resumeSubject(of: claim.id))
     else {
-      throw Unfit(
+      throw MessageRefusal(
         .unauthorised,
         "the resume token is not this client's; say hello without a client id to get a new one")
     }
@@ -96,18 +96,18 @@ extension NativeDialect {
     close(connection, .tooFast, "too many connections at once; wait, and reconnect")
   }
 
-  private func check(name: String, color: String?) throws(Unfit) {
+  private func check(name: String, color: String?) throws(MessageRefusal) {
     let bytesMax = settings.limits.nameBytesMax
     guard name.utf8.count <= bytesMax else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooLarge, "a name may have \(bytesMax) bytes; this one has \(name.utf8.count)")
     }
     if let color, !PersonProfile.isColor(color) {
-      throw Unfit(.badMessage, "expected a colour as # and six hexadecimal digits")
+      throw MessageRefusal(.badMessage, "expected a colour as # and six hexadecimal digits")
     }
   }
 
-  func handle(_ profile: ClientMessage.Profile, _ connection: Connection) throws(Unfit) {
+  func handle(_ profile: ClientMessage.Profile, _ connection: Connection) throws(MessageRefusal) {
     try check(name: profile.name, color: profile.color)
     connection.name =
       connection.identity.map { access.name(of: $0, claimed: profile.name) } ?? profile.name

@@ -5,9 +5,9 @@ import SocketMessages
 extension NativeDialect {
   func handle(
     _ message: ClientMessage, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     switch message {
-    case .hello: throw Unfit(.notAllowed, "hello was sent already")
+    case .hello: throw MessageRefusal(.notAllowed, "hello was sent already")
     case .refresh(let refresh): try handle(refresh: refresh, ref: ref, connection)
     case .grant(let grant): try handle(grant: grant, ref: ref, connection)
     case .join(let join): try handle(join, ref: ref, connection)
@@ -40,7 +40,7 @@ extension NativeDialect {
     case .ping:
       send(.pong(.init(serverTime: dependencies.clock.now)), ref: ref, to: connection)
     case .unknown(let type):
-      throw Unfit(.unknownType, "no message has this type (\(type.utf8.count) bytes long)")
+      throw MessageRefusal(.unknownType, "no message has this type (\(type.utf8.count) bytes long)")
     }
   }
 

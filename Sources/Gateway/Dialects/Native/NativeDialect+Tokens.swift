@@ -6,7 +6,7 @@ import SocketMessages
 extension NativeDialect {
   func handle(
     refresh: ClientMessage.Refresh, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let identity = try furtherIdentity(refresh.token, connection)
     owner?.renew(connection, with: identity)
     send(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
@@ -15,7 +15,7 @@ extension NativeDialect {
 
   func handle(
     grant: ClientMessage.Refresh, ref: String, _ connection: Connection
-  ) throws(Unfit) {
+  ) throws(MessageRefusal) {
     let identity = try furtherIdentity(grant.token, connection, mayBeGuest: true)
     // A token with the same id and user replaces the earlier one.
     connection.passes.removeAll {
@@ -24,7 +24,7 @@ extension NativeDialect {
     }
     let passesMax = settings.limits.grantsMax
     guard connection.passes.count < passesMax else {
-      throw Unfit(
+      throw MessageRefusal(
         .tooMany, "a connection may have \(passesMax) further tokens; use one for several")
     }
     connection.passes.append(identity)
@@ -35,17 +35,18 @@ extension NativeDialect {
   /// Returns a token's identity: this connection's user, or a guest if `mayBeGuest`.
   private func furtherIdentity(
     _ token: String, _ connection: Connection, mayBeGuest: Bool = false
-  ) throws(Unfit) -> Identity {
+  ) throws(MessageRefusal) -> Identity {
     let identity: Identity
     do throws(AuthenticationError) {
       identity = try access.identity(for: token)
     } catch {
       log(.notice, "token refused", "\(error)")
-      throw Unfit(error.code, error.words)
+      throw MessageRefusal(error.code, error.words)
     }
     guard mayBeGuest && identity.isGuest || identity.isSamePerson(as: connection.identity) else {
       log(.notice, "token refused", "another user's")
-      throw Unfit(.unauthorised, "expected a token of this connection's user; it is another's")
+      throw MessageRefusal(
+        .unauthorised, "expected a token of this connection's user; it is another's")
     }
     return identity
   }

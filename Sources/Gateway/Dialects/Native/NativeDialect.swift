@@ -63,11 +63,11 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       refuse(message, excess, ref: ref, connection)
       return
     }
-    do throws(Unfit) {
+    do throws(MessageRefusal) {
       switch connection.phase {
       case .greeting:
         guard case .hello(let hello) = message else {
-          throw Unfit(
+          throw MessageRefusal(
             .notAllowed, "expected hello as the first message; say hello, then the rest")
         }
         try greet(hello, ref: ref, connection)
@@ -89,7 +89,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     board.close(connection, .messageTooLarge, "message too large")
   }
 
-  func crowded(_ connection: Connection) {
+  func droppedForMemory(_ connection: Connection) {
     let pause = settings.retryAfterMilliseconds
     sendError(
       .busy, "too much is being received from this client at once; wait, then send it again",
@@ -103,8 +103,8 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     to connection: Connection
   ) {
     // At info level once per connection and code: a client in a loop must not fill the log.
-    let isNews = connection.refusals.insert(code).inserted
-    log(isNews ? .info : .debug, "message refused", code.rawValue)
+    let isFirst = connection.refusals.insert(code).inserted
+    log(isFirst ? .info : .debug, "message refused", code.rawValue)
     send(
       .error(
         .init(
@@ -132,7 +132,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
       people: join.verbs.contains(.presence) ? room.people.presence.announcedCount : nil,
-      numbers: connection.numbersMax > 0 && room.numbers.areKept(by: connection.numbersMax)
+      numbers: connection.numbersMax > 0 && room.numbers.areRetained(by: connection.numbersMax)
         ? room.numbers.all : nil)
     subscription.numberKnown = room.numbers.last
     func appendOthers(_ buffer: inout [UInt8]) {
@@ -248,7 +248,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   ) -> Frame? {
     let most = connection.numbersMax
     guard most > 0 else { return nil }
-    if delivery.numbered == nil, subscription.room.numbers.areKept(by: most) {
+    if delivery.numbered == nil, subscription.room.numbers.areRetained(by: most) {
       delivery.numbered = numbered(delivery.entries, in: subscription.room)
     }
     guard let newest = delivery.numbered?.newest, let known = delivery.numbered?.numberKnown,
@@ -346,7 +346,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   // MARK: Rooms
 
-  func frame(of news: RoomNews) -> Frame? {
+  func frame(of news: RoomEvent) -> Frame? {
     let message: ServerMessage? =
       switch news.content {
       case .publication(let publication, let epoch):
@@ -358,7 +358,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     return message.map { frame($0, ref: pushID()) }
   }
 
-  func sender(of news: RoomNews) -> ConnectionID? { nil }
+  func sender(of news: RoomEvent) -> ConnectionID? { nil }
 
   func frames(of change: PresenceChange) -> [Frame] {
     let isEmpty = change.joined.isEmpty && change.updated.isEmpty && change.left.isEmpty

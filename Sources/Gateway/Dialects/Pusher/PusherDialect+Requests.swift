@@ -69,7 +69,7 @@ extension PusherDialect {
       let (app, _) = try signed(head, kind, names)
       return .take(
         upTo: PusherEvent.bodyBytesMax,
-        for: Holder(Stranger(Self.identity(of: app), from: head.limitedAddress)))
+        for: Holder(LimitedClient(Self.identity(of: app), from: head.limitedAddress)))
     } catch {
       return .refuse(error)
     }
@@ -255,7 +255,7 @@ extension PusherDialect {
   /// Closes a user's connections on all nodes.
   private func terminate(_ channel: PusherChannel, _ app: PusherApp) {
     let event = TransientEvent(name: Self.terminating, data: .null, sender: "")
-    rooms.presence.tellNodes(.event(event), in: RoomName(app.room(of: channel)))
+    rooms.presence.notifyNodes(.event(event), in: RoomName(app.room(of: channel)))
     endConnections(of: channel, app)
   }
 }

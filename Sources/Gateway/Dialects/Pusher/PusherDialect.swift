@@ -33,7 +33,7 @@ final class PusherDialect: ConnectionDialect {
   }
 
   /// Breaks the reference cycles between connections and their dialect.
-  func letGo() { (links, bySocket) = ([:], [:]) }
+  func breakReferenceCycles() { (links, bySocket) = ([:], [:]) }
 
   // MARK: Connections
 
@@ -142,7 +142,7 @@ final class PusherDialect: ConnectionDialect {
     board.close(connection, .messageTooLarge, "message too large")
   }
 
-  func crowded(_ connection: Connection) {
+  func droppedForMemory(_ connection: Connection) {
     send(Self.frame(PusherFrame.error(.overCapacity)), to: connection)
     closeCrowded(connection)
   }
@@ -251,7 +251,7 @@ final class PusherDialect: ConnectionDialect {
     let transient = TransientEvent(
       name: event.event, data: event.data, sender: link.session.socketID,
       person: event.userID.map { PersonID($0) })
-    do throws(Unfit) {
+    do throws(MessageRefusal) {
       try rooms.publish(transient, in: RoomName(link.app.room(of: event.channel)))
     } catch {
       sendError(error.code, error.message, ref: "", retryAfter: nil, to: link.connection)
@@ -279,11 +279,11 @@ final class PusherLink {
 // MARK: Rooms
 
 extension PusherDialect: RoomMessaging {
-  func frame(of news: RoomNews) -> Frame? {
+  func frame(of news: RoomEvent) -> Frame? {
     guard let (app, channel) = find(news.room) else { return nil }
     switch news.content {
     case .publication(let publication, _):
-      overtakeReads(of: news.room)
+      cancelCacheReads(of: news.room)
       return Self.frame(Self.event(publication, channel: channel.name))
     case .update(let update):
       return Self.frame(
@@ -315,7 +315,7 @@ extension PusherDialect: RoomMessaging {
     String(decoding: value.utf8, as: UTF8.self)
   }
 
-  func sender(of news: RoomNews) -> ConnectionID? {
+  func sender(of news: RoomEvent) -> ConnectionID? {
     switch news.content {
     case .publication(let publication, _): publication.senderID.flatMap { bySocket[$0] }
     case .event(let event): bySocket[event.sender]
@@ -340,7 +340,7 @@ extension PusherDialect: RoomMessaging {
   }
 
   /// Cancels reads of a room's last publication, because a newer one is about to be sent.
-  private func overtakeReads(of room: RoomName) {
+  private func cancelCacheReads(of room: RoomName) {
     guard find(room)?.1.isCache ?? false else { return }
     for id in rooms.members(of: room) { links[id]?.cacheReads[room] = nil }
   }

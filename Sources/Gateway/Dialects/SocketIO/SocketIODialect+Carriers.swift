@@ -94,7 +94,7 @@ extension SocketIODialect {
     guard let generation = Self.generation(query) else { return }
     guard let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
     else {
-      act(.close(id, code: CloseCode(1013), reason: SessionPlaces.Refusal.full.words))
+      act(.close(id, code: CloseCode(1013), reason: SessionSlots.Refusal.full.words))
       return
     }
     link.carrier = id
@@ -115,7 +115,7 @@ extension SocketIODialect {
     _ generation: EngineGeneration, overWebSocket: Bool, address: String,
     from limited: IPAddress?
   ) -> SocketIOLink? {
-    guard let connection = makePlace(at: address, from: limited) else { return nil }
+    guard let connection = makeConnection(at: address, from: limited) else { return nil }
     connection.limitedAddress = limited
     connection.meter = access.meter(from: limited)
     let session = SocketSession(
@@ -123,7 +123,7 @@ extension SocketIODialect {
       settings: settings.dialects.socketIO, now: dependencies.clock.uptime)
     let link = SocketIOLink(session: session, connection: connection, address: address)
     link.authenticateBy = dependencies.clock.uptime + settings.dialects.authenticateMilliseconds
-    byPlace[connection.id] = link
+    byConnection[connection.id] = link
     bySession[session.id] = link
     return link
   }
@@ -145,7 +145,7 @@ extension SocketIODialect {
     let now = dependencies.clock.uptime
     metrics.received["socketIO", default: 0] += 1
     let excess = excess(of: link.connection, bytes: bytes.count, now: now)
-    if excess != nil, !link.connection.meter.hasPatience(allowances, now: now) {
+    if excess != nil, !link.connection.meter.mayReject(allowances, now: now) {
       perform(link.session.end(.flooding), for: link)
       return
     }
@@ -159,7 +159,7 @@ extension SocketIODialect {
     } else if kind == .text {
       let awaited = link.session.awaitsPong
       let actions = link.session.received(bytes, now: now)
-      if awaited, !link.session.awaitsPong { noteArrival(link) }
+      if awaited, !link.session.awaitsPong { confirmArrival(link) }
       perform(actions, for: link, excess: excess)
     } else {
       // Binary attachments, which no app of the Twake family sends.
@@ -185,7 +185,7 @@ extension SocketIODialect {
   /// Handles a message that was dropped in part: its sender has used its share of memory.
   ///
   /// - Returns: whether the WebSocket belongs to Socket.IO.
-  func crowded(carrier id: ConnectionID) -> Bool {
+  func droppedForMemory(carrier id: ConnectionID) -> Bool {
     guard let link = byCarrier[id] else { return false }
     perform(link.session.end(.flooding), for: link)
     return true
@@ -226,7 +226,7 @@ extension SocketIODialect {
     guard byteCount ?? 0 <= bytesMax else {
       return refuse(Refusal.badRequest.response(413, "a body may have \(bytesMax) bytes"))
     }
-    return .take(upTo: bytesMax, for: Holder(Stranger(identity, from: head.limitedAddress)))
+    return .take(upTo: bytesMax, for: Holder(LimitedClient(identity, from: head.limitedAddress)))
   }
 
   /// Answers a request, or holds it as a poll.
@@ -272,7 +272,7 @@ extension SocketIODialect {
         return
       }
       metrics.received["socketIO", default: 0] += 1
-      if awaited, !link.session.awaitsPong { noteArrival(link) }
+      if awaited, !link.session.awaitsPong { confirmArrival(link) }
       let excess = excess(
         of: link.connection, messages: max(1, actions.count(where: \.isEvent)),
         bytes: body.count, now: now)

@@ -69,7 +69,7 @@ extension SocketIODialect {
     if let id = link.recovery?.id { byRecovery[id] = nil }
     link.recovery = nil
     let dialects = settings.dialects
-    guard dialects.recoveryMilliseconds > 0, asks || dialects.recoversEverybody else { return }
+    guard dialects.recoveryMilliseconds > 0, asks || dialects.recoversAllClients else { return }
     let recovery = SocketIOLink.Recovery(
       id: dependencies.names.next(), arrived: recoveryLog.head, pinged: recoveryLog.head)
     link.recovery = recovery
@@ -157,7 +157,7 @@ extension SocketIODialect {
   }
 
   /// Records that a ping was answered: all events sent before it have arrived.
-  func noteArrival(_ link: SocketIOLink) {
+  func confirmArrival(_ link: SocketIOLink) {
     guard let pinged = link.recovery?.pinged else { return }
     link.recovery?.arrived = pinged
   }
@@ -165,7 +165,7 @@ extension SocketIODialect {
   // MARK: Away sessions
 
   /// Whether a client may resume its session after these actions end it.
-  func maySeeAgain(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
+  func mayResume(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
     guard link.recovery != nil, link.connection.identity != nil, !board.isDraining else {
       return false
     }
@@ -183,7 +183,7 @@ extension SocketIODialect {
   func goAway(_ link: SocketIOLink) {
     table.leave(link.connection)
     wentOffline(link)
-    let holder = link.connection.identity.flatMap { Stranger($0, from: nil) }
+    let holder = link.connection.identity.flatMap { LimitedClient($0, from: nil) }
     if awayShares.refusal(of: 1, for: holder) == .full { forgetOldestAway() }
     guard awayShares.take(1, for: holder) == nil else { return forget(link) }
     link.recovery?.awayUntil =
@@ -195,7 +195,7 @@ extension SocketIODialect {
   private func forgetOldestAway() {
     while !away.isEmpty {
       let place = away.removeFirst()
-      guard let link = byPlace[place], link.isAway else { continue }
+      guard let link = byConnection[place], link.isAway else { continue }
       return forget(link)
     }
   }
@@ -203,7 +203,7 @@ extension SocketIODialect {
   /// Discards away sessions and logged events that have expired.
   func tickRecovery(_ now: Int64) {
     while let place = away.first {
-      if let link = byPlace[place], let until = link.recovery?.awayUntil {
+      if let link = byConnection[place], let until = link.recovery?.awayUntil {
         guard until <= now else { break }
         forget(link)
       }

@@ -34,7 +34,7 @@ extension SocketIODialect {
         if link.session.generation == .four { enterTwake(link, credentials) }
       case .left(let namespace):
         guard namespace.isExactly("/") else { break }
-        if !maySeeAgain(link, after: actions) { leaveTwake(link) }
+        if !mayResume(link, after: actions) { leaveTwake(link) }
       case .event(let namespace, let name, let arguments, let id):
         guard namespace.isExactly("/"), link.session.isIn(namespace) else { break }
         if let excess {
@@ -43,7 +43,7 @@ extension SocketIODialect {
           receivedTwake(name, arguments, id: id, link)
         }
       case .acknowledged: break
-      case .end(let ending): release(link, ending, isAway: maySeeAgain(link, after: actions))
+      case .end(let ending): release(link, ending, isAway: mayResume(link, after: actions))
       }
     }
   }
@@ -75,12 +75,12 @@ extension SocketIODialect {
   /// Sends content to a room's Socket.IO subscribers. Each form is encoded once, and only if a
   /// subscriber needs it.
   func deliver(_ content: SocketContent, in room: RoomName) {
-    guard !byPlace.isEmpty else { return }
+    guard !byConnection.isEmpty else { return }
     let isForAll = rooms.people.isForAll(by: content.author)
     var forms = PacketForms(content, in: room)
     var offset: String?
     for member in rooms.members(of: room) {
-      guard let link = byPlace[member],
+      guard let link = byConnection[member],
         isForAll || rooms.people.isFor(link.connection, by: content.author)
       else { continue }
       if link.recovery != nil, offset == nil {
@@ -145,7 +145,7 @@ extension SocketIODialect {
     if link.isAway { awayShares.give(1, for: link.recovery?.holder) }
     if let id = link.recovery?.id { byRecovery[id] = nil }
     link.recovery = nil
-    byPlace[link.connection.id] = nil
+    byConnection[link.connection.id] = nil
     forget(link.connection)
   }
 }

@@ -190,7 +190,7 @@ extension SocketIODialect {
     _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
   ) {
     let room = work.room
-    guard let link = byPlace[place], !link.isGone,
+    guard let link = byConnection[place], !link.isGone,
       link.connection.attempts[room] == work.attempt
     else { return }
     let connection = link.connection
@@ -264,7 +264,7 @@ extension SocketIODialect {
 
   /// Notifies a client that its event was rejected.
   func answer(_ place: ConnectionID, _ result: PublishResult, in room: RoomName) {
-    guard case .refused(_, let message) = result, let link = byPlace[place] else { return }
+    guard case .refused(_, let message) = result, let link = byConnection[place] else { return }
     reply("realtime:event:error", room, message, to: link)
   }
 
@@ -316,7 +316,7 @@ extension SocketIODialect {
     of person: PersonID, than link: SocketIOLink
   ) -> [SocketIOLink] {
     (online[person] ?? []).filter { $0 != link.connection.id }
-      .compactMap { byPlace[$0] }
+      .compactMap { byConnection[$0] }
   }
 
   func wentOffline(_ link: SocketIOLink) {

@@ -9,7 +9,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
   /// The sessions by secret id.
   var bySession: ExactDictionary<SocketIOLink> = [:]
   /// The sessions by the ids of their connection objects.
-  var byPlace: [ConnectionID: SocketIOLink] = [:]
+  var byConnection: [ConnectionID: SocketIOLink] = [:]
   /// The sessions by WebSocket, including WebSockets that probe.
   var byCarrier: [ConnectionID: SocketIOLink] = [:]
   /// The sessions by waiting poll.
@@ -19,7 +19,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
   /// The sessions that became away, oldest first; some may have resumed.
   var away: [ConnectionID] = []
   /// The number of away sessions per user.
-  var awayShares: FairShares<Stranger>
+  var awayShares: FairShares<LimitedClient>
   /// The connected sessions of each user.
   var online: [PersonID: Set<ConnectionID>] = [:]
   /// Users whose last session has ended: the end of their grace period, and the rooms to notify
@@ -41,28 +41,28 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
   var count: Int { bySession.count }
 
   /// Whether there are no sessions, away or not.
-  var isEmpty: Bool { byPlace.isEmpty }
+  var isEmpty: Bool { byConnection.isEmpty }
 
   // MARK: The session's connection
 
   func carrier(of connection: Connection) -> ConnectionID? {
-    byPlace[connection.id]?.carrier
+    byConnection[connection.id]?.carrier
   }
 
-  func endSession(of connection: Connection, comesBack: Bool) -> Bool {
-    guard let link = byPlace[connection.id] else { return false }
+  func endSession(of connection: Connection, mayReconnect: Bool) -> Bool {
+    guard let link = byConnection[connection.id] else { return false }
     // Clients reconnect after a closed connection unless they receive a disconnect packet first.
-    if !comesBack { send(SocketPacket(.disconnect), to: link) }
+    if !mayReconnect { send(SocketPacket(.disconnect), to: link) }
     dismiss(link)
     return true
   }
 
   func endAtOnce(_ connection: Connection) {
-    if let link = byPlace[connection.id] { perform(link.session.end(.closed), for: link) }
+    if let link = byConnection[connection.id] { perform(link.session.end(.closed), for: link) }
   }
 
   func applyRights(to connection: Connection) -> Bool {
-    guard let link = byPlace[connection.id] else { return false }
+    guard let link = byConnection[connection.id] else { return false }
     applyRights(to: link)
     return true
   }
@@ -95,8 +95,8 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
   private static let leavingMilliseconds: Int64 = 5_000
 
   /// Breaks the reference cycles between sessions and their dialect.
-  func letGo() {
-    (bySession, byPlace, byCarrier, byPoll, byRecovery) = ([:], [:], [:], [:], [:])
+  func breakReferenceCycles() {
+    (bySession, byConnection, byCarrier, byPoll, byRecovery) = ([:], [:], [:], [:], [:])
   }
 
   /// Does the periodic work: pings, and the expiry of sessions, logged events and presence.

@@ -20,7 +20,7 @@ final class SocketIOLink {
     /// The uptime in milliseconds until which the client may resume; `nil` while it is connected.
     var awayUntil: Int64?
     /// The party whose share of away sessions it counts against.
-    var holder: Stranger?
+    var holder: LimitedClient?
   }
 
   var session: SocketSession

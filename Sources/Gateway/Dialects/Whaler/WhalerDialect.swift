@@ -72,7 +72,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
 
-  func crowded(_ connection: Connection) { closeCrowded(connection) }
+  func droppedForMemory(_ connection: Connection) { closeCrowded(connection) }
 
   // MARK: Messages that the protocol lacks
 
@@ -232,7 +232,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   // MARK: Rooms
 
-  func frame(of news: RoomNews) -> Frame? {
+  func frame(of news: RoomEvent) -> Frame? {
     let update: ResourceUpdate
     switch news.content {
     // A Whaler client fetches the resource after which its pool is named.
@@ -244,7 +244,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     return frame(.resourceUpdate(update), messageID: pushID())
   }
 
-  func sender(of news: RoomNews) -> ConnectionID? { nil }
+  func sender(of news: RoomEvent) -> ConnectionID? { nil }
 
   /// Returns no frames: the protocol has no message for presence.
   func frames(of change: PresenceChange) -> [Frame] { [] }

@@ -72,17 +72,17 @@ final class DocumentDelivery: Part {
       delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
     // The sockets' queues do not change during this call, so one check covers all of them.
-    let isRoomy = board.allHaveRoom(upTo: settings.laggingBytes)
+    let noneLags = board.allHaveRoom(upTo: settings.laggingBytes)
     // Native authors come first: they may send the next change while the others receive this one.
     for entry in entries {
       guard let id = connectionsByClient[entry.client],
         let subscription = connections[id]?.subscriptions[room.id]
       else { continue }
-      deliver(&delivery, to: subscription, isRoomy: isRoomy)
+      deliver(&delivery, to: subscription, noneLags: noneLags)
     }
     var selecting: [Subscription] = []
     for subscription in room.subscriptions {
-      deliver(&delivery, to: subscription, isRoomy: isRoomy)
+      deliver(&delivery, to: subscription, noneLags: noneLags)
       if !subscription.selections.isEmpty { selecting.append(subscription) }
     }
     if !selecting.isEmpty {
@@ -93,16 +93,16 @@ final class DocumentDelivery: Part {
 
   /// Sends the entries to a follower that has exactly the entries before them.
   ///
-  /// - Parameter isRoomy: Whether no socket is behind; then this follower's socket is not checked.
+  /// - Parameter noneLags: Whether no socket is behind; then this follower's socket is not checked.
   private func deliver(
-    _ delivery: inout Delivery, to subscription: Subscription, isRoomy: Bool
+    _ delivery: inout Delivery, to subscription: Subscription, noneLags: Bool
   ) {
     // A follower that lags catches up separately; others have these entries already.
     guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging,
       subscription.verbs.contains(.read)
     else { return }
     let connection = subscription.connection
-    guard isRoomy || board.keepsUp(connection.id) else {
+    guard noneLags || board.keepsUp(connection.id) else {
       metrics.lags += 1
       lag(subscription)
       return

@@ -47,7 +47,7 @@ final class DocumentFollowers: Part {
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
-      people.meetNodes(in: room)
+      people.followNodes(in: room)
     }
     subscription.session = joining.session ?? live.sessionFloor
     let wasShown = subscription.verbs.contains(.presence)

@@ -15,7 +15,7 @@ extension DocumentPeople {
     subscription.moveSelections(over: live.durableEntries(after: revision))
     Carets.clamp(&subscription.selections, to: length)
     subscription.room.people.named = nil
-    noteAct(of: subscription)
+    recordAct(of: subscription)
     tellNodesOfCarets(of: subscription)
     // A client whose name is not announced yet is announced first, at the end of the turn.
     let client = subscription.connection.client

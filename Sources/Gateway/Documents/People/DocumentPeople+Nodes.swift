@@ -11,9 +11,9 @@ extension DocumentPeople: CaretSource {
   // MARK: Sending
 
   /// Requests the people at other nodes, when the first follower joins.
-  func meetNodes(in room: DocumentRoom) {
+  func followNodes(in room: DocumentRoom) {
     guard exchange != nil, room.people.elsewhere == nil else { return }
-    room.people.meetNodes()
+    room.people.followNodes()
     exchange?.follow(documents.topic(of: room.id), now: dependencies.clock.uptime)
   }
 
@@ -26,7 +26,7 @@ extension DocumentPeople: CaretSource {
   }
 
   /// Reports a follower to the other nodes, at the end of the turn.
-  func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
+  func notifyNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
     exchange?.enter(
       documents.topic(of: subscription.room.id),
       NodePerson(
@@ -45,9 +45,9 @@ extension DocumentPeople: CaretSource {
     exchange?.move(documents.topic(of: subscription.room.id), subscription.connection.client)
   }
 
-  func caretPlace(in topic: String) -> CaretPlace? {
+  func caretPlace(in topic: String) -> CaretRevision? {
     documents.room(under: topic)?.live.map {
-      CaretPlace(epoch: $0.epoch, revision: $0.durableRevision)
+      CaretRevision(epoch: $0.epoch, revision: $0.durableRevision)
     }
   }
 
@@ -56,7 +56,7 @@ extension DocumentPeople: CaretSource {
   }
 
   /// Reports the changes of a turn to the other nodes.
-  func tellNodes() {
+  func notifyNodes() {
     guard exchange != nil else { return }
     exchange?.tellChanges(now: dependencies.clock.uptime)
     takeFromExchange()
@@ -83,7 +83,7 @@ extension DocumentPeople: CaretSource {
   }
 
   private func takeFromExchange() {
-    for news in exchange?.takeNews() ?? [] {
+    for news in exchange?.takePeerChanges() ?? [] {
       guard let room = documents.room(under: news.topic), room.people.elsewhere != nil else {
         continue
       }
@@ -101,13 +101,13 @@ extension DocumentPeople: CaretSource {
       // The client has moved to another node; its connection here has not timed out yet.
       for client in change.joined.map(\.id) + change.moved.map(\.id) {
         guard let subscription = shownFollower(client, of: room) else { continue }
-        subscription.isSucceeded = true
+        subscription.isShownByOtherNode = true
         room.people.leaveHere(client)
       }
     }
     room.people.take(change, of: news.node) { shownFollower($0, of: room) != nil }
     for client in change.left + change.broken where room.people.elsewhere?.shown(client) == nil {
-      guard let subscription = follower(client, of: room), subscription.isSucceeded else {
+      guard let subscription = follower(client, of: room), subscription.isShownByOtherNode else {
         continue
       }
       show(subscription)

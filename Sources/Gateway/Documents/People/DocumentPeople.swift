@@ -28,14 +28,14 @@ final class DocumentPeople: Part {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
     let person = person(of: subscription)
-    subscription.isSucceeded = false
+    subscription.isShownByOtherNode = false
     // The carets that the client had at another node are obsolete.
     if subscription.room.people.elsewhere?.shown(person.clientID) != nil {
       subscription.room.people.presence.leave(person.clientID)
     }
     subscription.room.people.presence.enter(person)
     gather(subscription.room)
-    tellNodes(of: person, subscription)
+    notifyNodes(of: person, subscription)
   }
 
   /// Shows the others the changed name and colour of a follower.
@@ -43,7 +43,7 @@ final class DocumentPeople: Part {
     let person = person(of: subscription)
     subscription.room.people.presence.update(person)
     gather(subscription.room)
-    tellNodes(of: person, subscription)
+    notifyNodes(of: person, subscription)
   }
 
   /// Hides a follower from the others.
@@ -55,9 +55,9 @@ final class DocumentPeople: Part {
   }
 
   /// Records that a follower has moved a caret or changed the text; its name is announced.
-  func noteAct(of subscription: Subscription) {
+  func recordAct(of subscription: Subscription) {
     guard subscription.verbs.contains(.presence) else { return }
-    if subscription.isSucceeded { show(subscription) }
+    if subscription.isShownByOtherNode { show(subscription) }
     subscription.room.people.presence.act(subscription.connection.client)
     gather(subscription.room)
   }
@@ -83,7 +83,7 @@ final class DocumentPeople: Part {
   /// Returns the subscription if the client may be shown and no other node shows it instead.
   func shownFollower(_ client: String, of room: DocumentRoom) -> Subscription? {
     follower(client, of: room).flatMap {
-      $0.verbs.contains(.presence) && !$0.isSucceeded ? $0 : nil
+      $0.verbs.contains(.presence) && !$0.isShownByOtherNode ? $0 : nil
     }
   }
 
@@ -126,14 +126,14 @@ final class DocumentPeople: Part {
   /// Ends a turn of the loop: notifies followers and other nodes of changes in presence.
   func endTurn() {
     tellPresence()
-    tellNodes()
+    notifyNodes()
   }
 
   func gather(_ room: DocumentRoom) {
-    guard !room.people.isGathering,
-      room.people.presence.hasNews || room.people.presence.hasCountNews
+    guard !room.people.awaitsEndOfTurn,
+      room.people.presence.hasUnsent || room.people.presence.hasUnsentCount
     else { return }
-    room.people.isGathering = true
+    room.people.awaitsEndOfTurn = true
     gathering.append(room)
   }
 
@@ -143,13 +143,13 @@ final class DocumentPeople: Part {
     let rooms = gathering
     gathering = []
     for room in rooms {
-      room.people.isGathering = false
+      room.people.awaitsEndOfTurn = false
       guard documents.holds(room) else { continue }
       let canWait = room.people.presence.canWait
       if !canWait, let turn = room.people.presence.takeTurn(tellsCount: false) {
         tell(turn, to: room)
       }
-      if room.people.presence.hasCountNews || canWait, !room.people.isCounting {
+      if room.people.presence.hasUnsentCount || canWait, !room.people.isCounting {
         room.people.isCounting = true
         counting.append(room)
       }
@@ -175,17 +175,17 @@ final class DocumentPeople: Part {
         documentID: room.id.text, joined: turn.joined, updated: turn.updated, left: turn.left,
         people: turn.people))
     for person in turn.joined + turn.updated {
-      follower(person.clientID, of: room)?.isConcerned = true
+      follower(person.clientID, of: room)?.isOwnPersonInMessage = true
     }
     var shared: Frame?
     for subscription in room.subscriptions {
       let connection = subscription.connection
-      let isConcerned = subscription.isConcerned
-      subscription.isConcerned = false
+      let isOwnPersonInMessage = subscription.isOwnPersonInMessage
+      subscription.isOwnPersonInMessage = false
       guard connection.dialect.traits.hearsOfPeople, subscription.verbs.contains(.presence) else {
         continue
       }
-      if isConcerned {
+      if isOwnPersonInMessage {
         if !turn.changesForm, message.isEmpty(leavingOut: connection.client) { continue }
         let ref = pushID()
         send(

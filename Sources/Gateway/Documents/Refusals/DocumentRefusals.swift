@@ -23,7 +23,7 @@ final class DocumentRefusals: Part {
       to: subscription.connection)
   }
 
-  func refuseForWantOfHistory(
+  func refuseHistoryGone(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
   ) {
     refuse(

@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 /// Reads of one document's shared log, and the work that waits for them.
 ///
 ///     ask ─▶ takeAsking ─▶ begin (sessions) ─▶ begin (entries) ─▶ end ─▶ the work continues
-///     hear, unsettle ─▶ isWanted ─▶ …                               └──▶ askAgain: more is to be read
+///     hear, unsettle ─▶ isWanted ─▶ …                               └──▶ requeue: more is to be read
 ///
 /// One read is under way at a time. During a read nothing is handed to the store, so that the
 /// entries read follow the known ones.
@@ -55,13 +55,13 @@ struct LogReading {
   mutating func ask(_ work: WaitingWork) { asking.append(work) }
 
   /// Queues work for another read, before all other work.
-  mutating func askAgain(_ works: [WaitingWork]) { asking = works + asking }
+  mutating func requeue(_ works: [WaitingWork]) { asking = works + asking }
 
   /// Records a revision that a hint reports.
   mutating func hear(of revision: Int) { heardRevision = max(heardRevision, revision) }
 
   /// Requests a read, whatever the log's revision.
-  mutating func hearOfAny() { heardRevision = .max }
+  mutating func requestRead() { heardRevision = .max }
 
   /// Discards the hints: they were wrong, or the read about to begin supersedes them.
   mutating func forgetHints() { heardRevision = 0 }
@@ -104,7 +104,7 @@ struct LogReading {
     }
     failedReads = nil
     // The log may contain the changes nevertheless: read it before a client is answered.
-    hearOfAny()
+    requestRead()
     return true
   }
 

@@ -6,11 +6,11 @@ struct RoomPeople {
   /// People shown to followers, at this node and at others.
   var presence: DocumentPresence
   /// People at other nodes; `nil` without followers at this node, or without other nodes.
-  private(set) var elsewhere: PeopleElsewhere?
+  private(set) var elsewhere: RemotePeople?
   /// The announced people with their carets, encoded for joining clients; `nil` after a change.
   var named: EncodedParticipants?
   /// Whether followers are notified of changed people at the end of the turn.
-  var isGathering = false
+  var awaitsEndOfTurn = false
   /// Whether followers are notified with the next tick, of the number of people or of names.
   var isCounting = false
 
@@ -19,7 +19,7 @@ struct RoomPeople {
   // MARK: Other nodes
 
   /// Begins to show people at other nodes, once the first follower has joined.
-  mutating func meetNodes() { elsewhere = PeopleElsewhere() }
+  mutating func followNodes() { elsewhere = RemotePeople() }
 
   /// Discards all people, since the last follower has left.
   ///

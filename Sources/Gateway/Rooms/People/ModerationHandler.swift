@@ -22,7 +22,7 @@ public final class StoredModeration: ModerationHandler {
     _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void
   ) {
-    let place = PublicationPlace(room: room, offset: flag.offset)
+    let place = PublicationAddress(room: room, offset: flag.offset)
     store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.personID), then: proceed)
   }
 

@@ -4,11 +4,11 @@ public import ParleyGatewayPorts
 public protocol ReceiptHandler: AnyObject {
   /// Stores a receipt. Replies `receipt`, `unknownPublication` or `failed`.
   func note(
-    _ receipt: Receipt, of place: PublicationPlace, store: any PeopleStore,
+    _ receipt: Receipt, of place: PublicationAddress, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
   /// Lists a publication's receipts. Replies `receipts`, `unknownPublication` or `failed`.
   func list(
-    _ place: PublicationPlace, store: any PeopleStore,
+    _ place: PublicationAddress, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void)
 }
 
@@ -19,7 +19,7 @@ public final class StoredReceipts: ReceiptHandler {
 
   /// See ``ReceiptHandler``.
   public func note(
-    _ receipt: Receipt, of place: PublicationPlace, store: any PeopleStore,
+    _ receipt: Receipt, of place: PublicationAddress, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void
   ) {
     store.perform(.receipt(place, receipt), then: proceed)
@@ -27,7 +27,7 @@ public final class StoredReceipts: ReceiptHandler {
 
   /// See ``ReceiptHandler``.
   public func list(
-    _ place: PublicationPlace, store: any PeopleStore,
+    _ place: PublicationAddress, store: any PeopleStore,
     then proceed: @escaping (PeopleReply) -> Void
   ) {
     store.perform(.receipts(place), then: proceed)

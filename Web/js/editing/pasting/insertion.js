@@ -48,7 +48,7 @@ const continuation = (line) => {
  * @param {string} markdown
  * @returns {Insertion}
  */
-export function putBlocks({ doc }, { from, to }, markdown) {
+export function blockInsertion({ doc }, { from, to }, markdown) {
   const first = doc.lineAt(from);
   const last = doc.lineAt(to);
   const before = first.text.slice(0, from - first.from);
@@ -61,9 +61,9 @@ export function putBlocks({ doc }, { from, to }, markdown) {
   const marker = isEmptyItem && isList ? /(?:[-*+]|\d{1,9}[.)]).*$/.exec(start)?.[0]?.length ?? 0 : 0;
   const outer = marker ? start.slice(0, start.length - marker) : indent;
   const hasWords = before.length > start.length;
-  const isBelowWords = before === "" && first.from > 0 && doc.lineAt(first.from - 1).text.trim() !== "";
+  const isBelowText = before === "" && first.from > 0 && doc.lineAt(first.from - 1).text.trim() !== "";
   const blank = outer.trimEnd();
-  const head = hasWords ? `\n${blank}\n${outer}` : isBelowWords ? "\n" : "";
+  const head = hasWords ? `\n${blank}\n${outer}` : isBelowText ? "\n" : "";
   const body = markdown.split("\n").map((line, index) => (index === 0 ? line : line ? outer + line : blank)).join("\n");
   const isAboveWords = after.trim() === "" && last.to < doc.length && doc.lineAt(last.to + 1).text.trim() !== "";
   const tail = after.trim() !== "" ? `\n${blank}\n${outer}` : isAboveWords && !isEmptyItem ? "\n" : "";
@@ -90,10 +90,10 @@ export function putPicture(state, place, reference) {
   if (isInTable(state, { from: place, to: place })) return put({ from: place, to: place }, reference);
   const line = doc.lineAt(place);
   const start = starts.exec(line.text)?.[0] ?? "";
-  if (line.text.length === start.length) return putBlocks(state, { from: line.to, to: line.to }, reference);
+  if (line.text.length === start.length) return blockInsertion(state, { from: line.to, to: line.to }, reference);
   const isFirst = place <= line.from + start.length;
-  if (isFirst && !start) return putBlocks(state, { from: line.from, to: line.from }, reference);
-  if (!isFirst) return putBlocks(state, { from: line.to, to: line.to }, reference);
+  if (isFirst && !start) return blockInsertion(state, { from: line.from, to: line.from }, reference);
+  if (!isFirst) return blockInsertion(state, { from: line.to, to: line.to }, reference);
   const behindStart = line.from + start.length;
   return put({ from: behindStart, to: behindStart }, `${reference} `);
 }

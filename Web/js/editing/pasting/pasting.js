@@ -4,7 +4,7 @@ import { isolateHistory } from "../../codemirror.js";
 import { wholeText } from "../../ground/lineends.js";
 import { hideToast, toast } from "../../ground/dialogs.js";
 import { t } from "../../ground/language.js";
-import { isInCode, isInTable, put, putBlocks, putLink } from "./insertion.js";
+import { isInCode, isInTable, put, blockInsertion, putLink } from "./insertion.js";
 import { markdownOf } from "./markdownof.js";
 import { inert } from "./markup.js";
 
@@ -85,6 +85,6 @@ export async function pasteHTML(view, { html, text, range, isGone }) {
   const isForPlace = made?.isInline || !isInTable(state, range);
   const inCell = (/** @type {string} */ text) => text.replace(/(?<!\\)\||\\\n/g, (sign) => (sign === "|" ? "\\|" : " "));
   if (!made || !isForPlace || (made.isPlain && plain)) insert(view, put(range, plain || made?.text.replace(/\n+/g, " ") || ""));
-  else if (!made.isInline) insert(view, putBlocks(state, range, made.text));
+  else if (!made.isInline) insert(view, blockInsertion(state, range, made.text));
   else insert(view, put(range, isInTable(state, range) ? inCell(made.text) : made.text));
 }

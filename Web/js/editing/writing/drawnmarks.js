@@ -85,14 +85,14 @@ class BoxWidget extends WidgetType {
   }
 }
 
-class RoomWidget extends WidgetType {
+class PaddingWidget extends WidgetType {
   /** @param {number} width In characters of the monospaced font. */
   constructor(width) {
     super();
     this.width = width;
   }
 
-  /** @param {RoomWidget} other */
+  /** @param {PaddingWidget} other */
   eq(other) {
     return other.width === this.width;
   }
@@ -254,7 +254,7 @@ class Drawing {
     for (const row of rows) {
       row.forEach(({ end, width }, column) => {
         const room = (widths[column] ?? 0) - width;
-        if (room > 0) this.marks.push(Decoration.widget({ widget: new RoomWidget(room), side: -1 }).range(end));
+        if (room > 0) this.marks.push(Decoration.widget({ widget: new PaddingWidget(room), side: -1 }).range(end));
       });
     }
   }

@@ -9,7 +9,7 @@ import ParleyLocks
 ///
 /// Responses wait in a ``FairQueue``, which serves the clients in turn. While the queue is full,
 /// for one client or in total, further responses are sent uncompressed.
-package final class PackingThread: Sendable {
+package final class CompressionThread: Sendable {
   /// Minimum bytes of a compressed body; a shorter one fits in one packet anyway.
   static let bodyBytesMin = 1_024
   /// Maximum bytes of waiting bodies.
@@ -26,8 +26,8 @@ package final class PackingThread: Sendable {
   }
 
   private struct State {
-    var jobs = FairQueue<Stranger, Job>(
-      capacity: PackingThread.jobsMax, countMaxOfStranger: PackingThread.jobsMaxOfStranger)
+    var jobs = FairQueue<LimitedClient, Job>(
+      capacity: CompressionThread.jobsMax, countMaxOfStranger: CompressionThread.jobsMaxOfStranger)
     var waitingBytes = 0
     var isStopping = false
     var hasStopped = false
@@ -48,7 +48,7 @@ package final class PackingThread: Sendable {
         job.done(isStopping ? job.response : Self.packed(job.response, job.packing))
         state.withLock { state in
           state.waitingBytes -= job.response.body.count
-          state.jobs.finish(for: job.packing.stranger)
+          state.jobs.finish(for: job.packing.limitedClient)
         }
       }
       state.change { $0.hasStopped = true }
@@ -68,7 +68,7 @@ package final class PackingThread: Sendable {
         return false
       }
       let job = Job(response: response, packing: packing, done: done)
-      guard state.jobs.append(job, for: packing.stranger) == nil else { return false }
+      guard state.jobs.append(job, for: packing.limitedClient) == nil else { return false }
       state.waitingBytes += byteCount
       return true
     }

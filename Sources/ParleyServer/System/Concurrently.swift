@@ -1,7 +1,7 @@
 import ParleyLocks
 
 /// Runs the same work for several items concurrently.
-package enum AtOnce {
+package enum Concurrently {
   /// Performs work for each item on a separate thread, for the first item on the calling one.
   /// Returns when all of it is done.
   package static func run<Item: Sendable>(

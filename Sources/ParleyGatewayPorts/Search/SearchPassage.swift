@@ -2,7 +2,7 @@ import ParleyJSON
 import ParleyModel
 
 /// The passage of a text that is shown for a search result.
-public struct SearchPlace: Sendable, Equatable {
+public struct SearchPassage: Sendable, Equatable {
   /// The passage. Each line break and each other control character is replaced by one space.
   public var text: String
   /// The start of the passage in the text, in Unicode scalars.

@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 
 /// The kind of client that opened a connection.
-public enum Opening: Sendable, Equatable {
+public enum ClientKind: Sendable, Equatable {
   /// A client that offered `parley.v1`.
   case native
   /// A client of the Whaler family; its `ObjectId` header names a pool, a room of updates.
@@ -14,7 +14,7 @@ public enum Opening: Sendable, Equatable {
   case pusher(key: String, query: String)
 }
 
-extension Opening {
+extension ClientKind {
   /// The dialect of a request's path. The native dialect is recognised by its subprotocol instead.
   ///
   /// Whaler and Socket.IO share a path: only Socket.IO has `EIO` in its query.

@@ -4,7 +4,7 @@ import ParleyServer
 
 /// 200 authors, each with one change in flight, at random positions of one note. Measures changes
 /// per second when the note has `revisions` revisions, and when it has four times as many.
-struct RandomPlaces {
+struct RandomPositions {
   private static let authors = 200
   /// The number of timed changes at each length.
   private static let sample = 20_000

@@ -4,7 +4,7 @@ import ParleyJSON
 import SocketMessages
 
 /// Merges the responses of several loops to one operator request.
-package struct GatheredAnswer {
+package struct MergedResponse {
   /// The way in which responses are merged.
   package enum Kind: Sendable {
     /// Lists of connections, merged in order.

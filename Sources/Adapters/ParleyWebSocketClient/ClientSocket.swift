@@ -3,7 +3,7 @@
   import Glibc
 
   /// A non-blocking socket, encrypted or not. Closed with its owner.
-  struct Wire: ~Copyable {
+  struct ClientSocket: ~Copyable {
     /// The result of reading or writing.
     enum Outcome {
       case bytes(Int)
@@ -66,18 +66,18 @@
     /// Continues the TLS handshake.
     ///
     /// - Returns: The events to wait for; `nil` once it is complete.
-    func shake() throws(WebSocketFailure) -> Int32? {
+    func continueHandshake() throws(WebSocketFailure) -> Int32? {
       guard let ssl else { return nil }
       switch parley_client_tls_shake(ssl) {
       case 1: return nil
       case Int32(parley_client_tls_wants_read): return POLLIN
       case Int32(parley_client_tls_wants_write): return POLLOUT
       default:
-        throw objection(to: ssl).map { .certificate($0) } ?? .encryption
+        throw certificateError(to: ssl).map { .certificate($0) } ?? .encryption
       }
     }
 
-    private func objection(to ssl: OpaquePointer) -> CertificateObjection? {
+    private func certificateError(to ssl: OpaquePointer) -> CertificateError? {
       switch parley_client_tls_objection_kind(ssl) {
       case Int32(parley_client_tls_no_objection): nil
       case Int32(parley_client_tls_unknown_authority): .unknownAuthority

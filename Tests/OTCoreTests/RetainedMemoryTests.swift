@@ -4,7 +4,7 @@ import Testing
 
 /// The memory of long-lived values, compared with the memory that they need.
 @Suite("Memory of kept operations")
-struct KeptMemoryTests {
+struct RetainedMemoryTests {
   /// Returns an operation that inserts a letter at `count` positions.
   private static func scattered(_ count: Int) -> TextOperation {
     var operation = TextOperation()

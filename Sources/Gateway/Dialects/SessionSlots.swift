@@ -11,7 +11,7 @@ package import ParleyGatewayPorts
 ///
 /// Without a free slot, a new session replaces the oldest unidentified session of the party with
 /// the most unidentified sessions. An identified session is never replaced.
-package struct SessionPlaces: Sendable {
+package struct SessionSlots: Sendable {
   /// The reason that a session gets no slot.
   package enum Refusal: String, Sendable {
     /// All slots available to the session are taken.
@@ -31,9 +31,9 @@ package struct SessionPlaces: Sendable {
   }
 
   /// The party of a slot; `nil` for all addresses without limits together.
-  private struct Holder: Hashable, Sendable { let stranger: Stranger? }
+  private struct Holder: Hashable, Sendable { let limitedClient: LimitedClient? }
 
-  private struct Place: Sendable {
+  private struct Slot: Sendable {
     let address: IPAddress?
     var holder: Holder
     var isIdentified: Bool
@@ -43,9 +43,9 @@ package struct SessionPlaces: Sendable {
   private static let unidentifiedFraction = 4
 
   private let capacity: Int
-  private var places: [ConnectionID: Place] = [:]
-  private var unidentified: FairShares<Stranger>
-  private var identified: FairShares<Stranger>
+  private var slots: [ConnectionID: Slot] = [:]
+  private var unidentified: FairShares<LimitedClient>
+  private var identified: FairShares<LimitedClient>
   private var replaceable = HolderQueues<Holder, ConnectionID>()
 
   /// Creates a table with all slots free.
@@ -56,13 +56,13 @@ package struct SessionPlaces: Sendable {
   }
 
   /// The number of sessions.
-  package var count: Int { places.count }
+  package var count: Int { slots.count }
 
   /// The number of sessions whose clients have not shown a token.
   package var unidentifiedCount: Int { unidentified.held }
 
   /// Returns whether a session's client has shown a token.
-  package func isIdentified(_ id: ConnectionID) -> Bool { places[id]?.isIdentified ?? false }
+  package func isIdentified(_ id: ConnectionID) -> Bool { slots[id]?.isIdentified ?? false }
 
   // MARK: Newcomers
 
@@ -72,10 +72,11 @@ package struct SessionPlaces: Sendable {
   ///   token is required.
   /// - Complexity: O(1).
   package func decision(for address: IPAddress?, isIdentified: Bool) -> Decision {
-    let stranger = Stranger(address: address)
+    let limitedClient = LimitedClient(address: address)
     let refusal =
       isIdentified
-      ? identified.refusal(of: 1, for: stranger) : unidentified.refusal(of: 1, for: stranger)
+      ? identified.refusal(of: 1, for: limitedClient)
+      : unidentified.refusal(of: 1, for: limitedClient)
     switch refusal {
     case .overShare: return .refuse(.share)
     case .full where isIdentified: return .refuse(.full)
@@ -84,7 +85,7 @@ package struct SessionPlaces: Sendable {
     }
     // A session replaces one of a party with more unidentified sessions. When the unidentified
     // slots are full, only a party without unidentified sessions may replace one.
-    let own = replaceable.count(of: Holder(stranger: stranger))
+    let own = replaceable.count(of: Holder(limitedClient: limitedClient))
     guard replaceable.largestCount > own, refusal == nil || own == 0,
       let oldest = replaceable.oldestOfLargest
     else { return .refuse(.full) }
@@ -96,14 +97,15 @@ package struct SessionPlaces: Sendable {
   /// - Precondition: The decision for its address is ``Decision/enter``, and it has no slot yet.
   /// - Complexity: O(1).
   package mutating func enter(_ id: ConnectionID, from address: IPAddress?, isIdentified: Bool) {
-    precondition(places[id] == nil, "the session has a place already")
-    let holder = Holder(stranger: Stranger(address: address))
+    precondition(slots[id] == nil, "the session has a place already")
+    let holder = Holder(limitedClient: LimitedClient(address: address))
     let refusal =
       isIdentified
-      ? identified.take(1, for: holder.stranger) : unidentified.take(1, for: holder.stranger)
+      ? identified.take(1, for: holder.limitedClient)
+      : unidentified.take(1, for: holder.limitedClient)
     precondition(refusal == nil, "no place is free")
     if !isIdentified { replaceable.append(id, of: holder) }
-    places[id] = Place(address: address, holder: holder, isIdentified: isIdentified)
+    slots[id] = Slot(address: address, holder: holder, isIdentified: isIdentified)
   }
 
   // MARK: Tokens
@@ -114,13 +116,13 @@ package struct SessionPlaces: Sendable {
   /// - Returns: Why the user can have no further session now; the session then counts as before.
   /// - Complexity: O(1).
   package mutating func identify(_ id: ConnectionID, as identity: Identity) -> Refusal? {
-    guard let place = places[id] else { return .full }
-    let holder = Holder(stranger: Stranger(identity, from: place.address))
-    guard !place.isIdentified || place.holder != holder else { return nil }
+    guard let slot = slots[id] else { return .full }
+    let holder = Holder(limitedClient: LimitedClient(identity, from: slot.address))
+    guard !slot.isIdentified || slot.holder != holder else { return nil }
     // Take the new slot before releasing the old one: a user over its share could not get it back.
-    if let refusal = identified.take(1, for: holder.stranger) { return Refusal(refusal) }
-    give(id, place)
-    places[id] = Place(address: place.address, holder: holder, isIdentified: true)
+    if let refusal = identified.take(1, for: holder.limitedClient) { return Refusal(refusal) }
+    give(id, slot)
+    slots[id] = Slot(address: slot.address, holder: holder, isIdentified: true)
     return nil
   }
 
@@ -128,31 +130,31 @@ package struct SessionPlaces: Sendable {
   ///
   /// - Complexity: O(1).
   package mutating func move(from old: ConnectionID, to new: ConnectionID) {
-    precondition(places[new] == nil, "the session has a place already")
-    guard let place = places.removeValue(forKey: old) else { return }
-    places[new] = place
-    guard !place.isIdentified else { return }
-    replaceable.remove(old, of: place.holder)
-    replaceable.append(new, of: place.holder)
+    precondition(slots[new] == nil, "the session has a place already")
+    guard let slot = slots.removeValue(forKey: old) else { return }
+    slots[new] = slot
+    guard !slot.isIdentified else { return }
+    replaceable.remove(old, of: slot.holder)
+    replaceable.append(new, of: slot.holder)
   }
 
   /// Frees a session's slot, if it has one.
   ///
   /// - Complexity: O(1).
   package mutating func leave(_ id: ConnectionID) {
-    guard let place = places.removeValue(forKey: id) else { return }
-    give(id, place)
+    guard let slot = slots.removeValue(forKey: id) else { return }
+    give(id, slot)
   }
 
-  private mutating func give(_ id: ConnectionID, _ place: Place) {
-    guard !place.isIdentified else { return identified.give(1, for: place.holder.stranger) }
-    unidentified.give(1, for: place.holder.stranger)
-    replaceable.remove(id, of: place.holder)
+  private mutating func give(_ id: ConnectionID, _ slot: Slot) {
+    guard !slot.isIdentified else { return identified.give(1, for: slot.holder.limitedClient) }
+    unidentified.give(1, for: slot.holder.limitedClient)
+    replaceable.remove(id, of: slot.holder)
   }
 }
 
-extension SessionPlaces.Refusal {
-  fileprivate init(_ refusal: FairShares<Stranger>.Refusal) {
+extension SessionSlots.Refusal {
+  fileprivate init(_ refusal: FairShares<LimitedClient>.Refusal) {
     switch refusal {
     case .full: self = .full
     case .overShare: self = .share

@@ -1,6 +1,6 @@
 package import ParleyGatewayPorts
 
-extension NotePlace {
+extension NoteSortKey {
   /// The position as an opaque cursor in hexadecimal digits, which clients send back unchanged.
   package var cursor: String { "\(time) \(id)".utf8.hexadecimal }
 

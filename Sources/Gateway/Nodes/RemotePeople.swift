@@ -12,9 +12,9 @@ import ParleyJSON
 ///     carets at 44                     │         held
 ///
 /// A client may be at two nodes for a while, for example after a node died: the last one counts.
-struct PeopleElsewhere {
+struct RemotePeople {
   /// A client at another node.
-  final class Seat: CaretHolder {
+  final class RemoteClient: CaretHolder {
     /// The node.
     let node: String
     /// The person.
@@ -43,13 +43,13 @@ struct PeopleElsewhere {
   static let lateMax = 200
 
   /// The seats of each client at other nodes; the last one is shown.
-  private var clients: ExactDictionary<[Seat]> = [:]
+  private var clients: ExactDictionary<[RemoteClient]> = [:]
 
   /// Whether other nodes have no people in the note.
   var isEmpty: Bool { clients.isEmpty }
 
   /// Returns the seat from which a client is shown, unless it is shown from this node.
-  func shown(_ client: String) -> Seat? { clients[client]?.last }
+  func shown(_ client: String) -> RemoteClient? { clients[client]?.last }
 
   // MARK: People
 
@@ -58,7 +58,7 @@ struct PeopleElsewhere {
     if let seat = seat(person.id, at: node) {
       seat.person = person
     } else {
-      clients[person.id, default: []].append(Seat(node: node, person: person))
+      clients[person.id, default: []].append(RemoteClient(node: node, person: person))
     }
   }
 
@@ -68,7 +68,7 @@ struct PeopleElsewhere {
     if clients[client]?.isEmpty ?? false { clients[client] = nil }
   }
 
-  private func seat(_ client: String, at node: String) -> Seat? {
+  private func seat(_ client: String, at node: String) -> RemoteClient? {
     clients[client]?.first { $0.node.isExactly(node) }
   }
 
@@ -87,7 +87,7 @@ struct PeopleElsewhere {
     }
     let late = live.durableRevision - place.revision
     guard late <= Self.lateMax, late < 0 || place.revision >= live.oldestBase else { return nil }
-    var moving: [(seat: Seat, before: [Selection])] = []
+    var moving: [(seat: RemoteClient, before: [Selection])] = []
     for carets in change.moved {
       guard let seat = seat(carets.id, at: node) else { continue }
       let selections = Array(carets.selections.prefix(selectionsMax))
@@ -115,8 +115,8 @@ struct PeopleElsewhere {
   /// - Returns: The clients whose held carets are shown from now on.
   mutating func advance(over entries: ArraySlice<LogEntry>, length: Int) -> [String] {
     guard let last = entries.last, !clients.isEmpty else { return [] }
-    var selecting: [Seat] = []
-    var waiting: [Seat] = []
+    var selecting: [RemoteClient] = []
+    var waiting: [RemoteClient] = []
     for (_, seats) in clients {
       for seat in seats {
         if !seat.held.isEmpty { waiting.append(seat) }

@@ -4,7 +4,7 @@ package import ParleyModel
 ///
 /// With a valid token, a client counts as its user; otherwise as its address. Guests share the
 /// token of a link, so each guest counts as the link together with an address.
-package enum Stranger: Hashable, Sendable {
+package enum LimitedClient: Hashable, Sendable {
   /// A user, by the id in its token, session or API key.
   case user(ExactName)
   /// A client without a token: its IPv4 address, or the first 64 bits of its IPv6 address.
@@ -20,7 +20,7 @@ package enum Stranger: Hashable, Sendable {
   }
 }
 
-extension Stranger {
+extension LimitedClient {
   /// Creates the party of a client with an identity; `nil` if the identity names no user and the
   /// address has no limits.
   package init?(_ identity: Identity, from address: IPAddress?) {
@@ -37,10 +37,10 @@ extension Stranger {
 /// The party that a transport's buffered bytes count against: a stranger, or a client that only the
 /// overall limit applies to.
 public struct Holder: Hashable, Sendable {
-  package let stranger: Stranger?
+  package let limitedClient: LimitedClient?
 
-  package init(_ stranger: Stranger?) { self.stranger = stranger }
+  package init(_ limitedClient: LimitedClient?) { self.limitedClient = limitedClient }
 
   /// Creates the holder of a client without a token; with `nil`, only the overall limit applies.
-  package init(address: IPAddress?) { self.init(Stranger(address: address)) }
+  package init(address: IPAddress?) { self.init(LimitedClient(address: address)) }
 }

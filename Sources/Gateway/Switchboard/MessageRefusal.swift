@@ -1,7 +1,7 @@
 import SocketMessages
 
 /// The reason to refuse a message: thrown by a check, and answered where the message arrived.
-struct Unfit: Error {
+struct MessageRefusal: Error {
   let code: ErrorCode
   let message: String
   let retryAfter: Int?

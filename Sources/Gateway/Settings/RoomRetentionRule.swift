@@ -1,22 +1,22 @@
 public import ParleyGatewayPorts
 
 /// A rule for the history limits of rooms that match a pattern.
-public struct RoomMemoryRule: Sendable, Equatable {
+public struct RoomRetentionRule: Sendable, Equatable {
   /// The rooms that the rule matches.
   public var pattern: NamePattern
   /// The history limits of these rooms.
-  public var memory: RoomMemory
+  public var retention: RoomRetention
 
   /// Creates a rule.
-  public init(_ pattern: NamePattern, _ memory: RoomMemory) {
+  public init(_ pattern: NamePattern, _ retention: RoomRetention) {
     self.pattern = pattern
-    self.memory = memory
+    self.retention = retention
   }
 }
 
 extension GatewaySettings {
   /// Returns a room's history limits, from the first rule that matches it, or the default.
-  func memory(of room: RoomName) -> RoomMemory {
-    roomMemories.first { $0.pattern.matches(room.text) }?.memory ?? roomMemory
+  func retention(of room: RoomName) -> RoomRetention {
+    roomMemories.first { $0.pattern.matches(room.text) }?.retention ?? roomRetention
   }
 }

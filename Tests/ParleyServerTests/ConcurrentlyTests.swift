@@ -10,7 +10,7 @@ struct AtOnceTests {
   func parallel(count: Int) {
     let begun = Monitor(0)
     let done = Monitor<[Int]>([])
-    AtOnce.run(Array(0..<count)) { item in
+    Concurrently.run(Array(0..<count)) { item in
       begun.withLock { $0 += 1 }
       begun.signal()
       // If the items ran one after the other, the first would wait here forever.
@@ -22,6 +22,6 @@ struct AtOnceTests {
 
   @Test("nothing is nothing")
   func none() {
-    AtOnce.run([Int]()) { _ in Issue.record("there was no item") }
+    Concurrently.run([Int]()) { _ in Issue.record("there was no item") }
   }
 }

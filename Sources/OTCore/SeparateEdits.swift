@@ -7,7 +7,7 @@
 ///     base text   ├────────────┼────────┼──────────────────┤
 ///     operation    =12          -3 +1 =5 +2 =18
 ///     starts                   12       20
-struct ApartEdits {
+struct SeparateEdits {
   /// A number for each edit. Unused lanes are after the end of the text.
   private typealias Lanes = SIMD4<Int32>
 
@@ -70,7 +70,7 @@ struct ApartEdits {
     var length = length
     var index = 0
     guard let first = history.baseAddress else { return 0 }
-    while index < history.count, let edit = PlacedEdit(first + index) {
+    while index < history.count, let edit = EditExtent(first + index) {
       guard edit.baseLength == length,
         length + insertedScalars + Int(edit.growth) <= TextOperation.lengthMax
       else { break }

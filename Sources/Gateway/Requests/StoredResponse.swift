@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyJSON
 
 /// A response in the JSON form that the store contains.
-enum KeptAnswer {
+enum StoredResponse {
   /// The whole answer.
   case response(Response)
   /// The stamp of the token that was created. A replay signs the token again, so that the store

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 
 /// Store-wide values, each with a name and a checksum.
-package struct MetaRules<Store: SQLConnection> {
+package struct MetaTable<Store: SQLConnection> {
   let store: Store
 
   package init(store: Store) { self.store = store }
@@ -17,7 +17,7 @@ package struct MetaRules<Store: SQLConnection> {
     }
   }
 
-  package func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
+  package func setMeta(_ name: String, value: [UInt8]) throws(StoreError) {
     try store.change(
       """
       INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3)

@@ -1,7 +1,7 @@
 import ParleyGatewayPorts
 
 /// Requests with an `Idempotency-Key` that are in progress, by their keys.
-struct OnceBook {
+struct IdempotentRequests {
   /// A request that is in progress.
   struct Work {
     /// The request in the form that the store compares.
@@ -60,10 +60,10 @@ struct OnceBook {
   }
 
   /// Stores the response in the commit of the request's change from now on.
-  mutating func keepWithWork(_ request: RequestID) { works[request]?.keeping = .withWork }
+  mutating func storeWithChange(_ request: RequestID) { works[request]?.keeping = .withWork }
 
   /// Prevents the response from being stored.
-  mutating func keepNothing(of request: RequestID) { works[request]?.keeping = .not }
+  mutating func discardResponse(of request: RequestID) { works[request]?.keeping = .not }
 
   /// Records the stamp of the token that a request creates.
   mutating func stamp(_ request: RequestID, _ stamp: TokenStamp) { works[request]?.stamp = stamp }

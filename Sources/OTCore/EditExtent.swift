@@ -1,5 +1,5 @@
 /// The positions and lengths of an operation's single edit, without its text.
-struct PlacedEdit {
+struct EditExtent {
   var prefix: Int32
   var deleted: Int32 = 0
   /// The number of inserted scalars.
