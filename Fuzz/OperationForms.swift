@@ -18,7 +18,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   do throws(MessageError) {
     guard try change(holding: json) == operation else {
-      fatalError("within a change it is another operation")
+      fatalError("the operation differs when it is read within a change")
     }
     guard try asArrays(operation) == operation else {
       fatalError("through two arrays it is another operation")

@@ -38,7 +38,7 @@ private func check(claims bytes: [UInt8]) {
   guard let identity = try? Parties.authenticator.authenticate(token, now: now) else { return }
   guard !identity.user.isEmpty else { fatalError("nobody was let in") }
   guard !identity.isOperator, !identity.isGuest, !identity.hasSourceRights else {
-    fatalError("a claim made more of its bearer than a user")
+    fatalError("a claim granted more than a user's identity")
   }
   guard identity.expiresAt.map({ $0 > now }) ?? true else { fatalError("it has expired") }
   // The identity's claims can be signed again.

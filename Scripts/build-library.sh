@@ -39,7 +39,7 @@ swiftc -swift-version 6 -enable-experimental-feature Embedded -wmo -parse-as-lib
 needed=$(nm --dynamic --undefined-only "$work/libparleyclient.so" | awk '{ print $2 }' |
   grep -vxE '__stack_chk_fail|free|memcmp|memcpy|memmove|memset|posix_memalign' || true)
 if [ -n "$needed" ]; then
-  echo "build-library.sh: the library needs what not every C library has:" $needed >&2
+  echo "build-library.sh: the library needs symbols that not every C library has:" $needed >&2
   exit 1
 fi
 mv "$work/libparleyclient.so" "$target"

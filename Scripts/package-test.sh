@@ -108,7 +108,7 @@ export PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$build/nothing"
 for header in sqlite3.h libwebsockets.h; do
   if [ -f "/usr/include/$header" ] && echo "#include <$header>" |
     clang -ivfsoverlay "$build/hidden.json" -fsyntax-only -x c - 2>/dev/null; then
-    echo "package-test: $header is still to be seen" >&2
+    echo "package-test: $header is not hidden" >&2
     exit 1
   fi
 done

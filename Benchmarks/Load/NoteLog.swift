@@ -54,7 +54,7 @@ struct NoteLog {
   mutating func changes(_ numbered: ServerMessage.NumberedChanges) -> ServerMessage.Changes {
     learn(numbered.authors)
     let changes = numbered.run.changes.map { change in
-      guard let author = authors[change.author] else { fail("nobody has the number of an author") }
+      guard let author = authors[change.author] else { fail("unknown number of an author") }
       return ServerMessage.Change(
         clientID: author, sequence: change.sequence, operation: change.operation)
     }
@@ -90,7 +90,7 @@ struct NoteLog {
       do {
         operation = try TextOperation.transform(other, operation).1
       } catch {
-        fail("client and server have parted: \(error)")
+        fail("client and server have diverged: \(error)")
       }
     }
     return operation

@@ -53,7 +53,7 @@ struct Typist {
     do {
       return try body()
     } catch {
-      fail("client and server have parted: \(error)")
+      fail("client and server have diverged: \(error)")
     }
   }
 }

@@ -240,7 +240,7 @@ final class Typists: Workload {
     guard var change = typists[author].underWay else { fail("a change was made twice") }
     if revision <= last, change.revision == revision { return }
     guard revision == last + 1, change.revision == nil else {
-      fail("client and server have parted")
+      fail("client and server have diverged")
     }
     notes[author % notes.count].append(change, as: operation)
     change.revision = revision

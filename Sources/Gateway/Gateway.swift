@@ -387,7 +387,7 @@ public final class Gateway: Part, SwitchboardOwner {
     bayeux.ticked()
     pusher.ticked()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
-      close(connection, .helloMissing, "no hello came in time")
+      close(connection, .helloMissing, "no hello within the time limit")
     }
     documents.delivery.catchUpDrained()
     documents.rollBackFailedCommits()
@@ -446,7 +446,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Why changes are rejected now, in a sentence; `nil` if they are accepted.
   public var unreadiness: String? {
-    if board.isDraining { return "the server is going down" }
+    if board.isDraining { return "the server is shutting down" }
     if let problem = access.unreadiness { return problem }
     if let backlogProblem { return backlogProblem }
     if let storeProblem { return storeProblem }
@@ -455,6 +455,6 @@ public final class Gateway: Part, SwitchboardOwner {
         "the last commit failed: check the disk; reading continues, and changes are retried"
     }
     return documents.isBehind || rooms.isBehind
-      ? "the store is back: what other gateways have written meanwhile is being read" : nil
+      ? "the store has reconnected; reading the changes of other gateways" : nil
   }
 }

@@ -9,7 +9,7 @@ extension Document {
     whole.restoreLeaf()
     precondition(
       whole.leaf.total == .zero && whole.leaf.height == 0,
-      "in the leaf's place lies a node of \(whole.leaf.total.inWords)")
+      "the leaf's slot is not empty: it contains a node of \(whole.leaf.total.inWords)")
     whole.root.check(isRoot: true)
     var node = whole.root
     var start = 0
@@ -47,13 +47,14 @@ extension RopeNode {
       "\(front.scalars) scalars lie before a gap, not \(memory.header.pointee.gapScalars)")
     var counted = front
     counted += TextMetrics(memory.back)
-    precondition(counted == total, "a leaf counts \(total.inWords), and has \(counted.inWords)")
+    precondition(
+      counted == total, "a leaf's totals are \(total.inWords), but its text has \(counted.inWords)")
     precondition(
       isRoot || total.utf8 >= sizes.leafMin,
       "a leaf has \(total.utf8) bytes, at least \(sizes.leafMin) were expected")
     for part in [memory.front, memory.back] {
       if let offset = UTF8Check.firstInvalid(part) {
-        preconditionFailure("byte \(offset) of \(part.count) in a leaf is no UTF-8")
+        preconditionFailure("byte \(offset) of \(part.count) in a leaf is not UTF-8")
       }
     }
   }

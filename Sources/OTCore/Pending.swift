@@ -88,8 +88,8 @@ extension SynchronizedOperation {
       return try composed(with: next)
     } catch {
       preconditionFailure(
-        "of two unconfirmed operations the first leaves \(targetLength) scalars, "
-          + "and the second starts from \(next.baseLength)")
+        "unconfirmed operations do not match: one ends at \(targetLength) scalars, "
+          + "the next starts from \(next.baseLength)")
     }
   }
 }

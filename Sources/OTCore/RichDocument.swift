@@ -157,8 +157,11 @@ extension RichDocument {
     precondition(runs.length == text.scalarCount, "runs of another length than the text")
     let words = words
     precondition(runs.onlyValue != 0, "runs without attributes")
-    precondition(words.allSatisfy { $0.count > 0 && Int($0.value) <= sets.count }, "a run is wrong")
-    precondition(sets.allSatisfy { !$0.isEmpty && !$0.hasRemovals }, "a set is wrong")
+    precondition(
+      words.allSatisfy { $0.count > 0 && Int($0.value) <= sets.count },
+      "a run is empty or has an unknown set")
+    precondition(
+      sets.allSatisfy { !$0.isEmpty && !$0.hasRemovals }, "a set is empty or has removals")
     precondition(sets.count <= setsMax, "sets that are not used")
   }
 }

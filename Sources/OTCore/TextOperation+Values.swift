@@ -14,7 +14,7 @@ extension TextOperation {
   public init(
     replacing range: Range<Int>, with text: String, length: Int
   ) throws(OperationError) {
-    precondition(range.lowerBound >= 0, "a range from \(range.lowerBound) on")
+    precondition(range.lowerBound >= 0, "a range must not begin below zero: \(range.lowerBound)")
     guard range.upperBound <= length else {
       throw .lengthMismatch(expected: length, found: range.upperBound)
     }

@@ -80,7 +80,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   ///
   /// - Precondition: `stepsMax` is positive.
   public init(pauseMilliseconds: Int64 = 500, stepsMax: Int = 200) {
-    precondition(stepsMax > 0, "a history of \(stepsMax) steps")
+    precondition(stepsMax > 0, "expected at least 1 step, got \(stepsMax)")
     self.pauseMilliseconds = pauseMilliseconds
     self.stepsMax = stepsMax
   }

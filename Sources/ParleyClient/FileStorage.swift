@@ -32,7 +32,7 @@ public final class FileStorage: ClientStorage {
       // Without this a power cut could remove the folder, with all synced files in it.
       try Self.syncFolder(folder + "/..")
     } else if errno != EEXIST {
-      throw Self.failure("the folder cannot be made", folder)
+      throw Self.failure("the folder cannot be created", folder)
     }
     let path = folder + "/lock"
     lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

@@ -139,7 +139,7 @@ extension NoteError: CustomStringConvertible {
     case .tooLong: "the text would be longer than any note"
     case .isShowing: "changes of others are being shown; edit after that"
     case .refused(let refusal): "\(refusal); retry or discard the edits"
-    case .failed(let trouble): "the note is not followed: \(trouble)"
+    case .failed(let trouble): "the note is not synchronised: \(trouble)"
     case .deleted: "the note is deleted"
     case .closed: "the note is closed"
     case .cancelled: "the task was cancelled"

@@ -11,7 +11,7 @@ enum StoredForm {
 
   /// The bytes are not in the expected format.
   struct Unreadable: Error, CustomStringConvertible {
-    let description = "what is stored of it cannot be read; another version has written it"
+    let description = "its stored state cannot be read; another version of the app wrote it"
   }
 
   // The length of the first part in decimal, a newline, the first part, and the rest.

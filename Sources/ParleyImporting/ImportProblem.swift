@@ -77,8 +77,8 @@ public enum ImportProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case .tooLong(let limit):
       "expected a text of at most \(limit) characters (document-length-max); split it, or raise the setting"
     case .notEtherpad: "expected a pad that Etherpad exported, or a note in Parley's JSON"
-    case .history: "it lists notes of HedgeDoc without their texts; export the notes themselves"
-    case .unreadable: "the file could not be read; look at its rights"
+    case .history: "it lists HedgeDoc notes without their texts; export the notes themselves"
+    case .unreadable: "the file could not be read; check its permissions"
     }
   }
 }

@@ -77,7 +77,7 @@ extension FetchError: CustomStringConvertible {
     case .signedOut: "no user is signed in; sign in, then fetch again"
     case .refused(let status): "the server answers with status \(status)"
     case .unreadable:
-      "the answer is not what the model reads; compare the model with the server's JSON"
+      "the model cannot decode the response; compare the model with the server's JSON"
     case .storage(let error): "\(error)"
     }
   }

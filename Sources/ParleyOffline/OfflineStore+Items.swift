@@ -89,7 +89,7 @@ extension OfflineStore {
     let sql = "SELECT body FROM item WHERE user = ? AND resource = ? AND thing = ?"
     let rows = try file.query(sql).rows(collection.parameters + [.text(id.key)]) { $0.bytes(0) }
     guard let bytes = rows.first else { return nil }
-    guard let json = JSONValue(bytes) else { throw .damaged("a kept thing that is no JSON") }
+    guard let json = JSONValue(bytes) else { throw .damaged("a stored resource is not JSON") }
     return json
   }
 
@@ -139,7 +139,7 @@ extension OfflineStore {
 
   private static func ids(_ bytes: [UInt8]) throws(OfflineStoreError) -> [ResourceID] {
     guard let elements = JSONValue(bytes)?.elements else {
-      throw .damaged("a kept list that is no JSON")
+      throw .damaged("a stored list is not JSON")
     }
     return elements.compactMap { ResourceID(json: $0) }
   }

@@ -27,7 +27,7 @@ extension OfflineStoreError: CustomStringConvertible {
     case .newerVersion(let found, let known):
       "the store has version \(found), and this app knows \(known); install the newer app again"
     case .foreign:
-      "expected a store of this library, but another database lies there; choose another folder"
+      "expected a store of this library, but the file is another database; choose another folder"
     case .damaged(let reason):
       "the store is damaged (\(reason)); set its folder aside, and open a new one"
     case .full: "the device's disk is full; free space on it, then try again"

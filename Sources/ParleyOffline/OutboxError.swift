@@ -23,11 +23,11 @@ extension OutboxError: CustomStringConvertible {
     case .full(let entries, let bytes):
       "the outbox is full: \(entries) changes of \(bytes) bytes wait for the server; connect, or decide on those that it refuses"
     case .notJSON: "expected a JSON object as the body, nested at most 24 deep; send one"
-    case .deleted: "the thing is to be deleted already; do not change it"
-    case .exists: "the thing is to be created already; save it as a change"
+    case .deleted: "the resource is waiting to be deleted and cannot be changed"
+    case .exists: "the resource is waiting to be created; save it as an update"
     case .unknownReference(let id):
-      "nothing creates \(id); create it first, or take the server's id"
-    case .notUndecided: "no conflict or refusal waits under this key; look at the problems again"
+      "no waiting change creates \(id); create it first, or use the server's id"
+    case .notUndecided: "no undecided conflict or refusal has this key; read the problems again"
     case .storage(let error): "\(error)"
     }
   }

@@ -109,7 +109,7 @@ public final class RESTService: MutationSender, Sendable {
     case (.delete, let thing?): whole = WebRequest("DELETE", thing, headers: headers)
     case (.action(let name), let thing?):
       whole = WebRequest("POST", thing + "/" + name, headers: headers, body: request.body)
-    case (_, nil): return .refused(status: 404, reason: "the thing has no id")
+    case (_, nil): return .refused(status: 404, reason: "the resource has no id")
     }
     guard let response = try? await transport.send(whole) else { return .unreachable }
     if response.status == 401, let used { refuse(used) }

@@ -50,10 +50,10 @@ public enum PusherError: Sendable, Error, Equatable {
     case .unsupportedProtocol: "expected protocol 5, 6 or 7"
     case .unauthorised: "the app has ended the connection"
     case .overCapacity: "too much was sent, or the server has no room; reconnect later"
-    case .draining: "the server is going down; reconnect"
+    case .draining: "the server is shutting down; reconnect"
     case .pongMissing: "no pong came in time; reconnect"
     case .malformed: "expected a JSON object with event, and the data that the event requires"
-    case .tooLarge(let bytesMax): "a message may have \(bytesMax) bytes"
+    case .tooLarge(let bytesMax): "a message may have at most \(bytesMax) bytes"
     case .clientEventRefused(let reason): reason
     case .clientEventsTooFast(let most): "at most \(most) client events a second are allowed"
     }
@@ -100,7 +100,7 @@ public enum PusherSubscriptionError: Sendable, Error, Equatable {
     case .invalidName:
       "a channel's name has 1 to \(PusherChannel.bytesMax) letters, digits and _-=@,.;"
     case .signature:
-      "the signature is not valid for this socket and channel; look at the app's key and secret"
+      "the signature is not valid for this socket and channel; check the app's key and secret"
     case .memberData:
       "expected channel_data with user_id, of 1 to \(PusherMember.idBytesMax) bytes, and at most "
         + "\(PusherMember.infoBytesMax) bytes of user_info"

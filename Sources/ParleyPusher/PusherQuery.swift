@@ -28,9 +28,9 @@ public struct PusherQuery: Sendable {
       case .key: "auth_key is not this app's"
       case .version: "expected auth_version=1.0"
       case .time:
-        "auth_timestamp is more than \(PusherQuery.secondsMax) s from the server's time; look at the clocks"
+        "auth_timestamp is over \(PusherQuery.secondsMax) s from the server's time; check the clocks"
       case .body: "body_md5 is not the body's"
-      case .signature: "auth_signature is not valid; look at the app's key and secret"
+      case .signature: "auth_signature is not valid; check the app's key and secret"
       }
     }
   }

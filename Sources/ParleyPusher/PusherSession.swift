@@ -196,7 +196,8 @@ public struct PusherSession: Sendable {
     }
     let data = message.data ?? .null
     guard data.utf8.count <= PusherClientEvent.bytesMax else {
-      return refuse("the data of a client event may have \(PusherClientEvent.bytesMax) bytes")
+      return refuse(
+        "the data of a client event may have at most \(PusherClientEvent.bytesMax) bytes")
     }
     return [
       .publish(

@@ -90,7 +90,7 @@ public enum NoteSummary: Sendable, Hashable {
     case .closed: "Closed"
     case .refused(let refusal): "Not saved: the server answers \(refusal.code)."
     case .storageFailing(let unsaved):
-      "\(Self.edits(unsaved)) not saved, and this device cannot keep them. Do not close the app."
+      "\(Self.edits(unsaved)) not saved, and this device cannot store them. Do not close the app."
     case .rebased: "Your offline edits were merged. Please look them over."
     case .opening: "Opening…"
     case .offline(let unsaved) where unsaved > 0: "Offline, \(Self.edits(unsaved)) not saved"

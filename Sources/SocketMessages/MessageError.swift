@@ -47,12 +47,13 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
       let place = field.map { "\(type), field \($0)" } ?? type
       switch error {
       case .malformed(let offset):
-        self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")
+        self.init(
+          .badMessage, "the message is not valid JSON at byte \(offset); send a JSON object")
       case .tooDeep(let offset):
         self.init(
           .badMessage,
-          "expected at most \(JSONReader.depthMax) nested objects and arrays; "
-            + "one more begins at byte \(offset)")
+          "objects and arrays may be nested \(JSONReader.depthMax) levels deep; "
+            + "a deeper one begins at byte \(offset)")
       case .wrongType(let expected, let offset):
         self.init(.badMessage, "\(place): expected \(expected) at byte \(offset)")
       case .missing(let inner):
@@ -66,11 +67,11 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
         self.init(
           .badOperation,
           "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
-            + "this one passes that at byte \(offset)")
+            + "this one exceeds that at byte \(offset)")
       case .tooManyValues(let valuesMax):
         self.init(
           .tooLarge,
-          "\(place): at most \(valuesMax) values may be sent at once, here are more; "
+          "\(place): a message may contain at most \(valuesMax) values; "
             + "send them in smaller pieces")
       case .tooManyComponents(let componentsMax):
         self.init(

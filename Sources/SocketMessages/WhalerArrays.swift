@@ -65,7 +65,7 @@ struct WhalerArrays {
       MessageError(
         .badOperation,
         "\(envelope.type.string): n has \(counts.numbers) elements and s has \(counts.texts); "
-          + "send one for one"))
+          + "send arrays of equal length"))
   }
 
   /// Writes an operation as two fields.

@@ -14,7 +14,7 @@ enum APIKeyCommand {
     }
     guard let name = words.first, !name.hasPrefix("--"),
       name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
-    else { throw UsageError("expected a name of letters, digits, -, _ and .") }
+    else { throw UsageError("expected a name of letters, digits, '-', '_' and '.'") }
     let key = HashedAPIKeys.newKey()
     let line: String
     do throws(APIKeyFileError) {

@@ -8,7 +8,7 @@ enum HealthCommand {
     let configuration = loaded.configuration
     Program.warn(of: loaded.injected)
     guard configuration.port != 0 else {
-      Terminal.error("parley: health needs the port of the server, and got 0, which is any\n")
+      Terminal.error("parley: health requires the server's port, and got 0 (any free port)\n")
       throw Program.ExitCode.usage
     }
     let probe = HealthProbe(configuration)

@@ -211,7 +211,7 @@ struct BacklogTests {
       #expect(publish(connections[0], "k\(number)") == nil)
     }
     guard case .error = publish(connections[0], "late") else {
-      Issue.record("the account has forgotten something")
+      Issue.record("expected an error: the backlog must be full")
       return
     }
   }

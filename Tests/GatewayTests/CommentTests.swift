@@ -255,7 +255,7 @@ struct CommentTests {
       return
     }
     guard case .error(let error) = rig.ask(outsider, .subscribe(.init(room: room))) else {
-      Issue.record("somebody follows them who may not read the note")
+      Issue.record("a user who may not read the note follows its comments")
       return
     }
     #expect(error.code == .notAllowed)

@@ -101,7 +101,8 @@ struct CrowdTests {
     }
     #expect(named.joined.map(\.name) == ["P3"] && named.people == 28)
     #expect(carets.clientID == welcome.clientID)
-    #expect(presence(rig, actor).flatMap(\.joined).isEmpty, "nobody hears of themselves")
+    #expect(
+      presence(rig, actor).flatMap(\.joined).isEmpty, "a client receives no presence of itself")
     let (late, _) = try rig.connectNative(nil)
     let joined = join(rig, late)
     #expect(joined?.presence.map(\.clientID) == [welcome.clientID])

@@ -290,7 +290,7 @@ struct FolderTests {
     }
     #expect(heard() == ["/note/n"])
     _ = rig.ask(reader, .leave(.init(documentID: "n")))
-    #expect(heard() == [], "a note is heard of that is not followed any more")
+    #expect(heard() == [], "received an event of an unfollowed note")
     _ = rig.ask(reader, .join(.init(documentID: "n")))
     #expect(subscribes(reader, to: "/note/n"))
     #expect(move("n", to: "c", by: "mover") == 200)

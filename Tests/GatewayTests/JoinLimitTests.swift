@@ -24,7 +24,7 @@ struct JoinLimitTests {
     #expect(errors == [.tooMany])
     // A document that the connection already follows may be joined again.
     guard case .joined? = rig.ask(connection, .join(.init(documentID: "n2"))) else {
-      Issue.record("the second document could not be joined anew")
+      Issue.record("the second document could not be rejoined")
       return
     }
   }

@@ -173,7 +173,7 @@ struct PusherTests {
     rig.closeAll()
     #expect(
       rig.frames(last.id) == [
-        #"{"event":"pusher:error","data":{"code":4200,"message":"the server is going down; reconnect"}}"#
+        #"{"event":"pusher:error","data":{"code":4200,"message":"the server is shutting down; reconnect"}}"#
       ])
     #expect(rig.closeCodes[last.id] == 4200)
   }

@@ -71,7 +71,7 @@ struct SessionTests {
       case .repeated, .expired: Issue.record("nothing was lost, nor late")
       }
     }
-    #expect(isOver, "both have asked, and the session goes on")
+    #expect(isOver, "the session has not ended after both had asked")
   }
 
   @Test("an honest browser is never put out, whatever answers are lost", arguments: UInt64(1)...200)

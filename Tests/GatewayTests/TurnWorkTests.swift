@@ -227,7 +227,7 @@ struct TurnWorkTests {
     let joined = rig.pushes(later).compactMap {
       if case .joined(let joined) = $0 { joined } else { nil }
     }
-    #expect(joined.map(\.settled?.sequence) == [0], "the log has none of it")
+    #expect(joined.map(\.settled?.sequence) == [0], "the log must not contain the change")
     for _ in 0..<2 {
       rig.ask(later, change)
       _ = turns()

@@ -42,7 +42,7 @@ final class NATSServer {
   func limitedClient() throws -> Int32 {
     let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard Self.with(port, { Glibc.connect(end, $0, $1) }) == 0 else {
-      throw Failure(description: "nats-server takes no connection")
+      throw Failure(description: "nats-server does not accept connections")
     }
     return end
   }

@@ -123,7 +123,7 @@ struct NoteCommandTests {
     let absent = try run(
       "cat", "n", "--server", "ws://127.0.0.1:1", "--wait", "2s", server: server)
     #expect(absent.code == 1)
-    #expect(absent.errors.contains("takes no connection"))
+    #expect(absent.errors.contains("does not accept connections"))
     let nonsense = try run("cat", "n", "--server", "nonsense", "--wait", "2s", server: server)
     #expect(nonsense.code == 2)
     #expect(nonsense.errors.contains("begin with ws://"))

@@ -188,7 +188,7 @@ struct RepositoryUpdateTests {
     try await wait(for: "new", in: &lists)
   }
 
-  @Test("a kept list that the model no longer reads counts as never fetched")
+  @Test("a stored list that the model cannot decode counts as never fetched")
   func newModel() async throws {
     let store = try OfflineStore(folder: folder.path)
     let collection = Collection(user: "ann", resource: "contacts")

@@ -28,7 +28,7 @@ final class PreparedStore {
         time: Timestamp(revision))
     }
     guard case .done = store.one(.append(id: "n", epoch: epoch, entries: log)) else {
-      preconditionFailure("the entries were not taken")
+      preconditionFailure("the append failed")
     }
     while store.maintain() {}
   }
@@ -53,7 +53,7 @@ final class PreparedStore {
           time: Timestamp(revision)))
       if batch.count == 500 || revision == entries {
         guard case .done = store.one(.append(id: "n", epoch: epoch, entries: batch)) else {
-          preconditionFailure("the entries were not taken")
+          preconditionFailure("the append failed")
         }
         batch = []
         while store.maintain() {}

@@ -143,8 +143,8 @@ def test_a_database_that_is_moved_while_the_server_runs(server):
     put(server, note, "after")
     assert server.stop() == 0
     log = server.log.read_text()
-    assert log.count("changes are refused for the store's files") == 1
-    assert log.count("the store's files are back") == 1
+    assert log.count("changes are rejected: the store's files are unusable") == 1
+    assert log.count("the store's files are usable again") == 1
     server.start()
     assert read(server, note) == "after"
 

@@ -10,7 +10,7 @@ extension String {
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     guard let result = utf8.withContiguousStorageIfAvailable(body) else {
-      fatalError("a string's bytes are not in one place")
+      fatalError("a string's UTF-8 is not contiguous")
     }
     return result
   }
@@ -28,7 +28,7 @@ extension String.UTF8View {
   @inline(__always)
   private func with<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     guard let result = withContiguousStorageIfAvailable(body) else {
-      fatalError("a string's bytes are not in one place")
+      fatalError("a string's UTF-8 is not contiguous")
     }
     return result
   }

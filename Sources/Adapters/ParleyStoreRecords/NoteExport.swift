@@ -157,6 +157,6 @@ public struct NoteExport {
 
   private func unexpected(_ reply: StoreReply) -> ExportError {
     if case .failed(let error) = reply { return .store(error) }
-    preconditionFailure("a store answers a request with its own kind of reply")
+    preconditionFailure("the store's reply is not of the request's kind")
   }
 }

@@ -86,7 +86,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     let listeners = front.sockets + (back?.sockets ?? [])
     do throws(TransportError) {
       guard loop.poller.isOpen else {
-        throw .cannotStart(reason: "the system gives no events; raise the limit of open files")
+        throw .cannotStart(reason: "epoll is not available; raise the limit of open files")
       }
       if isListening, let paths = configuration.tls { loop.tls = try TLSContext(paths) }
     } catch {
@@ -104,7 +104,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     guard let thread = SystemThread({ loop.run() }) else {
       _ = mailbox.shut()
       Listener.close(listeners)
-      throw .cannotStart(reason: "the system gives no thread; raise its limit")
+      throw .cannotStart(reason: "a thread cannot be created; raise the limit of threads")
     }
     let (port, backPort) = (front.port, back?.port ?? 0)
     running.withLock { $0 = Running(thread: thread, port: port, backPort: backPort) }

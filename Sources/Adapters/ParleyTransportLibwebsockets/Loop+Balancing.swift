@@ -49,7 +49,7 @@ extension Loop {
   private func refuseAmongOthers(_ event: HTTPServerConnection.Event, _ http: HTTPHalf) {
     let refusal = HTTPResponse.last(
       503,
-      "a session's requests come one at a time; send it again when those before it are answered")
+      "send one request of a session at a time; retry after the earlier ones are answered")
     switch event {
     case .request(let number, _, _), .upgrade(let number, _, _):
       http.connection.respond(to: number, with: refusal, now: now)

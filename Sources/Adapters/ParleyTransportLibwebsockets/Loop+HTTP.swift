@@ -178,7 +178,7 @@ extension Loop {
     case .accept(let subprotocol):
       if subprotocol == nil, !offer.subprotocols.isEmpty {
         return refuse(
-          .last(400, "the subprotocol offered is not spoken at this path; offer none"))
+          .last(400, "the offered subprotocol is not supported at this path; offer none"))
       }
       guard
         let opened = http.connection.upgrade(

@@ -79,7 +79,7 @@ package struct HTTPAnswer {
   /// Handles the end of the connection.
   package mutating func end() throws(Malformed) {
     if case .untilEnd = stage { stage = .done }
-    guard isDone else { throw Malformed(reason: "it hung up before its answer was complete") }
+    guard isDone else { throw Malformed(reason: "the connection ended within the response") }
   }
 
   private mutating func add(_ piece: some Collection<UInt8>) throws(Malformed) {

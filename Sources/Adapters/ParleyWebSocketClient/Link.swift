@@ -156,7 +156,8 @@
           hasMore = true
           return
         case .waits: return
-        case .ended, .failed, nil: throw .notWebSocket("it hung up before its answer")
+        case .ended, .failed, nil:
+          throw .notWebSocket("it closed the connection without a response")
         }
       }
     }

@@ -31,7 +31,7 @@
     private init() {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
-        fatalError("the system gives no pipe; raise the limit of open files")
+        fatalError("a pipe cannot be created; raise the limit of open files")
       }
       for end in ends {
         _ = fcntl(end, F_SETFL, O_NONBLOCK)

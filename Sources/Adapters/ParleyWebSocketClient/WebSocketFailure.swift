@@ -59,7 +59,7 @@ extension WebSocketFailure: CustomStringConvertible {
     case .badURL: "the server's address is expected as ws://host:port/path or wss://host/path"
     case .badCertificates(let file): "no certificates in PEM form can be read from \(file)"
     case .unknownHost: "the server's name is not known here; check the address and the network"
-    case .unreachable(let reason): "the server takes no connection: \(reason)"
+    case .unreachable(let reason): "the server does not accept connections: \(reason)"
     case .certificate(let certificateError):
       "the server's certificate is not accepted: \(certificateError)"
     case .encryption: "the TLS handshake failed; check that the server speaks TLS on this port"

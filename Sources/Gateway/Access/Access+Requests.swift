@@ -61,7 +61,7 @@ extension Access {
   /// Throws 403 unless the caller is an operator.
   func requireOperator(_ identity: Identity) throws(Response) {
     guard identity.isOperator else {
-      throw .problem(403, .notAllowed, "this takes the API key of an operator")
+      throw .problem(403, .notAllowed, "this requires the API key of an operator")
     }
   }
 

@@ -71,7 +71,7 @@ enum GroupJSON {
       return .problem(404, .unknownDocument, "the room is not a group; make it one, with a name")
     case .unknownPublication:
       return .problem(
-        404, .unknownPublication, "no publication has this offset, or it is no longer kept")
+        404, .unknownPublication, "no publication has this offset, or it is no longer stored")
     case .notAllowed:
       return .problem(403, .notAllowed, "only members of the group, or its creator, may do this")
     case .tooMany: return .problem(409, .tooMany, "the limit is reached")

@@ -92,7 +92,7 @@ final class Comments: Part {
     }
     let holder = call.limitedClient
     guard draftShares.refusal(of: 1, for: holder) == nil else {
-      throw .busy("too many comments are being made; send it again in a few seconds")
+      throw .busy("too many comments are being created; retry in a few seconds")
     }
     try countComment(by: identity)
     _ = draftShares.take(1, for: holder)
@@ -155,7 +155,7 @@ final class Comments: Part {
     guard text.utf8.count <= limits.textBytesMax else {
       throw .problem(
         413, .tooLarge,
-        "a comment may have \(limits.textBytesMax) bytes; this one has \(text.utf8.count)")
+        "a comment may have at most \(limits.textBytesMax) bytes; this one has \(text.utf8.count)")
     }
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
       throw .problem(400, .badMessage, "expected a text that is not empty")
@@ -285,7 +285,7 @@ final class Comments: Part {
     case .failure(.compacted(let oldest)):
       respond(
         request,
-        .problem(410, .historyGone, "the history before revision \(oldest) is no longer kept"))
+        .problem(410, .historyGone, "the history before revision \(oldest) is no longer stored"))
     case .failure(let error): refuse(request, error, ofNote: "comment request failed")
     }
     return nil

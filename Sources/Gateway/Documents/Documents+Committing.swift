@@ -80,7 +80,7 @@ extension Documents {
       proceed(room)
     case .success(.undecided(let error)):
       dependencies.log.write(
-        .error, "commit failed, and may turn up after a crash", [("error", error.logName)])
+        .error, "commit failed, and may reappear after a crash", [("error", error.logName)])
       storeFailure = error
       wipeFailedCommit(of: room)
     case .failure(.fenced(let clients)):

@@ -63,7 +63,7 @@ extension Documents {
       load(id)
     case .failure(let error):
       dependencies.log.write(.error, "document not made", [("error", error.logName)])
-      turnAway(room, .unavailable, "the document could not be made; try again")
+      turnAway(room, .unavailable, "the document could not be created; try again")
     }
   }
 }

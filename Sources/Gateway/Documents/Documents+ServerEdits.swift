@@ -7,7 +7,7 @@ extension Documents {
   /// Submits an HTTP edit to a document, or queues it. It is answered once it is durable.
   func edit(_ id: DocumentID, _ edit: ServerEdit) {
     guard !board.isDraining else {
-      respond(edit.request, .problem(503, .unavailable, "the server is going down"))
+      respond(edit.request, .problem(503, .unavailable, "the server is shutting down"))
       return
     }
     guard !backlog.isFull else { return refuseForBacklog(edit.request) }

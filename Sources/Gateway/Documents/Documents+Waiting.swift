@@ -116,7 +116,7 @@ extension Documents {
       respond(
         edit.request,
         error.isCompacted
-          ? .problem(410, .historyGone, "the changes since that revision are no longer kept")
+          ? .problem(410, .historyGone, "the changes since that revision are no longer stored")
           : .problem(503, .unavailable, "older changes cannot be read now; try again"))
     case .version(let naming): save(naming, of: room)
     case .change(let id, let messageID, let submission):

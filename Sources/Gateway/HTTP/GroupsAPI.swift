@@ -138,7 +138,7 @@ final class GroupsAPI: Part {
   /// Returns the caller; throws for guests and programs.
   private func person(of call: Call) throws(Response) -> PersonID {
     guard let person = Self.person(call.identity) else {
-      throw .problem(403, .notAllowed, "this is for people; the token names none, or a guest")
+      throw .problem(403, .notAllowed, "this requires a user; the token is of a guest or a program")
     }
     return person
   }

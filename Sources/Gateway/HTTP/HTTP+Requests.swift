@@ -124,8 +124,7 @@ extension HTTP {
     else { return }
     throw .problem(
       400, .badMessage,
-      "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
-        + "else; leave it out here")
+      "If-Match applies only to PUT of a text and to changes of it; leave it out here")
   }
 
   /// Returns the caller's identity. The request counts once towards its user's limits.

@@ -67,7 +67,7 @@ extension NotesAPI {
       case .value(let to) = call.query.number("to"), from <= to
     else {
       throw .problem(
-        400, .badMessage, "expected from and to as revisions, of which from is not the newer one")
+        400, .badMessage, "expected from and to as revisions, with from <= to")
     }
     try store(.past(id: call.note, .difference(from: from, to: to)), for: call, .difference)
   }

@@ -187,7 +187,7 @@ final class NotesAPI: Part, DocumentsOwner {
     case .compacted(let oldest):
       respond(
         request,
-        .problem(410, .historyGone, "the history before revision \(oldest) is no longer kept"))
+        .problem(410, .historyGone, "the history before revision \(oldest) is no longer stored"))
     case .notNext(let head):
       respond(
         request,
@@ -196,7 +196,7 @@ final class NotesAPI: Part, DocumentsOwner {
       respond(
         request,
         .problem(
-          409, .idTaken, "another note has this id by now; rename or delete that one first"))
+          409, .idTaken, "another note has this id; rename or delete that one first"))
     default: refuse(request, error, ofNote: "notes request failed")
     }
   }

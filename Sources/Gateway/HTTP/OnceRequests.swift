@@ -82,9 +82,8 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
   ) throws(Response) {
     guard let work = book[first], work.keyed.asksForSame(as: keyed) else { throw .keyReused }
     if work.identity == identity, book.wait(request, for: first) { return }
-    throw .problem(
-      409, .busy, "this request is being done, and others wait for its answer; ask again"
-    ).with("retry-after", "1")
+    throw .problem(409, .busy, "this request is still in progress; retry later")
+      .with("retry-after", "1")
   }
 
   /// Replays the stored response. Performs the request if none or only a token's stamp is stored.

@@ -116,7 +116,7 @@ extension OperatorsAPI {
 
   private func answer(_ call: Call, _ work: String, count: Int) {
     dependencies.log.write(
-      .notice, "asked by an operator", [("work", work), ("connections", "\(count)")])
+      .notice, "operator request", [("work", work), ("connections", "\(count)")])
     let body = JSONWriter.object { $0.field("connections", count, &$1) }
     respondForAll(call, .json(200, body))
   }

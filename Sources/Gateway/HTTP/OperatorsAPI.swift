@@ -65,7 +65,7 @@ final class OperatorsAPI: Part {
   }
 
   private func respondRevoked(closing closed: Int, _ call: Call) {
-    dependencies.log.write(.notice, "taken back", [("connections", "\(closed)")])
+    dependencies.log.write(.notice, "revoked", [("connections", "\(closed)")])
     let body = JSONWriter.object { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))
   }

@@ -76,7 +76,7 @@ final class RoomsAPI: Part {
     }
     guard items.count <= countMax else {
       throw .problem(
-        413, .tooMany, "a batch may have \(countMax) publications; this one has more")
+        413, .tooMany, "a batch may contain at most \(countMax) publications")
     }
     batches[request] = PublicationBatch(count: items.count)
     for (index, item) in items.enumerated() {
@@ -129,7 +129,7 @@ final class RoomsAPI: Part {
     else {
       throw .problem(
         400, .badMessage,
-        "expected since or before as a number, or neither, and a limit from 1 to "
+        "expected at most one of since and before, as a number, and a limit from 1 to "
           + "\(settings.limits.pageMax)")
     }
     rooms.read(

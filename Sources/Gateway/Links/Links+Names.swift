@@ -52,8 +52,8 @@ extension Links {
     case .tooMany:
       .problem(
         409, .tooMany,
-        "there are too many names of this note, of yours or of all; withdrawn ones count for 30 days"
-      )
+        "the note, you or the server has the maximum number of names; withdrawn names count for "
+          + "30 days")
     case .taken, .withdrawn, .name, .note, .unknown, .names:
       .problem(409, .idTaken, "another note has this name; choose another one")
     }

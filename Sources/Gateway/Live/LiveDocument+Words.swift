@@ -22,9 +22,9 @@ extension LiveDocument.Refusal {
         "sequence \(sequence) was used for another change; the last one is \(last)"
       )
     case .sequenceGap(let expected):
-      (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
+      (.sequenceGap, "expected sequence \(expected), received \(sequence); send \(expected) first")
     case .inFlight:
-      (.busy, "the change before is not acknowledged yet; send this one after it")
+      (.busy, "the previous change is not acknowledged yet; send this one after it")
     case .tooManyComponents(let componentsMax):
       (
         .tooLarge,
@@ -32,7 +32,7 @@ extension LiveDocument.Refusal {
           + "send it in smaller pieces"
       )
     case .documentFull(let scalarsMax):
-      (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
+      (.tooLarge, "the document may have at most \(scalarsMax) scalars; delete text first")
     case .operation(let error): (.badOperation, "\(error)")
     }
   }

@@ -11,7 +11,7 @@ extension Rights {
     guard !revocations.isEmpty else { return proceed(0) }
     access.revoke(revocations) { [self] failure in
       if let failure {
-        log(.error, "nothing taken back", "\(failure)")
+        log(.error, "revocation failed", "\(failure)")
         return proceed(nil)
       }
       applyRevocations { proceed($0) }

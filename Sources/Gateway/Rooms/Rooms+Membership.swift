@@ -31,7 +31,7 @@ extension Rooms {
       case .success(let notifications):
         for notification in notifications { push.notify(notification) }
       case .failure(let error):
-        dependencies.log.write(.error, "followers not told", [("error", error.logName)])
+        dependencies.log.write(.error, "followers not notified", [("error", error.logName)])
       }
     }
   }

@@ -109,7 +109,7 @@ extension Rooms {
   private func problem(of request: PublishRequest) -> (ErrorCode, String)? {
     let limits = settings.limits
     if board.isDraining {
-      return (.unavailable, "the server is going down; publish again elsewhere")
+      return (.unavailable, "the server is shutting down; publish again after reconnecting")
     }
     if backlog.isFull {
       countRefusalByBacklog()
@@ -149,7 +149,8 @@ extension Rooms {
     else {
       throw MessageRefusal(
         .badMessage,
-        "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)")
+        "expected at most one of since and before, and a limit from 1 to \(settings.limits.pageMax)"
+      )
     }
     read(
       room, range, limit: limit, visibleTo: connection.person,

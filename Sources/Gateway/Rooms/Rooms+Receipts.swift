@@ -78,7 +78,7 @@ extension Rooms {
 
   func sendUnknownPublication(ref: String, to connection: Connection) {
     sendError(
-      .unknownPublication, "no publication has this offset, or it is no longer kept", ref: ref,
+      .unknownPublication, "no publication has this offset, or it is no longer stored", ref: ref,
       to: connection)
   }
 

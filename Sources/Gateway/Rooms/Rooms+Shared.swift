@@ -86,7 +86,7 @@ extension Rooms {
   private func restart(_ name: RoomName, isLost: Bool) {
     guard let room = rooms[name], var cursor = room.cursor else { return }
     dependencies.log.write(
-      isLost ? .warning : .notice, "a room's history is another one at the store", [])
+      isLost ? .warning : .notice, "a room's history differs from the store's", [])
     rooms[name]?.cursor = nil
     if isLost {
       store(

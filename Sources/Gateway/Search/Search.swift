@@ -86,7 +86,7 @@ final class Search: Part {
   /// Starts a search for the notes with a tag.
   func listNotes(_ call: Call, tagged text: String, limit: Int) throws(Response) {
     guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
-      throw .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan")
+      throw .problem(400, .badMessage, "expected tag to contain only letters, digits, -, _ and /")
     }
     try begin(
       call.request,
@@ -119,7 +119,7 @@ final class Search: Part {
   }
 
   private static var crowded: Response {
-    .busy("too many searches are under way; send it again later")
+    .busy("too many searches are running; retry later")
   }
 
   /// Handles the reply of the index to one step of a search.
@@ -141,7 +141,7 @@ final class Search: Part {
     case .tags(let tags, let isCut):
       respond(
         request, work.reader.answer(SearchJSON.tags(tags, isCut: isCut), packing: .letters))
-    case .busy: respond(request, .busy("too many searches wait; send it again later"))
+    case .busy: respond(request, .busy("too many searches are queued; retry later"))
     case .failed(let error):
       dependencies.log.write(.error, "search failed", [("error", error.logName)])
       respond(
@@ -202,9 +202,9 @@ extension SearchQueryError {
   fileprivate var words: String {
     switch self {
     case .tooLong(let bytes):
-      "q may have \(SearchQuery.bytesMax) bytes; this one has \(bytes)"
+      "q may have at most \(SearchQuery.bytesMax) bytes; this one has \(bytes)"
     case .tooMany(let words):
-      "q may have \(SearchQuery.wordsMax) words; this one has \(words)"
+      "q may have at most \(SearchQuery.wordsMax) words; this one has \(words)"
     }
   }
 }

@@ -6,7 +6,7 @@ extension ErrorCode {
     switch self {
     case .epochChanged: "the document has another history now; join it with its text"
     case .futureRevision: "there is no such revision; join the document"
-    case .historyGone: "the changes after that revision are no longer kept; join the document"
+    case .historyGone: "the changes after that revision are no longer stored; join the document"
     default: "older changes cannot be read now; try again"
     }
   }

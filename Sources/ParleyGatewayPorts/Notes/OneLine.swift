@@ -21,6 +21,6 @@ public enum OneLine {
   /// Returns the expectation and the remedy for a text that is not one line. `subject` names the
   /// text, such as `a title`.
   public static func problem(of subject: String) -> String {
-    "\(subject) is one line: expected no line breaks and no control characters; leave them out"
+    "\(subject) is one line: expected no line breaks and no control characters; remove them"
   }
 }

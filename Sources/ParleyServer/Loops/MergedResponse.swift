@@ -54,7 +54,7 @@ package struct MergedResponse {
 
   /// The response if a loop has failed to answer.
   package static var unfinished: Response {
-    .problem(503, .unavailable, "this was done in part; send it again")
+    .problem(503, .unavailable, "not every part of the server has answered; send the request again")
   }
 
   /// Returns a response with a number of connections.

@@ -350,7 +350,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// The response at a port that does not serve the path.
   private static let elsewhere = Response.problem(
-    404, .notOffered, "not at this port: programs have one of their own, see api-listen")
+    404, .notOffered, "not at this port: programs use the port of api-listen")
 
   /// Returns the party whose limits a request or connection counts towards, if it came through a
   /// proxy; otherwise `nil`, since the transport counts it.

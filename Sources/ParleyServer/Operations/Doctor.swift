@@ -72,7 +72,7 @@ package struct Doctor {
     } else {
       note(
         .warning, "files",
-        "\(limit) may be open; connections-max wants \(wanted): raise LimitNOFILE or ulimit -n")
+        "the limit is \(limit); connections-max requires \(wanted): raise LimitNOFILE or ulimit -n")
     }
   }
 
@@ -108,11 +108,11 @@ package struct Doctor {
     do throws(TransportError) {
       try transport.start()
       transport.stop(within: 0)
-      note(.fine, "listening", "\(hosts) port \(configuration.port) can be had")
+      note(.fine, "listening", "\(hosts) port \(configuration.port) is free")
     } catch {
       if case .addressInUse = error {
         isPortTaken = true
-        note(.warning, "listening", "\(error); if that is this Parley running, all is well")
+        note(.warning, "listening", "\(error); ignore this if this Parley is running")
       } else {
         note(.problem, "listening", "\(error)")
       }
@@ -127,7 +127,7 @@ package struct Doctor {
       return
     }
     switch UpgradeProbe.ask(address) {
-    case .passes: note(.fine, "websockets", "they get through at \(address)")
+    case .passes: note(.fine, "websockets", "WebSockets pass at \(address)")
     case .removed:
       note(
         .problem, "websockets",
@@ -270,7 +270,7 @@ package struct Doctor {
     if dead > 0 {
       note(
         .warning, "webhooks",
-        "\(dead) events were given up and are kept; parley webhooks lists them")
+        "\(dead) events were not delivered; parley webhooks lists them")
     }
   }
 
@@ -339,7 +339,9 @@ package struct Doctor {
     let now = SystemClock().now / 1_000
     // The time of the first release; an earlier time is wrong.
     if now < 1_767_225_600 {
-      note(.problem, "clock", "it is \(UTCDate.text(seconds: now)): set it, or tokens seem unborn")
+      note(
+        .problem, "clock", "it is \(UTCDate.text(seconds: now)): set it, or all tokens are rejected"
+      )
     } else if FileSystem.isClockSynchronised {
       note(.fine, "clock", "synchronised, \(UTCDate.text(seconds: now))")
     } else {

@@ -60,7 +60,7 @@ final class LinkService {
       case .success(nil):
         failed(head, key)
         log.write(.notice, "link refused", [("reason", "unknown")])
-        respond(.problem(404, .unknownDocument, "this link has ended, or never was"))
+        respond(.problem(404, .unknownDocument, "this link has expired, was ended, or is wrong"))
       case .failure:
         cancelled(head, key)
         respond(.problem(503, .unavailable, "the store cannot do this now; try again later"))

@@ -100,7 +100,7 @@ package struct UserLine: Sendable, Equatable {
     else {
       throw FileError(
         "expected a shown name of 1 to \(bytesMax) bytes, without line breaks, control characters "
-          + "and marks that turn the direction of writing")
+          + "and marks that change the direction of writing")
     }
   }
 

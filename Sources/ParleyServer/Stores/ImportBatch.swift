@@ -67,7 +67,7 @@ struct EarlierNotes {
     switch store.perform([.list])[0] {
     case .notes(let all): for note in all { notes[Self.place(of: note), default: []].append(note) }
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers a request for notes with notes")
+    default: preconditionFailure("expected .notes or .failed in reply to .list")
     }
   }
 

@@ -176,7 +176,7 @@ package struct IndexKeeper {
       try? index?.clear()
     } else if reported != Self.words(of: error) {
       reported = Self.words(of: error)
-      log.write(.warning, "index of words not kept", [("reason", reported)])
+      log.write(.warning, "word index not updated", [("reason", reported)])
     }
     // The next step opens the index again.
     index = nil

@@ -35,7 +35,7 @@ package struct StoreCommands {
     switch try configuration.repairableStore(writing: false).perform([.list])[0] {
     case .notes(let notes): return notes
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers a request for notes with notes")
+    default: preconditionFailure("expected .notes or .failed in reply to .list")
     }
   }
 
@@ -56,7 +56,7 @@ package struct StoreCommands {
           && known?.owns(tokenIssuedAt: session.renewedAt) ?? true
       }
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers a request for sessions with sessions")
+    default: preconditionFailure("expected .sessions or .failed in reply to .list")
     }
   }
 
@@ -66,7 +66,7 @@ package struct StoreCommands {
     switch store.perform([StoreRequest.links(.names(.list))])[0] {
     case .links(.names(.names(let names))): return names
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers a request for names with names")
+    default: preconditionFailure("expected .names or .failed in reply to .list")
     }
   }
 
@@ -76,7 +76,7 @@ package struct StoreCommands {
     switch store.perform([StoreRequest.deleted(.list(after: nil, limit: .max))])[0] {
     case .deletedNotes(let notes): return notes
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers a request for deleted notes with them")
+    default: preconditionFailure("expected .deletedNotes or .failed in reply to .list")
     }
   }
 
@@ -88,9 +88,9 @@ package struct StoreCommands {
     case .failed(.unknownDocument):
       throw FileError("no deleted note has this id; parley notes --deleted lists them")
     case .failed(.exists):
-      throw FileError("another note has this id by now; delete that one first")
+      throw FileError("another note has this id; delete that one first")
     case .failed(let error): throw error
-    default: preconditionFailure("a store answers the return of a note with the note")
+    default: preconditionFailure("expected .note or .failed in reply to .bringBack")
     }
   }
 
@@ -100,7 +100,7 @@ package struct StoreCommands {
     switch store.perform(OutboxRequest.deadLetters(limit: .max)) {
     case .deadLetters(let letters): return letters.map(\.line)
     case .failed(let error): throw error
-    case .done, .events: preconditionFailure("a store answers a request for dead letters with them")
+    case .done, .events: preconditionFailure("expected .deadLetters or .failed")
     }
   }
 

@@ -310,9 +310,10 @@ package final class StoreThread: Sendable {
     }
     guard former != standing.problem else { return }
     if let problem = standing.problem {
-      log.write(.error, "changes are refused for the store's files", [("reason", problem)])
+      log.write(
+        .error, "changes are rejected: the store's files are unusable", [("reason", problem)])
     } else {
-      log.write(.notice, "the store's files are back", [])
+      log.write(.notice, "the store's files are usable again", [])
     }
   }
 

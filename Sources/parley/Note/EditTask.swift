@@ -118,7 +118,7 @@ actor EditTask: NoteTask {
     let state = await note.state
     switch state {
     case .deleted: throw CommandFailure("the note was deleted; \(path) stays as it is")
-    case .failed(let trouble): throw CommandFailure("the note is not followed: \(trouble)")
+    case .failed(let trouble): throw CommandFailure("the note is not synchronised: \(trouble)")
     case .opening, .live, .offline, .closed: break
     }
   }

@@ -76,7 +76,7 @@ final class NoteSession: Sendable {
     switch cause {
     case .asked: "the connection was ended"
     case .noToken: "there is no token; give --token-file or PARLEY_TOKEN"
-    case .otherPerson: "the token is another person's now; start again"
+    case .otherPerson: "the token now belongs to another user; start again"
     case .closed(let code): "the server has closed the connection for good, with code \(code)"
     case .refused(let refusal): "\(refusal); it may want a token: --token-file or PARLEY_TOKEN"
     }

@@ -25,7 +25,7 @@ struct TailTask: NoteTask {
     let state = await note.state
     switch state {
     case .deleted: throw CommandFailure("the note was deleted")
-    case .failed(let trouble): throw CommandFailure("the note is not followed: \(trouble)")
+    case .failed(let trouble): throw CommandFailure("the note is not synchronised: \(trouble)")
     case .opening, .live, .offline, .closed: break
     }
   }

@@ -66,7 +66,7 @@ struct WatchTask: NoteTask {
       }
       switch await note.state {
       case .deleted: return CommandFailure("the note was deleted")
-      case .failed(let trouble): return CommandFailure("the note is not followed: \(trouble)")
+      case .failed(let trouble): return CommandFailure("the note is not synchronised: \(trouble)")
       case .opening, .live, .offline, .closed: break
       }
       do { try await ContinuousClock().sleep(for: Self.look) } catch { return nil }

@@ -11,7 +11,8 @@ package struct MetaTable<Store: SQLConnection> {
       found throws(StoreError) in
       let value = found.bytes(0)
       guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
-        throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
+        throw .damaged(
+          "the record \"\(name)\" in table meta differs from its checksum; \(damageAdvice)")
       }
       return value
     }

@@ -52,7 +52,7 @@ struct OnceRules<Store: AnswerTable> {
       row.withBytes(4, { RecordChecksum($0) })
         == store.context.hasher.checksum(
           ofAnswer: answer, owner: row.text(0), key: row.text(1), digest)
-    else { throw .damaged("a kept answer differs from its checksum; \(damageAdvice)") }
+    else { throw .damaged("a stored response differs from its checksum; \(damageAdvice)") }
     return (digest, answer)
   }
 

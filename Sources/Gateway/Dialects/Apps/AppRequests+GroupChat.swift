@@ -16,7 +16,7 @@ extension AppRequests {
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], aboutGroup name: Substring
   ) throws(Response) {
     guard let group = PercentEncoding.decoded(name), !group.isEmpty, group.utf8.count <= 128
-    else { throw Self.refusal(400, "the group's id is not one") }
+    else { throw Self.refusal(400, "the group's id is not valid") }
     let identity = try access.identity(of: Self.groupHead(head))
     count(request, towards: identity, from: head.limitedAddress)
     let room = RoomName("/group/" + group)

@@ -87,7 +87,7 @@ extension NativeDialect {
       )
     }
     guard !board.isDraining else {
-      throw MessageRefusal(.unavailable, "the server is going down; ask again when it is back")
+      throw MessageRefusal(.unavailable, "the server is shutting down; retry after its restart")
     }
     creation.begin(
       NoteDraft(

@@ -69,7 +69,7 @@ extension NativeDialect {
     connection.client = claim.id
     connection.isReturning = true
     if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
-      close(older, .replaced, "this client has connected anew")
+      close(older, .replaced, "this client has reconnected")
     }
   }
 

@@ -83,8 +83,8 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   func oversized(_ connection: Connection, bytesMax: Int) {
     let words =
       connection.identity == nil && bytesMax < settings.limits.messageBytesMax
-      ? "until a token is accepted, a message may have \(bytesMax) bytes; say hello first"
-      : "a message may have \(bytesMax) bytes; send the change in smaller pieces"
+      ? "until a token is accepted, a message may have at most \(bytesMax) bytes; send hello first"
+      : "a message may have at most \(bytesMax) bytes; send the change in smaller pieces"
     sendError(.tooLarge, words, ref: "", to: connection)
     board.close(connection, .messageTooLarge, "message too large")
   }

@@ -128,7 +128,7 @@ extension PusherDialect {
     case .users:
       let channel = try channel(name)
       guard channel.kind == .presence else {
-        throw Self.refusal(400, "users are of presence channels")
+        throw Self.refusal(400, "only presence channels have users")
       }
       let users = members(of: channel, app).map { JSONValue(["id": JSONValue($0)] as JSONFields) }
       respond(request, .json(200, (["users": JSONValue(users)] as JSONFields).json))
@@ -209,7 +209,8 @@ extension PusherDialect {
     let info = query["info"]
     guard info == nil || !Self.asks(info, for: "user_count") || prefix.hasPrefix("presence-")
     else {
-      throw Self.refusal(400, "user_count is of presence channels: filter_by_prefix=presence-")
+      throw Self.refusal(
+        400, "only presence channels have user_count: use filter_by_prefix=presence-")
     }
     let names = rooms.names.filter { rooms.isOccupied($0) }
       .compactMap { app.channel(ofRoom: $0.text) }

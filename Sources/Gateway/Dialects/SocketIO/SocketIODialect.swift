@@ -88,7 +88,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
     metrics.sessionsExpired += 1
     link.authenticateBy =
       now + min(Self.leavingMilliseconds, settings.dialects.authenticateMilliseconds)
-    refuse("no authenticate in time", link)
+    refuse("no authenticate within the time limit", link)
   }
 
   /// Milliseconds for which an expired session waits for its client's next poll.

@@ -160,14 +160,14 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
     // The client would wait for its state forever; it retries after its connection is closed.
-    if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
+    if code.isRetryable { board.close(connection, .rejoin, "reconnect and join again") }
     if code == .tooMany { board.close(connection, .tooMany, "too many documents") }
     if code == .notAllowed { board.close(connection, .unauthorised, message) }
   }
 
   func turnAwayFromDeleted(_ connection: Connection) {
     // The protocol lacks a message for this. The client creates the note again on reconnecting.
-    board.close(connection, .rejoin, "come back and join again")
+    board.close(connection, .rejoin, "reconnect and join again")
   }
 
   /// Returns a frame for each entry, with the message id under which the author sent the change.

@@ -35,12 +35,13 @@ final class HistoryPages: Part {
       dependencies.queuedBytes(connection.id) <= settings.laggingBytes
     else {
       connection.dialect.turnAway(
-        connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
+        connection, .busy, "a page is still being read, or the server is busy; retry later",
+        ref: messageID)
       return false
     }
     guard maySurvey(id, connection) else {
       connection.dialect.turnAway(
-        connection, .busy, "changes of many documents were read; join some, or wait and ask again",
+        connection, .busy, "changes of too many documents were read; join some, or retry later",
         ref: messageID)
       return false
     }

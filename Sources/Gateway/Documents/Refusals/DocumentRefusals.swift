@@ -28,7 +28,7 @@ final class DocumentRefusals: Part {
   ) {
     refuse(
       submission.sequence, .historyGone,
-      "the changes since the base revision are no longer kept, or too many; join again and rebase",
+      "the changes since the base revision are no longer stored, or too many; join again and rebase",
       of: subscription.room.id, ref: messageID, to: subscription.connection)
   }
 
