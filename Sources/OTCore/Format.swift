@@ -118,7 +118,7 @@ struct FormatBlockTop {
 
 /// A format's block of memory: spans, then runs.
 final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
-  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf()``.
+  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf(_:)``.
   static func empty(spans: Int, runs: Int, sets: [AttributeSet]) -> FormatBlock {
     unsafeDowncast(
       FormatBlock.create(minimumCapacity: spans + runs) { _ in

@@ -10,7 +10,7 @@ struct OperationBlockTop {
 
 /// An operation's block of memory: packed words, then all inserted text.
 final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
-  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf()``.
+  // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf(_:)``.
   @inline(__always)
   static func empty(words: Int, text: Int) -> OperationBlock {
     unsafeDowncast(

@@ -1,9 +1,10 @@
-/// The runs of a text, found by position: a B-tree whose nodes know their lengths.
+/// The runs of a text in a B-tree. Each node stores its length, so that a position is found in
+/// O(log *n*).
 ///
 /// ```
-///             [ 9 runs' lengths: 412 | 377 | … ]
+///             [ children's lengths: 412 | 377 | … ]
 ///              ╱            │
-///   [12 | 7 | 3 …]   [1 | 1 | 5 …]           leaves: runs of numbered authors, or attribute sets
+///   [12 | 7 | 3 …]   [1 | 1 | 5 …]     leaves: runs, each with the number of its value
 /// ```
 ///
 /// Adjacent runs in different leaves may have the same value; `forEach` joins them.
@@ -69,7 +70,7 @@ package struct RunTree: Sendable {
     }
   }
 
-  /// Removes scalars; beyond the end there are none.
+  /// Removes scalars. The part of the range beyond the end is ignored.
   ///
   /// - Complexity: O(log *n* + removed runs).
   package mutating func remove(_ count: Int, at position: Int) {
@@ -121,7 +122,7 @@ private struct Node: Sendable {
 
   var depth: Int { 1 + (nodes.first?.depth ?? 0) }
 
-  /// The node that can replace a branch with one node.
+  /// The child of a branch with one child.
   var onlyChild: Node? { nodes.count == 1 ? nodes[0] : nil }
 
   var onlyValue: UInt32? { isLeaf && runs.count == 1 ? runs[0].value : nil }
@@ -158,7 +159,7 @@ private struct Node: Sendable {
       insertIntoLeaf(run, at: position)
       return runs.count > Self.leafMax ? split() : nil
     }
-    // At a border, the end of the left node: typed text continues that node.
+    // At a border, insert at the end of the left node: typing usually continues the text before it.
     var index = 0
     var position = position
     while index < nodes.count - 1, position > nodes[index].length {
@@ -243,7 +244,7 @@ private struct Node: Sendable {
     }
     var index = first
     var changed: [RunWord] = []
-    // Up to the first run after the range, which may join the last one in it.
+    // Include the runs before and after the range: they may have the same value as a changed run.
     if first > 0, start == range.lowerBound {
       first -= 1
       changed.append(runs[first])
@@ -281,7 +282,8 @@ private struct Node: Sendable {
       start += nodes[first].length
       first += 1
     }
-    // A node that is removed completely is not searched; releasing it takes as long.
+    // A node within the range is removed without a visit to its runs; releasing it takes time for
+    // each.
     var index = first
     var gone = 0
     while index < nodes.count, start < range.upperBound {
@@ -333,7 +335,7 @@ private struct Node: Sendable {
     runs.remove(at: first)
   }
 
-  /// Joins small neighbours, so that the tree is no deeper than its runs require.
+  /// Joins neighbours that are at most half full together, so that the tree remains shallow.
   private mutating func join(around index: Int) { join(from: index, through: index + 1) }
 
   private mutating func join(from index: Int, through last: Int) {

@@ -22,9 +22,9 @@ extension Twake {
 
   /// The texts of a notification.
   public struct NotificationHeaders: JSONModel {
-    /// The title.
+    /// The title that the device shows.
     public var title: String = ""
-    /// The text.
+    /// The text that the device shows.
     public var body: String = ""
     /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
@@ -41,15 +41,15 @@ extension Twake {
 
   /// The message of a notification.
   public struct NotificationPayload: JSONModel {
-    /// The company.
+    /// The company's id.
     public var companyID: String = ""
-    /// The workspace.
+    /// The workspace's id.
     public var workspaceID: String = ""
-    /// The channel.
+    /// The channel's id.
     public var channelID: String = ""
-    /// The thread.
+    /// The thread's id, if the message is in a thread.
     public var threadID: String?
-    /// The message.
+    /// The message's id.
     public var messageID: String = ""
     /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
@@ -71,7 +71,7 @@ extension Twake {
   public struct LocalNotification: JSONModel {
     /// The type of the notification.
     public var type: LocalNotificationType = .message
-    /// The subject of the notification.
+    /// The data of the notification; its fields depend on the type.
     public var payload: JSONFields = JSONFields()
     /// Unknown fields, preserved when the model is written.
     public var rest = JSONFields()
@@ -88,18 +88,18 @@ extension Twake {
 
   /// The type of a notification.
   public struct LocalNotificationType: JSONWord {
-    /// The word on the wire.
+    /// The value in JSON.
     public let rawValue: String
 
-    /// Creates a word, known or unknown.
+    /// Creates a type from its value in JSON. Unknown values are allowed.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A message.
+    /// A notification about a message.
     public static let message = Self(rawValue: "message")
-    /// A file.
+    /// A notification about a file.
     public static let file = Self(rawValue: "file")
 
-    /// The known words.
+    /// The known values.
     public static var known: [Self] { [.message, .file] }
   }
 }

@@ -4,9 +4,10 @@ package import ParleyClient
 public enum MutationStep: Sendable, Hashable {
   /// The change waits in the outbox, stored on disk.
   case queued
-  /// The server made the change; contains the resource's id and, if reported, its JSON.
+  /// The server has applied the change. Contains the resource's id, and its JSON if the server
+  /// returned it.
   case saved(ResourceID, body: [UInt8]?)
-  /// The change needs a decision.
+  /// The change conflicts or was rejected, and waits for ``Outbox/decide(_:_:)``.
   case problem(Mutation)
   /// The change was discarded, by a decision or because a later delete made it unnecessary.
   case discarded
@@ -26,7 +27,7 @@ public enum MutationStep: Sendable, Hashable {
 /// ``Outbox/problems``.
 public typealias MutationSteps = OutboxSequence<MutationStep>
 
-/// Events of an outbox or a repository, for one loop.
+/// The events of an outbox or a repository. Only one task may iterate over them.
 public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
   package let feed: Feed<Element>
   package let owner: any AnyObject & Sendable
@@ -45,6 +46,6 @@ public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates the iterator. A sequence supports one loop.
+  /// Creates the iterator. Call this once for each sequence.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner) }
 }

@@ -1,7 +1,7 @@
-"""The two forms of the client core: a shared library for this machine, and WebAssembly for any other.
+"""Two builds of the client core: a shared library, and WebAssembly for platforms without one.
 
-Both use the same encoding. The library is many times faster and loads at once; WebAssembly is used if the library does
-not work on the machine.
+Calls and results have the same encoding in both. The library is many times faster and loads immediately; WebAssembly is
+used if the library cannot be loaded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from .errors import CoreUnavailable
 
 #: The environment variable that selects library or wasm; if it is not set, the package selects.
-CHOICE = "PARLEY_CORE"
+CORE_VARIABLE = "PARLEY_CORE"
 #: PARLEY_CLIENT_VERSION of Clients/c/parley_client.h in Parley's sources.
 _VERSION = 1
 
@@ -40,35 +40,35 @@ class CoreInstance(Protocol):
     kind: str
 
     def call(self, name: str, data: bytes, *more: float) -> float:
-        """Calls a function of the core with bytes. The result is negative if the core rejects them."""
+        """Calls a function with an encoded argument, and with numbers (`client_handle`: the time).
+
+        The result is negative if the core rejects the argument.
+        """
 
     def output(self) -> bytes:
         """Returns the output of the last call."""
 
 
 def create_core() -> CoreInstance:
-    """Opens a new instance of the core, in the form that `choice` returns.
-
-    Raises CoreUnavailable, and ValueError if PARLEY_CORE has another value.
-    """
+    """Creates an instance of the core, in the build that `load_core` selects. Raises its errors."""
     return NativeCore() if load_core() == "library" else WebAssemblyCore()
 
 
 def load_core() -> str:
-    """Returns library or wasm, and loads it. Compiling WebAssembly takes about a second.
+    """Loads the core and returns its build, "library" or "wasm". Compiling WebAssembly takes about a second.
 
-    Raises as `create_core` does.
+    Raises CoreUnavailable if no build can be loaded, and ValueError if PARLEY_CORE has an unknown value.
     """
-    asked = os.environ.get(CHOICE, "")
-    if asked not in ("", "library", "wasm"):
-        raise ValueError(f"expected {CHOICE} to be library or wasm, got {asked[:20]!r}")
+    requested = os.environ.get(CORE_VARIABLE, "")
+    if requested not in ("", "library", "wasm"):
+        raise ValueError(f"expected {CORE_VARIABLE} to be library or wasm, got {requested[:20]!r}")
     reason = ""
-    if asked != "wasm":
+    if requested != "wasm":
         loaded = _library()
         if isinstance(loaded, _Library):
             return "library"
-        if asked == "library":
-            raise CoreUnavailable(loaded or "this package has no library")
+        if requested == "library":
+            raise CoreUnavailable(loaded or "this package was built without the shared library")
         reason = loaded
         if reason:
             _warn_once(reason)
@@ -77,7 +77,7 @@ def load_core() -> str:
     except Exception as error:
         # For example, the import fails, the module is damaged, or wasmtime does not support the machine.
         raise CoreUnavailable(
-            "; ".join(filter(None, [reason, f"WebAssembly cannot be used: {type(error).__name__}"]))
+            "; ".join(filter(None, [reason, f"WebAssembly cannot be used: {type(error).__name__}: {error}"]))
         ) from error
     return "wasm"
 
@@ -85,7 +85,7 @@ def load_core() -> str:
 @lru_cache
 def _warn_once(reason: str) -> None:
     warnings.warn(
-        f"{reason}; WebAssembly takes the library's place, which is slower", LibraryUnavailable, stacklevel=2
+        f"{reason}; using WebAssembly instead, which is slower", LibraryUnavailable, stacklevel=2
     )
 
 
@@ -93,14 +93,14 @@ class _Library:
     """The shared library, loaded once for the process."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        # Calls are short: releasing the lock for other threads would cost more than they take.
+        # PyDLL keeps the GIL: the calls are so short that releasing it would take longer than they do.
         library = ctypes.PyDLL(str(path))
         library.parley_client_version.restype = ctypes.c_int32
         version = library.parley_client_version()
         if version != _VERSION:
-            raise OSError(f"expected version {_VERSION} of it, got {version}")
-        self.make = library.parley_client_new
-        self.make.restype = ctypes.c_void_p
+            raise OSError(f"expected interface version {_VERSION}, got {version}")
+        self.new = library.parley_client_new
+        self.new.restype = ctypes.c_void_p
         self.free = library.parley_client_free
         self.free.argtypes, self.free.restype = [ctypes.c_void_p], None
         self.output = library.parley_client_output
@@ -108,8 +108,8 @@ class _Library:
         self.functions: dict[str, Any] = {}
         for name, symbol in _FUNCTIONS.items():
             function = getattr(library, symbol)
-            time = [ctypes.c_double] if name == "client_handle" else []
-            function.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, *time]
+            numbers = [ctypes.c_double] if name == "client_handle" else []
+            function.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, *numbers]
             function.restype = ctypes.c_double if name == "note_revision" else ctypes.c_int32
             self.functions[name] = function
 
@@ -119,13 +119,13 @@ def _library() -> _Library | str:
     """Returns the library, or why it cannot be used; "" if the package was built without one."""
     path = pathlib.Path(__file__).with_name("libparleyclient.so")
     try:
-        wanted = path.with_name(f"{path.name}.sha256").read_text().split()[0]
+        expected = path.with_name(f"{path.name}.sha256").read_text().split()[0]
         # Loading a truncated file would crash the process instead of raising an error.
-        if hashlib.sha256(path.read_bytes()).hexdigest() != wanted:
-            return "the package's library is not the one that it was made with"
+        if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+            return "the package's library does not match its checksum; reinstall the package"
         return _Library(path)
     except FileNotFoundError:
-        return "the package's library has no checksum" if path.exists() else ""
+        return "the package's library has no checksum file; reinstall the package" if path.exists() else ""
     except (OSError, AttributeError, IndexError) as error:
         return f"the package's library cannot be loaded: {error}"
 
@@ -138,9 +138,9 @@ class NativeCore:
     def __init__(self) -> None:
         library = _library()
         if not isinstance(library, _Library):
-            raise CoreUnavailable(library or "this package has no library")
+            raise CoreUnavailable(library or "this package was built without the shared library")
         self._library = library
-        self._core = library.make()
+        self._core = library.new()
         self._count = ctypes.c_int32()
         self._count_address = ctypes.addressof(self._count)
         weakref.finalize(self, library.free, self._core)

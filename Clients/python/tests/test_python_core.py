@@ -225,7 +225,7 @@ def cut_off(library):
 
 
 def is_a_text(library):
-    library.write_text("This is no library.\n")
+    library.write_text("This is not a library.\n")
 
 
 def of_another_machine(library):
@@ -255,7 +255,7 @@ def without_its_own_checksum(library):
 
 
 def with_its_checksum(spoil):
-    """As it is spoilt, but with a checksum that says so: what loads it has to find out."""
+    """Damages the library, with a checksum of the result: only loading it fails."""
 
     def spoil_both(library):
         spoil(library)
@@ -268,10 +268,10 @@ def with_its_checksum(spoil):
 @pytest.mark.parametrize(
     "spoil, reason",
     [
-        (cut_off, "is not the one"), (is_a_text, "is not the one"), (without_its_own_checksum, "has no checksum"),
+        (cut_off, "does not match its checksum"), (is_a_text, "does not match its checksum"), (without_its_own_checksum, "has no checksum"),
         (with_its_checksum(is_a_text), "cannot be loaded"), (with_its_checksum(of_another_machine), "cannot be loaded"),
         (with_its_checksum(another_library), "cannot be loaded: .*parley_client_version"),
-        (with_its_checksum(of_another_version), "expected version 1 of it, got 2"),
+        (with_its_checksum(of_another_version), "expected interface version 1, got 2"),
     ],
 )  # fmt: skip
 def test_a_library_that_does_not_fit_gives_way(tmp_path, spoil, reason):
@@ -292,7 +292,7 @@ print(cores[0].kind, cores[0].text("d"), *(f"{each.category.__name__}: {each.mes
 """
     kind, text, *warned = run(program, tmp_path)[0].strip().split("|")
     assert (kind, text, len(warned)) == ("wasm", "Text", 1)
-    assert re.search(f"^LibraryUnavailable: .*{reason}.*WebAssembly takes the library's place", warned[0])
+    assert re.search(f"^LibraryUnavailable: .*{reason}.*using WebAssembly instead", warned[0])
     said, _ = run(
         "import parley, parley.doors\ntry: parley.doors.create_core()\nexcept parley.CoreUnavailable as e: print(e)",
         tmp_path, PARLEY_CORE="library",

@@ -1,7 +1,7 @@
 public import ParleyGatewayPorts
 public import ParleyStoreRecords
 
-/// The SQLite store at a path, which a server opens.
+/// Opens the SQLite store at a path for a server.
 public struct SQLiteProvisioning: StoreProvisioning {
   private let path: String
   private let retention: Retention?
@@ -21,7 +21,8 @@ public struct SQLiteProvisioning: StoreProvisioning {
   public func open() throws -> sending any ServerStore {
     let store = try SQLiteStore(path: path)
     store.retention = retention
-    // If the disk is full, the mark cannot be stored, but neither can changes that could be lost.
+    // Ignore a failure: if the disk is full, no change can be stored either, so a copy without the
+    // log loses nothing.
     try? store.markRunning()
     return store
   }
@@ -45,7 +46,7 @@ extension SQLiteStore: RepairableStore {
   /// See ``ServerStore``.
   public func settle() -> CloseWarning? {
     do throws(StoreError) {
-      // The mark's removal is committed to the log, which remains if it cannot be emptied.
+      // Remove the mark first: a log that cannot be emptied remains, and contains the removal.
       try? unmarkRunning()
       try emptyLog()
       return nil

@@ -3,10 +3,9 @@ import Glibc
 
 /// An epoll instance, with a descriptor by which other threads wake it.
 ///
-/// Sockets are watched edge-triggered: an event reports that a socket has become readable or has
-/// room, and this remains true until a read or write finds otherwise. Watching therefore costs one
-/// system call in a connection's lifetime, and unread bytes do not wake the loop again, not even
-/// when the client hangs up.
+/// Sockets are registered edge-triggered, once in their lifetime. An event reports that a socket
+/// became readable or writable. The socket remains so until a read or a write returns `EAGAIN`.
+/// Bytes that remain unread cause no further event; the end of the connection causes one.
 struct Poller: ~Copyable {
   /// A number that identifies a watched descriptor.
   typealias Key = UInt64
@@ -32,7 +31,7 @@ struct Poller: ~Copyable {
   let wakeUp: Int32
   private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 
-  /// Whether all descriptors were created.
+  /// Whether both descriptors were created and the wake-up descriptor is registered.
   let isOpen: Bool
 
   init() {

@@ -2,7 +2,7 @@
   import CParleyClientTLS
   import Glibc
 
-  /// A non-blocking socket, encrypted or not. Closed with its owner.
+  /// A non-blocking socket, encrypted or not. `deinit` closes the socket.
   struct ClientSocket: ~Copyable {
     /// The result of reading or writing.
     enum Outcome {
@@ -16,7 +16,7 @@
     private var context: OpaquePointer?
     private var ssl: OpaquePointer?
 
-    /// Starts to connect; `nil` with the system's error in `errno`.
+    /// Starts connecting. Returns `nil` and sets `errno` if that fails.
     init?(_ address: SocketAddress) {
       let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
       let descriptor = socket(address.family, type, 0)
@@ -35,7 +35,8 @@
         errno = reason
         return nil
       }
-      // Set this last: once all properties are set, `deinit` also runs when this returns `nil`.
+      // Set `descriptor` last: `deinit` runs as soon as all properties are set, even if `init` then
+      // returns `nil`, and would close the descriptor a second time.
       self.descriptor = descriptor
     }
 
@@ -45,7 +46,7 @@
       Glibc.close(descriptor)
     }
 
-    /// The error of the attempt to connect; 0 if it succeeded.
+    /// The error of the connection attempt, once the socket is writable; 0 if it succeeded.
     var connectError: Int32 {
       var error: Int32 = 0
       var size = socklen_t(MemoryLayout<Int32>.size)

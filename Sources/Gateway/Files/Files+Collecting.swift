@@ -2,8 +2,9 @@ import ParleyGatewayPorts
 
 /// Removing files that no stored revision of their note refers to.
 ///
-/// Recent files are retained, since their reference may not be typed yet. A deleted note retains
-/// its files. Notes are searched one at a time, so that other work waits for one log at most.
+/// Recent files are retained: their reference may not be in the note yet. A deleted note retains
+/// its files. Notes are searched one at a time, so that other store requests wait for the search of
+/// one log at most.
 extension Files {
   /// The state of the removal.
   struct UnusedFileRemoval {
@@ -16,10 +17,11 @@ extension Files {
     var place: DocumentID?
     /// Whether there may be more notes after this batch.
     var hasMore = false
-    /// Files that were added before this time are old enough.
+    /// Only files that were added before this time are removed.
     var before: Timestamp = 0
 
-    /// - Parameter age: Milliseconds for which unreferenced files are retained; sets the pause.
+    /// - Parameter age: The minimum age of a removed file, in milliseconds. The interval between
+    ///   rounds is the same, but from 1 s to 10 min.
     init(after age: Int64) { times = DueTimes(pause: max(1_000, min(600_000, age))) }
   }
 

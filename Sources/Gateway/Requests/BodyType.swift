@@ -7,10 +7,11 @@ package enum BodyType: String, Sendable {
   /// Any type: the server detects it from the bytes.
   case bytes = "application/octet-stream"
 
-  /// Whether the request's headers declare this type, or one that is accepted in its stead.
+  /// Whether the request's content type is accepted for this type.
   ///
-  /// A missing type is accepted, and so is a form, which `curl -d` declares for any body. Pages of
-  /// other sites cannot misuse this: their requests are refused by their `Origin`.
+  /// A missing type is accepted, and so is `application/x-www-form-urlencoded`, the default of
+  /// `curl -d`. This does not allow cross-site request forgery: requests from other origins are
+  /// rejected.
   func includes(_ head: RequestHead) -> Bool {
     let said = (head.headers["content-type"] ?? "").split(separator: ";").first ?? ""
     let type = said.filter { $0 != " " }.lowercased()

@@ -1,18 +1,18 @@
 public import ParleyGatewayPorts
 public import ParleyWebSocketFrames
 
-/// An action for the gateway's owner. Actions are performed in order.
+/// An action that the gateway's owner must perform. Actions are performed in order.
 public enum GatewayAction: Sendable {
   /// Queue a frame for a connection.
   case send(Frame, to: ConnectionID)
-  /// Queue a frame for each of some connections.
+  /// Queue a frame for several connections.
   case broadcast(Frame, to: [ConnectionID])
   /// Close a connection after its queued frames.
   case close(ConnectionID, code: CloseCode, reason: String)
-  /// Allow a connection to send messages of the full size, since its client has presented a token,
-  /// and count its buffered bytes against a holder.
+  /// Raise a connection's message limit to the full size, and count its buffered bytes against a
+  /// holder: its client has presented a valid token.
   case admit(ConnectionID, as: Holder)
-  /// Count the response to an HTTP request against a holder.
+  /// Count the buffered bytes of a response against a holder.
   case count(RequestID, towards: Holder)
   /// Answer an HTTP request.
   case respond(RequestID, Response)
@@ -27,10 +27,11 @@ public enum GatewayAction: Sendable {
   case gather(RequestID, RequestHead, [UInt8], Response)
   /// Publish a hint to the other nodes: see ``Broker``. Without other nodes, it does nothing.
   case publish(topic: String, [UInt8])
-  /// Subscribe to a topic: other nodes' publications go to ``Gateway/heard(topic:_:)``.
+  /// Subscribe to a topic. Hints of other nodes are passed to ``Gateway/heard(_:_:)``.
   case follow(topic: String)
   /// Unsubscribe from a topic.
   case leave(topic: String)
-  /// Cancel a read: if it has not begun, it may be answered with a failure.
+  /// Cancel a read whose result is no longer needed. If the read has not started, the store may
+  /// reply with a failure instead.
   case forget(StoreTicket)
 }

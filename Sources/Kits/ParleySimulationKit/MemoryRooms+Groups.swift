@@ -201,7 +201,7 @@ extension MemoryRooms {
     return .likes(found, hasMore: false)
   }
 
-  /// Marks publications as read by a person who has read or published one.
+  /// Advances a person's read position to an offset, if the person has a lower one in the room.
   mutating func noteRead(_ room: RoomName, by person: PersonID, through offset: Int) {
     let (name, who) = (room, person)
     guard let known = groups.marks[who]?[name], known.offset < offset else { return }

@@ -6,8 +6,8 @@ public enum StoreRequest: Sendable {
     kind: NoteKind = .plain)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
-  /// Deletes a note. With a deletion, the note is retained and can be restored
-  /// (``DeletedRequest``); otherwise it is removed with its log.
+  /// Deletes a note. With `keeping`, the note becomes a deleted note and can be restored
+  /// (``DeletedRequest``). Without it, the note and its log are removed.
   case delete(id: DocumentID, keeping: Deletion? = nil)
   /// A request about retained deleted notes.
   case deleted(DeletedRequest)
@@ -27,26 +27,28 @@ public enum StoreRequest: Sendable {
   /// Appends all entries or none. The first revision must be the head's + 1.
   ///
   /// If another writer was first, so that the log has other entries at these revisions, nothing is
-  /// appended, and the reply is ``StoreReply/lostRace(_:)``.
+  /// appended, and the reply is ``StoreReply/lostRace(_:chain:)``.
   ///
-  /// A shared log requires a condition, because the revision alone may belong to another history.
-  /// The reply is ``StoreReply/appended(_:)``; `notNext` if epoch or chain differ; `fenced` if a
-  /// client has started a newer session. A lost race is reported before `fenced`.
+  /// A shared log requires a condition: after a restore, the same revision may be another entry.
+  /// For a shared log, the reply is ``StoreReply/appended(_:)``. The request fails with `notNext`
+  /// if epoch or chain differ, and with `fenced` if a client has started a newer session. A lost
+  /// race is reported before `fenced`.
   case append(
     id: DocumentID, epoch: Epoch, entries: [LogEntry], condition: AppendCondition? = nil)
   /// Reads a shared log's entries after a revision, if the log has this chain there, and the newest
-  /// sessions of some clients. Includes every commit and fence that was complete when the request
-  /// was made. Fails with `compacted` if entries are missing.
+  /// sessions of some clients. The result includes every commit and fence that was complete when
+  /// the request was made. Fails with `compacted` if entries are missing.
   case news(id: DocumentID, epoch: Epoch, after: Int, chain: LogChain, clients: [String] = [])
   /// Reads the heads of shared logs; `nil` for missing ones.
   case heads(ids: [DocumentID])
-  /// Starts a new session of clients in a shared log: entries sent in an earlier session are no
-  /// longer appended. A client without a session is in session 0.
+  /// Starts a new session for each of the clients in a shared log. Entries of their earlier
+  /// sessions are then rejected. A client without a session is in session 0.
   case fence(id: DocumentID, clients: [String])
   /// Offers a snapshot of the text, so that loading need not replay the whole log. A store that
   /// takes snapshots itself may ignore it.
   case snapshot(id: DocumentID, epoch: Epoch, revision: Int, text: String)
-  /// Loads the text at a point of the history. Fails with `compacted` if it is no longer known.
+  /// Loads the text at a point of the history. Fails with `compacted` if that text is no longer
+  /// stored.
   case text(id: DocumentID, at: HistoryPoint)
   /// Condenses the entries after a revision into at most `limit` groups. A group has one author, no
   /// pause longer than `pause` milliseconds, and at most ``HistoryGroup/entriesMax`` entries.
@@ -61,8 +63,8 @@ public enum StoreRequest: Sendable {
   case deleteVersion(id: DocumentID, revision: Int)
   /// Replaces the epoch, because the log has lost entries that a client knows of.
   case renewEpoch(id: DocumentID, from: Epoch, to: Epoch)
-  /// Removes the entries up to a revision. The text at it, the marks of all clients, and the texts
-  /// of named versions remain.
+  /// Removes the entries up to a revision. The text at that revision, the ``ClientMark`` of each
+  /// client, and the texts of named versions remain.
   case compact(id: DocumentID, through: Int)
   /// A request about a room.
   case room(RoomRequest)
@@ -80,15 +82,16 @@ public enum StoreRequest: Sendable {
   case links(LinkRequest)
   /// A request about folders of notes.
   case folders(FolderRequest)
-  /// Performs a request if, at that moment, the note satisfies a condition on its folder. Fails
-  /// with `outOfReach` if the note does not, or does not exist.
+  /// Performs a request on a note if its folder satisfies a condition when the request is
+  /// committed. Fails with `outOfReach` if the folder does not, or if there is no such note.
   indirect case within(FolderCondition, StoreRequest)
   /// An idempotent request.
   case once(OnceRequest)
-  /// Adds events that no change of the store causes. A store without an outbox ignores them.
+  /// Adds events to the outbox that do not result from a change of the store. A store without an
+  /// outbox ignores them.
   case tell([OutboxDraft])
   /// Ensures that a failed commit does not reappear when the store is opened again, as it may after
-  /// ``StoreReply/undecided(_:)``. After success, that commit has not happened.
+  /// ``StoreReply/undecided(_:)``. After success, the failed commit is rolled back for good.
   case rollBackFailedCommits
   /// Commits nothing else, to test whether the store can commit.
   case probe
@@ -101,13 +104,13 @@ public enum PastRequest: Sendable {
   /// milliseconds. At most ``EditingSessionPage/changesMax`` changes are read.
   case sessions(before: Int, limit: Int, pause: Timestamp)
   /// Compares the texts at two revisions, `from` ≤ `to`. Fails with `compacted` if one of the texts
-  /// is no longer known, and with `notNext` if a revision is beyond the head.
+  /// is no longer stored, and with `notNext` if a revision is beyond the head.
   case difference(from: Int, to: Int)
 }
 
 /// The reply to a comparison of two revisions.
 public enum DifferenceReply: Sendable, Equatable {
-  /// The difference.
+  /// The difference from the older text to the newer one.
   case difference(TextDifference)
   /// The difference exceeds ``TextDifference/bytesMax``.
   case tooLong
@@ -117,8 +120,8 @@ public enum DifferenceReply: Sendable, Equatable {
 public enum StoreReply: Sendable {
   /// Nothing was appended, because another writer was first. Contains the log's entries from the
   /// first revision of the append, oldest first: at least one, and at most about
-  /// ``lostRaceBytesMax`` bytes of operations, so more entries may follow. `chain` is the chain at
-  /// the last of them in a shared log.
+  /// ``lostRaceBytesMax`` bytes of operations. The log may have more. For a shared log, `chain` is
+  /// the chain after the last of these entries.
   case lostRace([LogEntry], chain: LogChain? = nil)
   /// The entries were appended to a shared log. Contains the chain at the new head.
   case appended(LogChain)
@@ -130,15 +133,15 @@ public enum StoreReply: Sendable {
   case sessions([String: Int])
   /// The request succeeded, without a result.
   case done
-  /// The note after the request.
+  /// The note's summary after the request.
   case note(NoteSummary)
   /// Notes in the requested order.
   case notes([NoteSummary])
   /// Deleted notes.
   case deletedNotes([DeletedNote])
-  /// A document.
+  /// The document, with its newest log entries.
   case document(StoredDocument)
-  /// Entries of a log.
+  /// Entries of a log, oldest first.
   case entries([LogEntry])
   /// A text of the history.
   case text(HistoricText)
@@ -148,30 +151,30 @@ public enum StoreReply: Sendable {
   case editingSessions(EditingSessionPage)
   /// The difference of two revisions.
   case difference(DifferenceReply)
-  /// Named versions.
+  /// Named versions, the newest revision first.
   case versions([NamedVersion])
-  /// The reply to a request about a room.
+  /// The reply to ``StoreRequest/room(_:)``.
   case room(RoomReply)
-  /// The reply to a request about people in rooms.
+  /// The reply to ``StoreRequest/people(_:)``.
   case people(PeopleReply)
-  /// The reply to a request about groups.
+  /// The reply to ``StoreRequest/groups(_:)``.
   case groups(GroupReply)
-  /// The reply to a request about files.
+  /// The reply to ``StoreRequest/files(_:)``.
   case files(FileReply)
-  /// The reply to a request about comments.
+  /// The reply to ``StoreRequest/comments(_:)``.
   case comments(CommentReply)
-  /// The reply to a request about sessions.
+  /// The reply to ``StoreRequest/logins(_:)``.
   case logins(SessionReply)
-  /// The reply to a request about links.
+  /// The reply to ``StoreRequest/links(_:)``.
   case links(LinkReply)
-  /// The reply to a request about folders.
+  /// The reply to ``StoreRequest/folders(_:)``.
   case folders(FolderReply)
-  /// The reply to an idempotent request.
+  /// The reply to ``StoreRequest/once(_:)``.
   case once(OnceReply)
   /// The request failed.
   case failed(StoreError)
-  /// The request failed, but may reappear when the store is opened again: its commit reached the
-  /// disk in part and could not be wiped. It cannot reappear after
+  /// The request failed, but its commit may become visible when the store is opened again: part of
+  /// the commit is on the disk and could not be erased. It cannot reappear after
   /// ``StoreRequest/rollBackFailedCommits`` or any other commit has succeeded.
   case undecided(StoreError)
 

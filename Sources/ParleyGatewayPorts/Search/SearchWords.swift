@@ -2,8 +2,8 @@
 ///
 /// A word is a run of letters, digits and combining marks, in lower case and without accents. In
 /// scripts without spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
-/// adjacent letters are found as a phrase. A tag, such as `#plan`, is a word beside the words in
-/// it.
+/// adjacent letters are found as a phrase. A tag, such as `#plan`, is an additional word. The words
+/// in it count, too.
 ///
 ///     "Déjà-vu in 東京 #plan"  ─▶  deja vu in 東 京 plan, and the tag plan
 public enum SearchWords {
@@ -27,7 +27,8 @@ public enum SearchWords {
     public var isTag: Bool { folded.unicodeScalars.first == tagMark }
   }
 
-  /// Calls `body` with each word, in the order in which words end, until it returns `false`.
+  /// Calls `body` with each word until it returns `false`. Words are ordered by their ends, so that
+  /// a tag follows the words in it.
   ///
   /// - Complexity: O(*n*) scalars.
   public static func forEach(in text: String, _ body: (Word) -> Bool) {
@@ -73,7 +74,7 @@ public enum SearchWords {
     case letter
     /// A separate word, with the marks that follow it.
     case single
-    /// Belongs to the letter before it, and is compared.
+    /// A combining mark that distinguishes words.
     case mark
     /// Belongs to the letter before it, and is ignored.
     case accent
@@ -208,7 +209,7 @@ private struct Scanner {
   ) {
     if scalar == "#" {
       endTag(at: place)
-      // "a#b" is an address, and "&#9;" a character reference.
+      // No tag: the fragment of a URL ("a#b"), or a character reference ("&#9;").
       guard SearchWords.kind(of: previous) == .gap, previous != "&", previous != "#",
         previous != "/"
       else { return }
@@ -220,7 +221,7 @@ private struct Scanner {
     guard tag != nil else { return }
     switch kind {
     case .gap where scalar == "-" || scalar == "_":
-      // Use variants of both signs that an index treats as letters.
+      // Replace "-" and "_" by non-ASCII variants: an index separates words at the ASCII signs.
       appendToTag(scalar == "-" ? "\u{2010}" : "\u{203F}")
     case .gap: endTag(at: place)
     case .accent: break

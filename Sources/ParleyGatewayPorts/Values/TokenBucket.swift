@@ -19,10 +19,11 @@ public struct Rate: Sendable, Hashable {
 
 /// The usage of a rate limit (token bucket). The bucket holds a burst and refills at the rate.
 ///
-/// In any *t* seconds, the drawn amount is at most `rate.perSecond` · *t* + `rate.burst`, computed
-/// exactly in integers. An amount larger than the bucket waits until the bucket is full, and then
-/// leaves a debt, so that the average still holds. The rate is a parameter of each call, so a
-/// bucket is only two words; an unused bucket is full.
+/// In any *t* seconds, at most `rate.perSecond` · *t* + `rate.burst` are drawn with `draw` if no
+/// single amount exceeds the burst. Amounts are computed exactly, in integers. A larger amount can
+/// be drawn when the bucket is full. The bucket is then negative, so that later draws wait longer
+/// and the average holds. The rate is passed to each call, so that a bucket takes two words of
+/// memory. A new bucket is full.
 public struct TokenBucket: Sendable, Hashable {
   /// The amount missing in the bucket, in thousandths, because times in milliseconds and rates per
   /// second then need no division.
@@ -40,7 +41,8 @@ public struct TokenBucket: Sendable, Hashable {
     return isOver ? 0 : max(0, missing - back)
   }
 
-  /// Returns the minimum milliseconds until an amount can be drawn if no other is; 0 for now.
+  /// Returns the milliseconds until an amount can be drawn, provided that nothing else is drawn
+  /// before; 0 if it can be drawn now.
   public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
     guard rate.perSecond > 0 else { return 0 }
     let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)

@@ -4,7 +4,7 @@ import { notes } from "../state/opennotes.js";
 import { access, folders, list } from "../state/session.js";
 import { accessProblem } from "./signin.js";
 
-/** Whether this user may create notes. After the sign-in has expired, they are stored until the next sign-in. */
+/** Whether this user may create notes. Remains true after the sign-in expires: new notes are stored in this browser. */
 export const mayCreate = () =>
   !access.isLink && folders.forNewNote !== undefined && (access.pass !== undefined || accessProblem() === undefined);
 

@@ -22,7 +22,7 @@ export function drawTrack(canvas, { sessions, head, oldest }, colors) {
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round(height * devicePixelRatio);
   const scale = canvas.width / Math.max(1, head - oldest);
-  // A gap between sessions, if they are wide enough for one.
+  // Draw a gap between sessions if they are more than 6 CSS pixels wide on average.
   const gap = canvas.width > 6 * sessions.length * devicePixelRatio ? devicePixelRatio : 0;
   for (const session of sessions) {
     const from = (session.firstRevision - 1 - oldest) * scale;
@@ -52,7 +52,7 @@ export function drawFlags(host, { versions, head, oldest }, choose) {
       const flag = document.createElement("button");
       flag.type = "button";
       flag.className = "track-flag";
-      // The list beside offers the same to the keyboard and to screen readers.
+      // The list of versions offers the same action for the keyboard and screen readers.
       flag.tabIndex = -1;
       flag.setAttribute("aria-hidden", "true");
       flag.title = version.name;

@@ -1,8 +1,8 @@
 // Markdown for the editor, with a bound on the cost of each keystroke.
 //
 // The parser reads a paragraph as a whole, so each keystroke in a text of 1 MB without blank lines would parse all of
-// it. Therefore a paragraph ends for the parser after some thousand characters, and a longer line is plain text. This
-// is visible only for a mark that spans the limit.
+// it. Therefore the parser splits a paragraph after about 8,000 UTF-16 units (`pieceMax`), and does not parse a longer
+// line. Formatting that spans a split, or is in such a line, is not shown.
 
 import { bounded } from "./boundedmarkdown.js";
 import { formulas } from "./formulas.js";
@@ -12,9 +12,9 @@ import { Compartment, Language, ViewPlugin, markdown, markdownLanguage } from ".
 
 /** @param {any} options Options of CodeMirror's `markdown`. @returns {any} An extension. */
 function bound(options) {
-  // With the syntax that the page shows: task lists, tables and others.
+  // Use the extended syntax that the page shows: task lists, tables and others.
   const { language, support } = markdown({ base: markdownLanguage, ...options });
-  // With the same name and data, so that its key bindings still apply.
+  // Keep the name and the data of the original language, so that Markdown's key bindings still apply.
   return [new Language(language.data, language.parser.configure([bounded, frontMatter, formulas]), [], "markdown"), support];
 }
 
@@ -32,7 +32,7 @@ function rebind() {
   whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: loadedLanguage });
 }
 
-/** Returns Markdown with HTML, which is loaded on demand: it is as large as all other parts. */
+/** Returns Markdown with HTML. Its parser is loaded on demand: it is as large as the rest of the editor. */
 export async function markdownWithHTML() {
   const { html } = await import("../html.js");
   if (!htmlTagLanguage) {
@@ -52,7 +52,7 @@ async function markdownWithCode(name) {
 
 /** The beginning of a tag, a comment, or a declaration. */
 const tag = /<[a-z!?/]/i;
-/** The word after a fence. */
+/** The opening fence of a code block, and its language. */
 const fence = /^[ \t>*+-]*(?:```+|~~~+)[ \t]*([^\s`]+)/gm;
 
 /**
@@ -67,7 +67,7 @@ export function markdownInText() {
     ViewPlugin.fromClass(
       class {
         #isGone = false;
-        /** @type {Set<string>} Languages that this view has or has requested. */
+        /** @type {Set<string>} Languages that this view has or has requested; "" for HTML. */
         #asked = new Set([...codeLanguages, ...(htmlTagLanguage ? [""] : [])]);
 
         /** @param {import("../codemirror.js").EditorView} view */
@@ -79,7 +79,7 @@ export function markdownInText() {
         update({ docChanged, changes, state, view }) {
           if (!docChanged) return;
           changes.iterChanges((_from, _to, from, to) => {
-            // Include the rest of the line: an edit may complete existing text, and a fence takes a whole line.
+            // Include the rest of both lines: an edit may complete a tag or a fence that begins before it.
             const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
             const begin = Math.max(first.from, from - searchedUnitsMax);
             this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + searchedUnitsMax)));
@@ -120,5 +120,5 @@ export function markdownInText() {
   ];
 }
 
-/** UTF-16 units on each side of a change that are searched. */
+/** Maximum UTF-16 units before and after a change that are searched for tags and fences. */
 const searchedUnitsMax = 200;

@@ -1,4 +1,4 @@
-// Pinned notes, which are first in the list. The browser stores them for each user; other browsers have their own.
+// Pinned notes, which are first in the list. They are stored in this browser for each user, and are not synchronised.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -11,7 +11,7 @@ export class Pins extends Emitter {
 
   #storage;
   #owner;
-  /** @type {string[]} Oldest first: as stored, or in memory alone if the storage is full. */
+  /** @type {string[]} The pinned notes, oldest first. Differs from the storage if a write failed. */
   #ids = [];
   /** @type {string | undefined} The owner of `#ids`. */
   #read;
@@ -73,7 +73,7 @@ export class Pins extends Emitter {
     try {
       this.#storage.setItem(prefix + this.#owner(), JSON.stringify(this.#ids));
     } catch {
-      // The storage is full: the pins last until the page is reloaded.
+      // The pins are lost on reload, on a change of the user, and on a change in another tab.
     }
     this.emit("changed", undefined);
   }
