@@ -40,7 +40,7 @@ public final class FileStorage: ClientStorage {
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       // `deinit` closes the lock file: it runs because all properties are set.
       throw Self.failure(
-        "another client uses the folder; give each client a folder of its own", folder)
+        "another client uses the folder; give each client another folder", folder)
     }
   }
 

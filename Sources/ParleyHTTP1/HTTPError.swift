@@ -123,7 +123,7 @@ public enum HTTPError: Error, Sendable, Hashable {
     case .upgradeVersion: "the WebSocket version must be 13"
     case .upgradeKey: "sec-websocket-key must be 16 bytes in base64, which are 24 characters"
     case .upgradeProtocols: "sec-websocket-protocol must be a list of names"
-    case .headTimeout: "the request did not arrive in time; send it at once"
+    case .headTimeout: "the request was not complete within the time limit; send it without pauses"
     case .bodyTimeout: "the body arrived too slowly; send it faster"
     }
   }

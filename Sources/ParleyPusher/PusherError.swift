@@ -51,7 +51,7 @@ public enum PusherError: Sendable, Error, Equatable {
     case .unauthorised: "the app has ended the connection"
     case .overCapacity: "too much was sent, or the server has no room; reconnect later"
     case .draining: "the server is shutting down; reconnect"
-    case .pongMissing: "no pong came in time; reconnect"
+    case .pongMissing: "no pong within the time limit; reconnect"
     case .malformed: "expected a JSON object with event, and the data that the event requires"
     case .tooLarge(let bytesMax): "a message may have at most \(bytesMax) bytes"
     case .clientEventRefused(let reason): reason

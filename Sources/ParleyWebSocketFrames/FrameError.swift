@@ -54,9 +54,9 @@ public enum FrameError: Error, Sendable, Hashable {
     case .masked: "a server must not mask its frames"
     case .lengthNotMinimal: "a length must take as few bytes as it can"
     case .lengthBeyondRange: "a length must be below 2^63"
-    case .unexpectedContinuation: "a continuation came, but no message had begun"
+    case .unexpectedContinuation: "a continuation without a started message"
     case .expectedContinuation: "a new message began before the last frame of the one before"
-    case .tooManyFragments: "a message came in too many fragments; send larger ones"
+    case .tooManyFragments: "a message has too many fragments; send larger ones"
     case .textNotUTF8: "a text message must be UTF-8"
     case .closePayloadOfOneByte: "a close frame carries no status or one of two bytes"
     case .closeStatus(let status): "a close frame must not carry the status " + String(status)

@@ -28,7 +28,7 @@ enum GroupCommand {
     try UserEditing(path: UserCommand.file(words)).put(group)
     if group.rights.isEmpty {
       Terminal.error(
-        "parley group: \(name) gives no rights yet; give some, such as "
+        "parley group: \(name) grants no rights yet; grant some, for example "
           + "folder:\(name)/*=read,write,presence,manage\n")
     }
   }

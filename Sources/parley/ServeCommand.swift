@@ -33,14 +33,14 @@ enum ServeCommand {
     Terminal.output("listening on \(urls.joined(separator: ", "))\n")
     manager?.ready()
     signals.wait { server.reload() }
-    Terminal.output("stopping; once more ends it at once\n")
+    Terminal.output("stopping; repeat to stop immediately\n")
     manager?.stopping()
     signals.endAtNext()
     let drainMilliseconds = configuration.drainTime.milliseconds
     ForcedEnd.arm(afterMilliseconds: max(drainMilliseconds, leastMilliseconds), log: log) {
       [
         ("waitingFor", server.stopWaitsFor), ("milliseconds", "\(drainMilliseconds)"),
-        ("hint", "acknowledged changes are on the disk; look at the disk of data-dir"),
+        ("hint", "acknowledged changes are on the disk; check the disk of data-dir"),
       ]
     }
     server.stop(drainMilliseconds: drainMilliseconds)

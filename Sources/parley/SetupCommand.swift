@@ -68,7 +68,7 @@ struct SetupCommand {
     if isAsking { password = PasswordHash(password: try Prompt.newPassword()) }
     setup.dataDirectory = try dataDirectory()
     if try setup.hasUser(id) {
-      Terminal.error("the user \(id) exists already, and keeps the password.\n")
+      Terminal.error("the user \(id) exists already; its password does not change.\n")
       return (nil, setup)
     }
     let line = try Self.line(
@@ -92,7 +92,7 @@ struct SetupCommand {
     if words.switches.contains("replace") { return true }
     guard isAsking else {
       throw UsageError(
-        "\(path) is there already; --replace keeps it as \(path).old and writes a new one")
+        "\(path) exists already; --replace renames it to \(path).old and writes a new one")
     }
     let mayReplace = try ask(
       "\(path) is there already. Keep it as \(path).old and write a new one? yes or no", "no"

@@ -136,7 +136,7 @@ struct AccessTests {
 
   // MARK: Changed rights
 
-  @Test("a client that may no longer read is put out, and hears nothing more")
+  @Test("a client that loses its right to read is removed, and receives nothing more")
   func readingLost() throws {
     let (id, _) = try rig.connectNative("writer")
     let (peer, _) = try rig.connectNative("manager")

@@ -157,7 +157,7 @@ struct AuthorisationTests {
     #expect(code(rig.ask(writer, .join(.init(documentID: "private")))) == .notAllowed)
   }
 
-  @Test("the reply to a join tells whether writing is allowed", arguments: ["reader", "writer"])
+  @Test("the reply to a join says whether writing is allowed", arguments: ["reader", "writer"])
   func access(user: String) throws {
     let (id, _) = try rig.connectNative(user)
     guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: "n1"))) else {

@@ -158,7 +158,7 @@ struct BayeuxTests {
     #expect(count("/group/1", in: heard) == 1 && count("/group/2", in: heard) == 0)
   }
 
-  @Test("a blocked person is not heard in this dialect either")
+  @Test("a blocked person's events are not delivered in this dialect either")
   func blocked() throws {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("*"), .all)]
@@ -190,7 +190,7 @@ struct BayeuxTests {
     }
   }
 
-  @Test("a client that stops polling is forgotten, and makes room for another")
+  @Test("a client that stops polling is removed, and its slot can be used by another")
   func forgotten() {
     let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
     let handshake =

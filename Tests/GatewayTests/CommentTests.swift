@@ -245,7 +245,7 @@ struct CommentTests {
     #expect(try comments().count == 1)
   }
 
-  @Test("readers of the note hear in its own room that its comments have changed")
+  @Test("readers of the note are notified in its room when its comments change")
   func news() throws {
     let (reader, _) = try rig.connectNative("reader")
     let (outsider, _) = try rig.connectNative("rooms")

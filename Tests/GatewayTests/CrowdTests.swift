@@ -60,7 +60,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("a client alone hears nothing of itself, and a visit within one turn is not shown")
+  @Test("a client receives no presence of itself, and a visit within one turn is not shown")
   func nothing() throws {
     let rig = rig(limit: 100)
     let (first, _) = try rig.connectNative(nil)

@@ -28,7 +28,7 @@ struct CutOffTests {
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == nil)
   }
 
-  @Test("beyond it no new client is let in, and all are asked to try again")
+  @Test("beyond it new clients are rejected as retryable")
   func unverified() throws {
     let (there, _) = try rig.connectNative("writer")
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
@@ -50,7 +50,7 @@ struct CutOffTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "nobody's").status == 401)
   }
 
-  @Test("once the list is complete again, all clients are let in but those it names")
+  @Test("once the list is complete again, only clients that it names are rejected")
   func back() throws {
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)

@@ -180,7 +180,7 @@ struct DialectTests {
       ])
   }
 
-  @Test("a blocked person is not heard, typing or otherwise")
+  @Test("events of a blocked person are not delivered, typing included")
   func blocked() throws {
     let rig = GatewayRig()
     for user in ["ada", "bob", "cid"] {

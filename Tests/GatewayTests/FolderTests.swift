@@ -166,7 +166,7 @@ struct FolderTests {
     #expect(rig.store.log(of: "secret") == [])
   }
 
-  @Test("a move ends the reading of users who lose the note, and lets in those it gains")
+  @Test("a move removes readers who lose the right to the note, and admits those who gain it")
   func live() throws {
     try user("mover", "document:*=all")
     try user("old", "folder:a=read,write,presence")
@@ -250,7 +250,7 @@ struct FolderTests {
     #expect(rig.store.log(of: "n")?.count == (isRefused ? 0 : 2))
   }
 
-  @Test("readers by a folder hear the rooms of the note and of the list")
+  @Test("readers by a folder receive the events of the note's room and of the list")
   func rooms() throws {
     try user("mover", "document:*=all")
     try user("reader", "folder:a=read", "folder:b=read,comment")
@@ -344,7 +344,7 @@ struct FolderTests {
     #expect(rig.store.document("n") != nil)
   }
 
-  @Test("a whole folder moves for a user who may do so with all of it, and followers hear of it")
+  @Test("a user with rights to a whole folder moves it, and its followers are notified")
   func wholeFolders() throws {
     try user("lead", "folder:team/*=all", "folder:archive/*=manage")
     try user("part", "folder:team=all", "folder:archive/*=all")
@@ -391,7 +391,7 @@ struct FolderTests {
     #expect(try ids("/api/notes?folder=a/b&limit=1000", token: "all").count == 501)
   }
 
-  @Test("other nodes hear of a move by a hint, or with the next look, and put people out then")
+  @Test("other nodes learn of a move by a hint or the next check, and remove readers then")
   func nodes() throws {
     let store = MemoryStore(isShared: true)
     let (here, there) = (

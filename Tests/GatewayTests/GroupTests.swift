@@ -110,7 +110,7 @@ struct GroupTests {
     }
   }
 
-  @Test("subscribers hear the events of a group, in parts and in order")
+  @Test("subscribers receive the events of a group, in parts and in order")
   func events() throws {
     let (id, _) = try rig.connectNative("cid")
     _ = rig.ask(id, .subscribe(.init(room: "/group/g")))

@@ -111,7 +111,7 @@ struct HistoryReadTests {
     }
   }
 
-  @Test("a client that waits beside such a join and needs no changes is let in")
+  @Test("a client that waits beside such a join and needs no changes is admitted")
   func passingErrorOfAnother() throws {
     let rig = try rig()
     let (late, _) = try rig.connectNative(nil)

@@ -99,7 +99,7 @@ struct PeopleTests {
     #expect(presence(ann, after: 5_000) == ["-ben"])
   }
 
-  @Test("a person who is silent for the lease is shown as gone until heard again")
+  @Test("a person without a sign for the lease is shown as absent until the next sign")
   func lease() throws {
     let ann = try enter("ann")
     try subscribe(ann)

@@ -24,7 +24,7 @@ struct PusherTests {
     #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
   }
 
-  @Test("a client is greeted, or told in its own words why it cannot stay")
+  @Test("a client is greeted, or receives the error of its protocol")
   func opening() {
     let rig = Self.rig()
     #expect(PusherClient(rig).socketID.wholeMatch(of: /\d+\.\d+/) != nil)

@@ -284,7 +284,7 @@ struct RoomTests {
     #expect(batch.body.contains("notAllowed"))
   }
 
-  @Test("subscribers of the list of notes hear when tags change")
+  @Test("subscribers of the list of notes are notified when tags change")
   func tags() throws {
     let rig = GatewayRig(isDemo: true)
     let (reader, _) = try rig.connectNative(nil)

@@ -285,7 +285,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(first.line)) == ["c"])
   }
 
-  @Test("more nodes and parts than there may be are passed by, and the others are heard")
+  @Test("nodes and parts beyond the maximum are ignored, and the others are processed")
   func flood() throws {
     let first = try client(of: a)
     let second = try client(of: b)

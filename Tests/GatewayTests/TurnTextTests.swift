@@ -86,7 +86,7 @@ struct TurnTextTests {
     #expect(counts.allSatisfy { $0 <= 1 } && counts.reduce(0, +) == Self.count - 1)
   }
 
-  @Test("a client that waits for a text hears of no change before, and of each after")
+  @Test("a client that waits for a text receives no change before it, and each change after it")
   func order() throws {
     let author = try rig.connectNative(nil).0
     rig.ask(author, .join(.init(documentID: "n0")))

@@ -91,7 +91,7 @@ struct BrokerTests {
     }
   }
 
-  @Test("clusters that meet at one server by mistake do not hear each other")
+  @Test("clusters that share a server by mistake do not receive each other's hints")
   func foreign() throws {
     let server = try NATSServer()
     let nodes = try [Node(server.address), Node(server.address)]

@@ -213,7 +213,7 @@ struct HandlerTests {
 
   // MARK: Messages
 
-  @Test("receipts are sent, asked for, and told; after a lost connection some may be missing")
+  @Test("receipts are sent, requested and reported; after a lost connection some may be missing")
   func receipts() async throws {
     let parley = try await online()
     let handler = try #require(ChatHandlers(parley).receipts)
@@ -270,7 +270,7 @@ struct HandlerTests {
         }, hasGap: false, hasMore: offsets.first != 1))
   }
 
-  @Test("reports: made, taken back, listed, and told to moderators")
+  @Test("reports are made, withdrawn, listed, and sent to moderators")
   func moderation() async throws {
     let parley = try await online()
     let handler = try #require(ChatHandlers(parley).moderation)

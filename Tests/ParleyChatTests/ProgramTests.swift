@@ -58,7 +58,7 @@ struct ProgramTests {
     #expect(list?.map(\.id) == [.init("ann")])
   }
 
-  @Test("who is blocked is not heard, also in what was said before; reports reach moderators")
+  @Test("a blocked person's messages are hidden, earlier ones too; reports reach moderators")
   func peace() async throws {
     let server = try server()
     let (ann, ben) = (try connect(server, as: "ann"), try connect(server, as: "ben"))
@@ -100,7 +100,7 @@ struct ProgramTests {
     }
   }
 
-  @Test("a board of resources hears of what others change, also while its line is cut")
+  @Test("a board of resources receives others' changes, also those made while it is disconnected")
   func resources() async throws {
     let server = try server()
     let proxy = try CuttingProxy(to: server.port)

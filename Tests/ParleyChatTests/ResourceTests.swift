@@ -37,7 +37,7 @@ struct ResourceTests {
     func next() async -> String? { await words.next() }
   }
 
-  @Test("a delegate hears of updates, of a lost connection, of what it missed, and of the next one")
+  @Test("a delegate is notified of updates, a lost connection, missed updates, and the next one")
   func whole() async throws {
     let parley = Parley(transport: server, as: "Ann", seed: 1)
     let resources = ResourceConnections(parley, senderID: "mine")

@@ -88,7 +88,7 @@ struct AbsenceTests {
     #expect(rig.page(4, [change("B", 1, "+x =3")]).last == "> join n@e:4")
   }
 
-  @Test("it joins again after a loss while a page is put off")
+  @Test("it joins again after a loss while a page is deferred")
   func lostWhilePutOff() {
     var rig = behind()
     rig.fail("page", .tooFast, after: 500)
@@ -96,7 +96,7 @@ struct AbsenceTests {
     #expect(rig.pass(500).filter { $0.hasPrefix("> page") } == [])
   }
 
-  @Test("where the history is gone, it asks for the text again, too, when that is put off")
+  @Test("if the history is gone, it requests the text again, also after that was deferred")
   func textPutOff() {
     var rig = behind()
     rig.fail("page", .historyGone)

@@ -188,7 +188,7 @@ struct NoteTests {
     #expect(rig.pass(100).contains("> join n@e:90"))
   }
 
-  @Test("a change that was put off, and is then overtaken, joins again after its time")
+  @Test("a deferred change that is then overtaken joins again after its delay")
   func overtakenWhilePutOff() {
     var rig = Rig()
     rig.join()

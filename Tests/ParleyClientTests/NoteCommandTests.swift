@@ -119,7 +119,7 @@ struct NoteCommandTests {
     let (server, _) = try await serve()
     let missing = try run("cat", "missing", server: server)
     #expect(missing.code == 1)
-    #expect(missing.errors.contains("there is no such note"))
+    #expect(missing.errors.contains("the note does not exist"))
     let absent = try run(
       "cat", "n", "--server", "ws://127.0.0.1:1", "--wait", "2s", server: server)
     #expect(absent.code == 1)

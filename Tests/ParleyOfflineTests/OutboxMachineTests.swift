@@ -286,7 +286,7 @@ struct OutboxMachineTests {
     #expect(bench.sent.map(\.user) == ["ann"])
   }
 
-  @Test("users and things are told apart by the bytes of their names")
+  @Test("users and resources are distinguished by the bytes of their names")
   func bytes() throws {
     let composed = "e\u{301}"
     let whole = "\u{e9}"

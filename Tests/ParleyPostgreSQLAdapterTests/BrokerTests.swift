@@ -119,7 +119,7 @@ struct BrokerTests {
     #expect(!node.state.isConnected)
   }
 
-  @Test("clusters that meet at one database by mistake do not hear each other, nor strangers")
+  @Test("clusters that share a database by mistake receive no hints of each other")
   func foreign() throws {
     let address = try server().newDatabase()
     let nodes = try [Node(address), Node(address)]

@@ -170,7 +170,7 @@ struct StandbyTests {
       ])
   }
 
-  @Test("after a promotion nothing is appended or told that goes by what was read before")
+  @Test("after a promotion, nothing is appended or reported on the basis of an earlier read")
   func promotion() throws {
     let store = try open()
     let start = try make(store)

@@ -99,7 +99,7 @@ struct LoopBrokerTests {
     #expect(ends[1].takeEvents() == [])
   }
 
-  @Test("of two threads that take news, the one that took them first deals them out first")
+  @Test("of two threads that take events, the first one distributes them first")
   func order() {
     let outer = StubBroker()
     hub.connect(to: outer)
@@ -145,7 +145,7 @@ struct LoopBrokerTests {
     #expect(ends[1].takeEvents().count == 1)
   }
 
-  @Test("the broker to other machines follows what any loop does, and hears what each publishes")
+  @Test("the outer broker follows the topics of all loops, and receives what each publishes")
   func outside() {
     let outer = StubBroker()
     outer.bring(.hints(arrive: true))
@@ -173,7 +173,7 @@ struct LoopBrokerTests {
     #expect(ends[0].state.isConnected)
   }
 
-  @Test("without other machines the hints of loops arrive, as each hears once")
+  @Test("without other machines, each loop receives each hint of the others once")
   func alone() {
     hub.reportConnected()
     #expect(Set(wakes.take()) == [0, 1, 2])

@@ -42,7 +42,7 @@ struct NodeBoardTests {
     #expect(board.list(now: 0).isEmpty)
   }
 
-  @Test("others are listed by name with the time since they were heard, and forgotten at last")
+  @Test("other nodes are listed by name with the time since their last message, and expire")
   func silence() {
     var board = ClusterStatus()
     #expect(begins(&board, 0))

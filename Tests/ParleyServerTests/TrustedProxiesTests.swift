@@ -105,7 +105,7 @@ struct TrustedProxiesTests {
     }
   }
 
-  @Test("a script is for pages that may ask, as far as their browser tells")
+  @Test("a script is served to allowed pages, as far as their browser names them")
   func scripts() {
     func allows(
       _ policy: OriginPolicy, _ headers: [String: String], isOpen: Bool = false

@@ -198,7 +198,7 @@ struct SessionTests {
     #expect(texts(session.send(Array("42[1]".utf8))) == ["[5:42[1]]"])
   }
 
-  @Test("a session that is dismissed tells its client")
+  @Test("a dismissed session notifies its client")
   func dismissed() {
     var session = session(.three)
     _ = session.begin()
@@ -209,7 +209,7 @@ struct SessionTests {
     #expect(session.end(.closed).isEmpty)
   }
 
-  @Test("one that is dismissed between two polls hears of it with the next")
+  @Test("a client dismissed between two polls is notified by the next one")
   func dismissedBetweenPolls() {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()

@@ -10,7 +10,7 @@ struct DurabilityTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("another connection sees what a reply told")
+  @Test("another connection sees what a reply reported")
   func secondConnection() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")

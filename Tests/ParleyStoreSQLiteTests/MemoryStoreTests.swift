@@ -5,7 +5,7 @@ import ParleyPortConformance
 import ParleySimulationKit
 import Testing
 
-@Suite("The store in memory fails as told")
+@Suite("The store in memory fails as configured")
 struct MemoryStoreTests {
   private func makeStore() -> MemoryStore {
     let store = MemoryStore()
@@ -47,7 +47,7 @@ struct MemoryStoreTests {
     #expect(store.commitCount == count)
   }
 
-  @Test("a full disk stays full until told otherwise")
+  @Test("a full disk remains full until it is reset")
   func fullDisk() throws {
     let store = makeStore()
     store.isDiskFull = true

@@ -95,7 +95,7 @@ struct ProtocolPageTests {
     #expect(try committed.composed(with: later).applied(to: "") == "XY")
   }
 
-  @Test("two pairs compose to one operation, and a concurrent insertion tells them apart")
+  @Test("two pairs compose to one operation, and a concurrent insertion distinguishes them")
   func composing() throws {
     let first = [try operation("[1,-1,1]"), try operation(#"[1,"X",1]"#)]
     let second = [try operation(#"[2,"X",1]"#), try operation("[1,-1,2]")]

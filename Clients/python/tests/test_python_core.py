@@ -268,7 +268,8 @@ def with_its_checksum(spoil):
 @pytest.mark.parametrize(
     "spoil, reason",
     [
-        (cut_off, "does not match its checksum"), (is_a_text, "does not match its checksum"), (without_its_own_checksum, "has no checksum"),
+        (cut_off, "does not match its checksum"), (is_a_text, "does not match its checksum"),
+        (without_its_own_checksum, "has no checksum"),
         (with_its_checksum(is_a_text), "cannot be loaded"), (with_its_checksum(of_another_machine), "cannot be loaded"),
         (with_its_checksum(another_library), "cannot be loaded: .*parley_client_version"),
         (with_its_checksum(of_another_version), "expected interface version 1, got 2"),

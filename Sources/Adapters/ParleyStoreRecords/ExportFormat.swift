@@ -26,16 +26,17 @@ public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The expected value, the actual value, and the remedy.
   public var description: String {
     switch self {
-    case .store(.unknownDocument): "there is no such note; see the list of notes for its id"
+    case .store(.unknownDocument): "no note has this id; the list of notes has the ids"
     case .store(.exists): "a note with this id is there already; choose another id"
     case .store(let error): "the store could not do it: \(error)"
-    case .malformed(let line, let expected): "line \(line): expected \(expected); nothing was kept"
+    case .malformed(let line, let expected):
+      "line \(line): expected \(expected); nothing was stored"
     case .titleTooLong(let bytes, let max):
-      "expected a title of at most \(max) bytes (title-size-max), got \(bytes); nothing was kept; "
+      "expected a title of at most \(max) bytes (title-size-max), got \(bytes); nothing was stored; "
         + "shorten it, or raise the setting"
     case .textTooLong(let characters, let max):
       "expected a text of at most \(max) characters (document-length-max), got \(characters); "
-        + "nothing was kept; split it, or raise the setting"
+        + "nothing was stored; split it, or raise the setting"
     }
   }
 }

@@ -52,7 +52,7 @@ struct SQLiteFailure: Error, Equatable {
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
       .unavailable("the database may not be written (\(name)); check its owner and mode")
     case SQLITE_TOOBIG:
-      .unavailable("a value is larger than SQLite keeps (\(name)); send less at a time")
+      .unavailable("a value exceeds SQLite's maximum (\(name)); send less at a time")
     default: .unavailable(diskWords)
     }
   }

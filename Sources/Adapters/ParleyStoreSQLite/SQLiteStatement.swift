@@ -132,6 +132,6 @@ package final class SQLiteStatement: StoredRow {
   private func checkCount(_ count: Int) {
     precondition(
       count == sqlite3_bind_parameter_count(handle),
-      "a statement was given \(count) values and wants others")
+      "a statement received \(count) values, but has another number of parameters")
   }
 }

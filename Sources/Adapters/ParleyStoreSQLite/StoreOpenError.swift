@@ -76,7 +76,7 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case .notEmpty(let path):
       "cannot make the store \(path): there is a store already; name a file that is not there yet"
     case .noStore(let path):
-      "cannot read the store \(path): there is no such file; name the store of a server"
+      "cannot read the store \(path): the file does not exist; name the store of a server"
     case .folder(let path):
       "cannot open the store \(path): it is a folder; name the file in it, or another file"
     case .logAlone(let path, let database):

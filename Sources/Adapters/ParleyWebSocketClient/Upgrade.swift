@@ -69,7 +69,7 @@ package struct Upgrade {
       var value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       while value.last == " " || value.last == "\t" { value.removeLast() }
       guard fields[name] == nil || !Self.single.contains(name) else {
-        throw .notWebSocket("\(name) came twice")
+        throw .notWebSocket("\(name) was sent twice")
       }
       fields[name] = String(value)
     }

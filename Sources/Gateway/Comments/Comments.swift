@@ -179,7 +179,8 @@ final class Comments: Part {
   }
 
   private static var unknown: Response {
-    .problem(404, .unknownDocument, "the note has no such comment; it may be deleted by now")
+    .problem(
+      404, .unknownDocument, "the note has no comment with this id; it may have been deleted")
   }
 
   // MARK: Rates
@@ -314,7 +315,7 @@ final class Comments: Part {
           "expected a range of the text that is not empty; it has \(length) characters at that revision"
         )
       case .futureRevision(let head):
-        .problem(409, .futureRevision, "there is no such revision; the newest is \(head)")
+        .problem(409, .futureRevision, "the revision does not exist; the newest is \(head)")
       case .otherEpoch:
         .problem(
           409, .epochChanged,
@@ -329,7 +330,7 @@ final class Comments: Part {
           "a note may have \(limits.countMax) comments; this one has \(count): delete some first")
       case .unknownComment: Self.unknown
       case .list, .quoted, .kept, .unchanged, .removed:
-        .problem(503, .unavailable, "the store gave another reply; try again later")
+        .problem(503, .unavailable, "the store's reply has another form; try again later")
       }
     respond(request, problem)
   }

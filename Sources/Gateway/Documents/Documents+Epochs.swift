@@ -5,7 +5,7 @@ import SocketMessages
 extension Documents {
   /// Begins a new epoch, after the accepted changes are committed.
   func renewEpoch(of room: DocumentRoom) {
-    dependencies.log.write(.error, "a client knows more than the log: its tail was lost", [])
+    dependencies.log.write(.error, "a client has revisions that the log has lost", [])
     room.pause(for: .settling)
     storeEpoch(of: room)
   }

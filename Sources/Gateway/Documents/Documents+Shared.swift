@@ -313,7 +313,7 @@ extension Documents {
       guard let session = dropped[connection.client], session >= subscription.session else {
         continue
       }
-      close(connection, .rejoin, "the client is at another node by now; join again")
+      close(connection, .rejoin, "the client is connected to another node now; join again")
     }
     return !dropped.isEmpty
   }

@@ -81,7 +81,7 @@ final class Files: Part {
     let bytesMax = settings.files.bytesMax
     guard bytesMax > 0 else {
       throw .problem(
-        403, .notOffered, "this server takes no files; its operator can set file-size-max")
+        403, .notOffered, "this server accepts no files; its operator can set file-size-max")
     }
     guard byteCount > 0 else {
       throw .problem(
@@ -149,7 +149,7 @@ final class Files: Part {
         ))
     case .success(.diskFull(let byteCount)):
       dependencies.log.write(
-        .error, "file not kept",
+        .error, "file not stored",
         [
           ("reason", "the disk has \(byteCount) bytes left"),
           ("hint", "free some, or lower files-disk-reserve"),
@@ -212,7 +212,8 @@ final class Files: Part {
         request,
         .problem(
           404, .unknownDocument,
-          "the note has no such file; it may be of another note, or was removed as unused"))
+          "the note has no file with this id; it may be of another note, or was removed as unused"
+        ))
     case .success: refuse(request, .unavailable("another reply"))
     case .failure(let error): refuse(request, error)
     }

@@ -21,7 +21,8 @@ extension HTTP {
     ofBody byteCount: Int?, _ head: RequestHead, at match: Resource.Match?
   ) throws(Response) -> BodyDecision {
     guard let match else {
-      throw .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are")
+      throw .problem(
+        404, .notOffered, "this path does not exist; /api/openapi.json lists all paths")
     }
     let resource = match.resource
     // These paths take a password or a link's key, which is short.

@@ -191,7 +191,7 @@ final class NotesAPI: Part, DocumentsOwner {
     case .notNext(let head):
       respond(
         request,
-        .problem(409, .futureRevision, "there is no such revision; the newest is \(head)"))
+        .problem(409, .futureRevision, "the revision does not exist; the newest is \(head)"))
     case .exists:
       respond(
         request,

@@ -100,10 +100,10 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
         book.stamp(request, stamp)
         performer?.perform(request, work.head, at: work.match, work.keyed.body)
       case nil:
-        respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
+        respond(request, .problem(503, .damaged, "the stored response cannot be read"))
       }
     case .success(.keyReused): respond(request, .keyReused)
-    case .failure(let error): refuse(request, error, "kept answer not read")
+    case .failure(let error): refuse(request, error, "stored response not read")
     }
   }
 

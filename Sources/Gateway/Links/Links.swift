@@ -103,7 +103,8 @@ final class Links: Part {
           respond(
             request,
             link == nil && ended.isEmpty
-              ? .problem(404, .unknownType, "no such link of this note") : Response(status: 204))
+              ? .problem(404, .unknownType, "the note has no link with this id")
+              : Response(status: 204))
         }
       }
     }

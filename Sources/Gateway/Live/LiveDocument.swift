@@ -199,7 +199,7 @@ package struct LiveDocument {
   ///
   /// - Precondition: `oldestBase <= revision <= durableRevision`.
   package func durableEntries(after revision: Int) -> ArraySlice<LogEntry> {
-    precondition(revision >= oldestBase, "\(revision) lies before the window at \(oldestBase)")
+    precondition(revision >= oldestBase, "\(revision) is before the window at \(oldestBase)")
     let first = window.count - (headRevision - revision)
     return window[first..<(window.count - (headRevision - durableRevision))]
   }

@@ -58,7 +58,7 @@ final class RoomChecks: Part {
   func offered<Handler>(_ handler: Handler?) throws(MessageRefusal) -> Handler {
     guard let handler else {
       throw MessageRefusal(
-        .notOffered, "this server does not offer it; look at the capabilities in welcome")
+        .notOffered, "this server does not offer it; see the capabilities in welcome")
     }
     return handler
   }

@@ -24,7 +24,7 @@ extension RoomPresence {
     // A guest could not remove a block later, and blocks of any number of guests would accumulate.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
       throw MessageRefusal(
-        .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
+        .notAllowed, "guests of a link cannot block people; sign in first")
     }
     guard !message.isBlocked || !Identity.isProgram(other.text) else {
       throw MessageRefusal(.notAllowed, "API keys cannot be blocked, only people")

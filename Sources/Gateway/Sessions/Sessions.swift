@@ -172,7 +172,8 @@ final class Sessions: Part {
       if case .one = choice, count == 0 {
         return respond(
           request,
-          .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
+          .problem(
+            404, .unknownType, "you have no session with this id; GET /api/sessions lists them"))
       }
       dependencies.log.write(.notice, "sessions ended", [("sessions", "\(count)")])
       respond(request, .json(200, SessionJSON.ended(count)))

@@ -43,7 +43,7 @@ extension PeopleReply {
 extension StoreError {
   /// The error for a reply of another type. The store may have done the work.
   static func unexpectedReply<Value>(_ name: String, insteadOf expected: Value.Type) -> StoreError {
-    .unknownOutcome("expected \(expected) from the store; \(name) came")
+    .unknownOutcome("expected \(expected) from the store, got \(name)")
   }
 }
 

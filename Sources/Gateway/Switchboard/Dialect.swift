@@ -68,6 +68,6 @@ class ConnectionDialect: DialectBase, SessionMessaging {
 
   /// Closes a connection whose sender has used up its share of memory.
   final func closeCrowded(_ connection: Connection) {
-    board.close(connection, .tooFast, "too much is being received at once; wait, and reconnect")
+    board.close(connection, .tooFast, "the server receives too much data now; wait, and reconnect")
   }
 }

@@ -540,7 +540,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     } else if head.path.utf8.starts(with: "/api/".utf8) {
       transport.respond(
         to: request,
-        with: .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are"))
+        with: .problem(
+          404, .notOffered, "this path does not exist; /api/openapi.json lists all paths"))
     } else {
       transport.respond(to: request, with: .plain(404, "Nothing is here.\n"))
     }

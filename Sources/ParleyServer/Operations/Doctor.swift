@@ -141,7 +141,7 @@ package struct Doctor {
     case .unreachable(let reason):
       note(
         .warning, "websockets",
-        "\(address) does not answer this machine (\(reason)): look at the name, the proxy and its certificate"
+        "\(address) does not answer this machine (\(reason)): check name, proxy and certificate"
       )
     }
   }
@@ -264,7 +264,7 @@ package struct Doctor {
         let text = "\(queued) events wait for \(target.word)"
         note(
           age > 600 ? .warning : .fine, "webhooks",
-          age > 600 ? text + ", the oldest for \(age / 60) min: look at that service" : text)
+          age > 600 ? text + ", the oldest for \(age / 60) min: check that service" : text)
       }
     }
     if dead > 0 {

@@ -148,7 +148,7 @@ struct ProviderExchange {
         }
       case .userInfo(let token):
         return .end(try user(token, with: try Self.body(of: answer, "its user info")))
-      case .begun, .ended: preconditionFailure("an answer came without a request")
+      case .begun, .ended: preconditionFailure("a response without a request")
       }
     } catch {
       state = .ended
@@ -309,7 +309,7 @@ struct ProviderExchange {
     }
     let fields = JSONFields(try body(of: answer, "its tokens"))
     guard let idToken = fields?["id_token"]?.string else {
-      throw ProviderFailure(.misbehaves, "it gives no id_token")
+      throw ProviderFailure(.misbehaves, "its response has no id_token")
     }
     let accessToken = fields?["access_token"]?.string
     // The access token goes into a header, so characters that a header cannot contain are rejected.

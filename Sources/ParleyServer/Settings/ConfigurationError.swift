@@ -51,7 +51,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
     case .conflict(let text):
       return text
     case .noPage(let folder?):
-      return "web-dir expects the folder with the page's index.html; there is none in \(folder)"
+      return "web-dir expects the folder with the page's index.html; \(folder) has none"
     case .noPage(nil):
       return
         "the page (Web/index.html) is neither beside the program nor in a folder above it; "

@@ -23,7 +23,7 @@ package struct LinkRequest {
       case .unreachable(let reason): "the server does not answer: \(reason)"
       case .refused(401, let words): "\(words); name a token's file by --token-file"
       case .refused(_, let words): words
-      case .foreign(let status): "status \(status) came, but not from Parley; look at --server"
+      case .foreign(let status): "status \(status), but not from Parley; check --server"
       }
     }
   }

@@ -53,7 +53,7 @@ struct FolderOfFiles {
   ) throws(FileError) {
     let path = folder.isEmpty ? root : "\(root)/\(folder)"
     guard depth < Self.depthMax else {
-      throw FileError("\(path) lies more than \(Self.depthMax) folders deep; import it by itself")
+      throw FileError("\(path) is more than \(Self.depthMax) folders deep; import it separately")
     }
     for (name, isFolder) in try entries(of: path) {
       if isFolder {

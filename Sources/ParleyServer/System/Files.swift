@@ -28,7 +28,7 @@ public enum Files {
     }
     guard bytes.count <= bytesMax else {
       throw FileError(
-        "\(path) is larger than \(ValueText.text(bytes: bytesMax)), which is the most that is read")
+        "\(path) is larger than \(ValueText.text(bytes: bytesMax)), the maximum")
     }
     return bytes
   }
@@ -90,7 +90,7 @@ public enum Files {
     let failure = errno
     // Another program may have created it meanwhile.
     guard isFolder(path) else {
-      throw FileError("the folder \(path) cannot be made: \(String(cString: strerror(failure)))")
+      throw FileError("the folder \(path) cannot be created: \(String(cString: strerror(failure)))")
     }
   }
 

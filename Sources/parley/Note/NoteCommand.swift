@@ -42,7 +42,7 @@ enum NoteCommand {
     }
     guard let id = options.words.first, !id.isEmpty else { throw .init("expected a note's id") }
     guard options.words.count <= most else {
-      throw .init("expected no more than \(most) words, but \(options.words.count) came")
+      throw .init("expected at most \(most) words, got \(options.words.count)")
     }
   }
 

@@ -134,7 +134,7 @@ final class NoteSession: Sendable {
 
   private static func words(_ error: NoteError) -> String {
     switch error {
-    case .deleted: "there is no such note"
+    case .deleted: "the note does not exist"
     case .failed(.refused(let refusal)): "the note cannot be opened: \(refusal)"
     case .failed(.readingLost): "the right to read the note was taken away"
     case .refused(let refusal): "\(refusal)"

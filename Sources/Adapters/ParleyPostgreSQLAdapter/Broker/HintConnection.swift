@@ -28,7 +28,7 @@ final class HintConnection {
   /// Sends commands without parameters, as one transaction.
   func send(_ commands: String) throws(BrokerFailure) {
     guard PQsendQuery(handle, commands) == 1 else {
-      throw BrokerFailure(reason: "it takes no more")
+      throw BrokerFailure(reason: "the connection accepts no more data")
     }
     isBusy = true
   }
@@ -43,7 +43,7 @@ final class HintConnection {
         "SELECT pg_notify(c, p) FROM unnest($1::pg_catalog.text[], $2::pg_catalog.text[]) AS n(c, p)",
         2, nil, values, nil, nil, 1)
     }
-    guard code == 1 else { throw BrokerFailure(reason: "it takes no more") }
+    guard code == 1 else { throw BrokerFailure(reason: "the connection accepts no more data") }
     isBusy = true
   }
 

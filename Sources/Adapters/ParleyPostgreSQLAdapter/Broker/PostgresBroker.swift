@@ -66,7 +66,7 @@ public enum PostgresBroker {
       while !queues.isStopping {
         let now = monotonicMicroseconds()
         guard now - heardAt < PostgresBroker.silenceMax else {
-          throw .init(reason: "its own messages did not come for some seconds")
+          throw .init(reason: "its own messages did not arrive for some seconds")
         }
         if !connection.isBusy {
           let wanted = queues.channels

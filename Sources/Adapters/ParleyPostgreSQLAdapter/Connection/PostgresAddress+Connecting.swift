@@ -15,15 +15,15 @@ extension PostgresAddress {
     let connected = withCStrings(options.map(\.name)) { names in
       withCStrings(options.map(\.value)) { values in PQconnectdbParams(names, values, 0) }
     }
-    guard let connected else { throw NotConnected(reason: "no memory for a connection") }
+    guard let connected else { throw NotConnected(reason: "out of memory") }
     guard PQstatus(connected) == CONNECTION_OK else {
       let reason = redacted(String(cString: PQerrorMessage(connected)))
       PQfinish(connected)
-      throw NotConnected(reason: reason.isEmpty ? "no answer" : reason)
+      throw NotConnected(reason: reason.isEmpty ? "no response" : reason)
     }
     guard PQsetnonblocking(connected, 1) == 0 else {
       PQfinish(connected)
-      throw NotConnected(reason: "libpq blocks")
+      throw NotConnected(reason: "libpq cannot be set to non-blocking mode")
     }
     return connected
   }

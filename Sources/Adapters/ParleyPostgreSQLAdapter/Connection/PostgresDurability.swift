@@ -21,7 +21,7 @@ enum PostgresDurability {
       let found = try connection.run([
         PostgresCommand("SELECT pg_backend_pid()::bigint, " + columns.joined(separator: ", "))
       ])
-      guard let first = found.first?.first else { throw .lost("it gave no answer") }
+      guard let first = found.first?.first else { throw .lost("the server sent no result") }
       row = first
     } catch {
       throw PostgresSchema.openError(error, address)
@@ -38,6 +38,7 @@ enum PostgresDurability {
     }
     return ["on", "remote_apply"].contains(row.text(3)) && !row.text(4).isEmpty ? 2 : 1
   }
+
   /// Returns a number that identifies the database's timeline. It changes when a standby is
   /// promoted or a backup is restored; 0 if the server does not report it.
   static func life(_ connection: PostgresConnection) -> Int {

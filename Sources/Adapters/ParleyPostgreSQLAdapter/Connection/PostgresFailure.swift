@@ -58,7 +58,7 @@ package enum PostgresFailure: Error, Equatable {
           "the database may only be read (code \(state)): it is a standby, or "
             + "default_transaction_read_only is on; name the primary")
       case "54":
-        .refused("a value is larger than PostgreSQL keeps (code \(state)); send less at a time")
+        .refused("a value exceeds PostgreSQL's maximum (code \(state)); send less at a time")
       case "21", "22", "23":
         .refused("PostgreSQL does not take a value (code \(state)); see its log")
       default: .unavailable("PostgreSQL refused (code \(state)); see its log, then send again")

@@ -74,7 +74,7 @@ struct PostgresLink: ~Copyable {
     pending += commands
     do throws(PostgresFailure) {
       let results = try send()
-      guard results.count >= commands.count else { throw .lost("it gave no answer") }
+      guard results.count >= commands.count else { throw .lost("the server sent no result") }
       return Array(results.suffix(commands.count))
     } catch {
       failure = failure ?? error

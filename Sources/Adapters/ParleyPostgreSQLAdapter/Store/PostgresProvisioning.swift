@@ -70,7 +70,7 @@ extension PostgresStore: RepairableStore {
       let found = try connection.run([
         PostgresCommand("SELECT current_setting('max_connections')::bigint")
       ])
-      guard let row = found.first?.first else { throw .lost("it gave no answer") }
+      guard let row = found.first?.first else { throw .lost("the server sent no result") }
       return row.integer(0)
     } catch {
       throw PostgresSchema.openError(error, address)

@@ -266,7 +266,7 @@ public final class PostgresSearchIndex: SearchIndex {
     }
     do throws(PostgresFailure) {
       guard let results = try connection?.run(commands), results.count == commands.count else {
-        throw .lost("it gave no answer")
+        throw .lost("the server sent no result")
       }
       return results
     } catch {

@@ -182,14 +182,14 @@ package struct CheckRules<Store: SQLStore> {
       let kept = try texts.snapshot(of: row, through: entry.revision)
       if kept != fold.snapshot {
         findings.add(
-          row.id, "the text kept of revision \(entry.revision) is not the fold of the log")
+          row.id, "the stored text of revision \(entry.revision) is not the result of the log")
       }
     }
     if fold.content.text.scalarCount != row.length {
       findings.add(row.id, "the fold of the log has another length than the note's record says")
     }
     if let revision = due.first {
-      findings.add(row.id, "the text kept of revision \(revision) lies beyond the head")
+      findings.add(row.id, "the stored text of revision \(revision) is beyond the head")
     }
     return last
   }

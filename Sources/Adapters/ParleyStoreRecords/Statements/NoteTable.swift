@@ -43,8 +43,8 @@ package protocol LogTable: NoteTable {
   /// Returns the head checksum in the form for other nodes; `nil` if the store has one node.
   func shared(_ chain: RecordChecksum) -> LogChain?
 
-  /// Returns the revisions before which the clock was set back by more than ``TimeOrder/adjustmentMax``,
-  /// ascending.
+  /// Returns the revisions before which the clock was set back by more than
+  /// ``TimeOrder/adjustmentMax``, ascending.
   func setBacks(of row: DocumentRow) throws(StoreError) -> [Int]
 
   /// Deletes the record of clock set-backs of a deleted note.

@@ -69,7 +69,7 @@ extension BayeuxDialect {
     act(
       .close(
         id, code: CloseCode(CloseReason.tooFast.rawValue),
-        reason: "too much is being received at once; wait"))
+        reason: "the server receives too much data now; wait"))
   }
 
   func send(_ messages: [[UInt8]], overWebSocket id: ConnectionID) {

@@ -93,7 +93,7 @@ extension NativeDialect {
     }
     sendError(.tooFast, words, ref: ref, retryAfter: pause, to: connection)
     sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
-    close(connection, .tooFast, "too many connections at once; wait, and reconnect")
+    close(connection, .tooFast, "too many connections in a short time; wait, and reconnect")
   }
 
   private func check(name: String, color: String?) throws(MessageRefusal) {
