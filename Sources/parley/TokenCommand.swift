@@ -42,7 +42,7 @@ enum TokenCommand {
       audience: values["audience"]?.last ?? profile?.policy.audiences.first, issuedAt: now)
     if let profile {
       claims.userClaim = profile.policy.userClaim
-      claims.further = profile.policy.requiredClaims
+      claims.extraClaims = profile.policy.requiredClaims
       claims.omitsEmptyRights = true
     }
     let lifetime = values["expires-in"]?.last ?? "1h"
