@@ -17,6 +17,7 @@ from .errors import (
     ChangesRefused,
     ConnectionEnded,
     CoreUnavailable,
+    NoAnswer,
     NoteUnavailable,
     Overflowed,
     ParleyError,
@@ -30,6 +31,6 @@ from .room import Gap, Position, Publication, Receipt, ResourceUpdate, Room, Roo
 
 __all__ = [
     "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Events", "Gap",
-    "LibraryUnavailable", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
+    "LibraryUnavailable", "NoAnswer", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
     "PublishRefused", "Receipt", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect", "open_note",
 ]  # fmt: skip

@@ -31,6 +31,11 @@ _log = logging.getLogger("parley")
 _SUBPROTOCOL = websockets.Subprotocol("parley.v1")
 #: Close codes about tokens, of Documentation/Protocol.md: missing or invalid, expired, revoked.
 _ACCESS_CODES = (4502, 4507, 4508)
+#: Maximum refused tokens in a row after which the client asks for another one.
+_REFUSALS_MAX = 2
+#: Seconds before the second call of a token function that failed, and their maximum; they double with each call.
+_TOKEN_PAUSE = 1.0
+_TOKEN_PAUSE_MAX = 30.0
 #: The close code for a hello that is not understood, and the core's errors for a reply that is not.
 _BAD_MESSAGE = 4500
 _VERSION_ERRORS = ("badMessage", "unknownType")
@@ -45,6 +50,8 @@ class connect:
     - `token`: a function, async or not, that returns the token; called before each connection and when a token expires.
     - `keep`: a folder for this client alone, in which unsaved edits outlive the process. Without one, they are in
       memory.
+    - `timeout`: the maximum seconds for which a call waits without a connection. It then raises NoAnswer; edits and
+      publications remain queued. With a connection, but without an answer, four times as long. None: without limit.
 
     The block begins before the connection is established; a note has its text when `await client.note(id)` returns. The
     end of the block waits until everything is saved, if there is a connection, and closes the connection.
@@ -60,9 +67,10 @@ class connect:
         color: str = "#4b5563",
         token: TokenSource | None = None,
         keep: str | os.PathLike[str] | None = None,
+        timeout: float | None = 30.0,
     ) -> None:
         self._url = _address(url)
-        self._of = (name, color, token, keep)
+        self._of = (name, color, token, keep, timeout)
 
     async def __aenter__(self) -> Client:
         # Compiling WebAssembly takes about a second: on another thread, so that the loop is not blocked.
@@ -96,6 +104,7 @@ class open_note:
         color: str = "#4b5563",
         token: TokenSource | None = None,
         keep: str | os.PathLike[str] | None = None,
+        timeout: float | None = 30.0,
     ) -> None:
         parts = urlsplit(address)
         gateway, between, note = parts.path.rpartition("/n/")
@@ -103,8 +112,9 @@ class open_note:
             raise ValueError("expected a note's address, such as https://notes.example.org/n/minutes")
         self._note = unquote(note)
         self._connection = connect(
-            urlunsplit((parts.scheme, parts.netloc, gateway, "", "")), name=name, color=color, token=token, keep=keep
-        )
+            urlunsplit((parts.scheme, parts.netloc, gateway, "", "")), name=name, color=color, token=token, keep=keep,
+            timeout=timeout,
+        )  # fmt: skip
 
     async def __aenter__(self) -> Note:
         client = await self._connection.__aenter__()
@@ -134,8 +144,9 @@ class Client:
     """
 
     def __init__(
-        self, url: str, name: str, color: str, token: TokenSource | None, keep: str | os.PathLike[str] | None
-    ) -> None:
+        self, url: str, name: str, color: str, token: TokenSource | None, keep: str | os.PathLike[str] | None,
+        timeout: float | None,
+    ) -> None:  # fmt: skip
         self.state = "connecting"
         """connecting, online, waiting (the gateway cannot be reached; the client retries), stopped."""
         self._url = url
@@ -143,7 +154,8 @@ class Client:
         self._source = token
         self._token: str | None = None
         self._refused: str | None = None
-        self._engine = Engine(self._perform)
+        self._refusals = 0
+        self._engine = Engine(self._perform, timeout)
         self._folder = EditFolder(keep) if keep is not None else None
         self._notes: dict[str, tuple[Note, NoteState]] = {}
         self._rooms: dict[str, tuple[Room, RoomState]] = {}
@@ -158,15 +170,22 @@ class Client:
         self._news = News()
 
     async def until(self, state: str) -> None:
-        """Returns when `state` has this value. Raises ConnectionEnded if the client stops instead."""
-        while self.state != state:
-            self._engine.check()
-            await self._news.wait()
+        """Returns when `state` has this value. Raises ConnectionEnded if the client stops instead, and NoAnswer."""
+        async with self._engine.limit():
+            while self.state != state:
+                self._engine.check()
+                await self._news.wait()
+
+    @property
+    def problem(self) -> str:
+        """The reason why there is no connection, in words: the token function failed, the gateway cannot be reached, or
+        it has ended the connection; "" once the gateway has accepted the client."""
+        return self._engine.problem
 
     async def note(self, id: str, *, create: str | None = None) -> Note:
         """Opens a note, and returns when it has its text. The same id returns the same note.
 
-        Raises NoteUnavailable, ConnectionEnded, StorageFailed.
+        Raises NoteUnavailable, ConnectionEnded, StorageFailed, NoAnswer.
         """
         if not id:
             raise ValueError("expected a note's id, got none")
@@ -181,11 +200,12 @@ class Client:
                 del self._notes[id]
                 raise
         note, state = self._notes[id]
-        while state.text is None:
-            if state.phase in ("failed", "deleted", "closed"):
-                self._notes.pop(id, None)
-                raise state.unavailable()
-            await state.wait()
+        async with self._engine.limit():
+            while state.text is None:
+                if state.phase in ("failed", "deleted", "closed"):
+                    self._notes.pop(id, None)
+                    raise state.unavailable()
+                await state.wait()
         return note
 
     def room(self, name: str, *, is_present: bool = False, since: Position | None = None) -> Room:
@@ -341,12 +361,15 @@ class Client:
 
     def _became(self, state: str, _until: int, code: int, error: str) -> None:
         self.state = state
+        self._engine.connection_changed(state == "online")
         self._news.stir()
         if state == "online":
-            self._refused = None
+            self._refused, self._refusals = None, 0
+            self._engine.problem = ""
         if state == "stopped" and not self._is_closed:
             is_access = error == "unauthorised" or code in _ACCESS_CODES
-            if is_access and self._source:
+            if is_access and self._source and self._refusals < _REFUSALS_MAX:
+                self._refusals += 1
                 self._refused = self._token
                 self._spawn(self._renew())
                 return
@@ -358,6 +381,7 @@ class Client:
         ended = self._engine.ended = ConnectionEnded(reason, code)
         ended.__cause__ = cause
         self.state = "stopped"
+        self._engine.problem = str(ended)
         self._news.stir()
         for _, note in self._notes.values():
             note.end(ended)
@@ -379,26 +403,45 @@ class Client:
         if self._source is None:
             return
         given = self._source()
-        token = await given if inspect.isawaitable(given) else given
+        if inspect.isawaitable(given):
+            self._engine.problem = "the token function has not returned yet"
+            async with self._engine.limit():
+                token = await given
+            self._engine.problem = ""
+        else:
+            token = given
         if token is not None and token != self._token:
             self._token = token
             self._engine.do("token", token)
 
     async def _renew(self) -> None:
-        try:
-            await self._ask_token()
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:
-            # The program's own error; the current token is valid until it expires. The error's text may contain
-            # anything.
-            _log.warning("the token function failed with %s", type(error).__name__)
-        if self._is_closed or self.state != "stopped":
+        """Gets another token, and continues with it."""
+        is_stopped = self.state == "stopped"
+        pause = _TOKEN_PAUSE
+        while not await self._has_asked():
+            if is_stopped and not self._is_closed:
+                self.state = "waiting"
+                self._news.stir()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _TOKEN_PAUSE_MAX)
+        if self._is_closed or not is_stopped:
             return
         if self._token is None or self._token == self._refused:
             self._end("noAccess")
         else:
             self._engine.do("start")
+
+    async def _has_asked(self) -> bool:
+        """Calls the token function; returns False if it failed."""
+        try:
+            await self._ask_token()
+        except Exception as error:
+            # The program's own error; the current token is valid until it expires. The error's text may contain
+            # anything.
+            self._engine.problem = f"the token function failed with {type(error).__name__}"
+            _log.warning("%s", self._engine.problem)
+            return self._is_closed
+        return True
 
     # The socket.
 
@@ -435,9 +478,11 @@ class Client:
         except (OSError, websockets.WebSocketException, asyncio.TimeoutError) as error:
             if isinstance(error, websockets.InvalidStatus):
                 # A gateway accepts every connection: this address belongs to another server, or to a proxy.
-                _log.warning("expected a gateway, got the HTTP status %d", error.response.status_code)
+                self._engine.problem = f"expected a gateway, got the HTTP status {error.response.status_code}"
+                _log.warning("%s", self._engine.problem)
             else:
-                _log.info("the connection ended: %s", type(error).__name__)
+                self._engine.problem = f"the connection ended: {type(error).__name__}"
+                _log.info("%s", self._engine.problem)
             if isinstance(error, websockets.ConnectionClosed) and error.rcvd:
                 code = error.rcvd.code
         except Exception as error:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 from .core import Action, Core
 from .doors import create_core
-from .errors import ConnectionEnded
+from .errors import ConnectionEnded, NoAnswer
 
 
 class Engine:
     """The core of one client, in one thread."""
 
-    def __init__(self, perform: Callable[[Action], None]) -> None:
+    def __init__(self, perform: Callable[[Action], None], timeout: float | None = None) -> None:
         self.core = Core(create_core())
+        self.problem = ""
+        """The reason why there is no connection, in words; "" once the gateway has accepted the client."""
+        self._timeout = timeout
+        self._offline_since: float | None = time.monotonic()
+        self._waits: dict[asyncio.Timeout, float] = {}
         self.ended: ConnectionEnded | None = None
         """The reason why the client has ended; None while it runs."""
         self.person_id = ""
@@ -44,6 +50,42 @@ class Engine:
             raise RuntimeError("expected a call in the client's own thread; use loop.call_soon_threadsafe elsewhere")
         if self.ended:
             raise self.ended
+
+    @contextlib.asynccontextmanager
+    async def limit(self) -> AsyncIterator[None]:
+        """Raises NoAnswer in the block if there is no connection for the timeout, or no answer for four times of it."""
+        since = time.monotonic()
+        limit = asyncio.timeout(self._left(since))
+        self._waits[limit] = since
+        try:
+            async with limit:
+                yield
+        except TimeoutError:
+            if limit.expired():
+                raise NoAnswer(self.problem, self._offline_since is None) from None
+            raise
+        finally:
+            del self._waits[limit]
+
+    def connection_changed(self, is_online: bool) -> None:
+        """Moves the ends of all waits."""
+        if is_online:
+            self._offline_since = None
+        elif self._offline_since is None:
+            self._offline_since = time.monotonic()
+        for limit, since in self._waits.items():
+            left = self._left(since)
+            if left is not None and limit.when() is not None and not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time() + left)
+
+    def _left(self, since: float) -> float | None:
+        """Returns the seconds after which a wait ends; None if it may last."""
+        if self._timeout is None:
+            return None
+        end = since + 4 * self._timeout
+        if self._offline_since is not None:
+            end = min(end, max(since, self._offline_since) + self._timeout)
+        return max(0.0, end - time.monotonic())
 
     def _act(self, actions: list[Action]) -> None:
         """Performs the core's actions in order: all actions of one event before those of the next."""

@@ -27,13 +27,32 @@ class ConnectionEnded(ParleyError):
         super().__init__(words.get(reason, reason))
 
 
+class NoAnswer(ParleyError):
+    """The gateway gave no answer within connect()'s `timeout`. Edits and publications remain queued, and the client
+    continues to connect. `problem`: the last problem of the connection, or ""."""
+
+    def __init__(self, problem: str, is_online: bool) -> None:
+        self.problem = problem
+        if is_online:
+            super().__init__("the gateway is connected, but does not answer; try again later")
+            return
+        expected = "expected a connection to the gateway, there was none within the timeout"
+        super().__init__(f"{expected}{': ' if problem else ''}{problem}; the client still tries")
+
+
 class NoteUnavailable(ParleyError):
-    """A note cannot be opened or written; `code` is an error code of the protocol, or deleted, closed, readOnly."""
+    """A note cannot be opened or written; `code` is an error code of the protocol, or deleted, closed, readOnly.
+
+    unknownDocument: no note has this id; none was made, or it was deleted before it was opened here.
+    """
 
     def __init__(self, note: str, code: str) -> None:
         self.note = note
         self.code = code
-        super().__init__(f"the note {note} cannot be used: {code}")
+        if code == "unknownDocument":
+            super().__init__(f"no note has the id {note}; create it first")
+        else:
+            super().__init__(f"the note {note} cannot be used: {code}")
 
 
 class ChangesRefused(ParleyError):

@@ -161,16 +161,18 @@ class Note:
         self.replace(start, len(before) - end, text[start : len(text) - end])
 
     async def saved(self) -> None:
-        """Waits until the gateway has stored all edits made here on disk; an outage does not end the wait.
+        """Waits until the gateway has stored all edits made here on disk.
 
-        Raises ChangesRefused, NoteUnavailable, ConnectionEnded.
+        Raises ChangesRefused, NoteUnavailable, ConnectionEnded; and NoAnswer after an outage of connect()'s `timeout`:
+        the edits remain then, and are sent later.
         """
-        while self.unsaved:
-            if self.refusal:
-                raise ChangesRefused(self.id, self.refusal)
-            if self.state in ("failed", "deleted", "closed"):
-                raise self._state.unavailable()
-            await self._state.wait()
+        async with self._engine.limit():
+            while self.unsaved:
+                if self.refusal:
+                    raise ChangesRefused(self.id, self.refusal)
+                if self.state in ("failed", "deleted", "closed"):
+                    raise self._state.unavailable()
+                await self._state.wait()
 
     def retry(self) -> None:
         """Sends rejected edits again, or tries again to open the note."""
@@ -220,7 +222,9 @@ class NoteState:
 
     def unavailable(self) -> NoteUnavailable:
         """Returns the error for a note that cannot be used."""
-        return NoteUnavailable(self.id, self.failure or self.phase)
+        # To the gateway, a note that was deleted before it was opened here is one that never was.
+        is_unknown = self.phase == "deleted" and self.text is None
+        return NoteUnavailable(self.id, "unknownDocument" if is_unknown else self.failure or self.phase)
 
     async def wait(self) -> None:
         """Returns at the next change; raises ConnectionEnded."""

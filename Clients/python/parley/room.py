@@ -119,11 +119,12 @@ class Room:
         return self._state.position
 
     async def opened(self) -> None:
-        """Returns when the room is live. Raises RoomUnavailable, ConnectionEnded."""
-        while self.state != "live":
-            if self.state in ("failed", "closed"):
-                raise RoomUnavailable(self.name, self.failure or self.state)
-            await self._state.wait()
+        """Returns when the room is live. Raises RoomUnavailable, ConnectionEnded, NoAnswer."""
+        async with self._engine.limit():
+            while self.state != "live":
+                if self.state in ("failed", "closed"):
+                    raise RoomUnavailable(self.name, self.failure or self.state)
+                await self._state.wait()
 
     async def publish(self, data: Any, *, key: str | None = None, sender_id: str = "") -> Position:
         """Publishes data that `json.dumps` accepts. Returns its position once the gateway has stored it on disk.
@@ -131,7 +132,8 @@ class Room:
         Without a connection it waits in memory, with at most 999 others. Data is published once for each `key`, even if
         it is sent again; default: a new key. `sender_id`: an id by which an app recognises its own publications.
 
-        Raises PublishRefused, RoomUnavailable, ConnectionEnded, and ValueError or TypeError for data that is not JSON.
+        Raises PublishRefused, RoomUnavailable, ConnectionEnded, and ValueError or TypeError for data that is not JSON;
+        NoAnswer after an outage of connect()'s `timeout`: the publication remains queued then.
         """
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         if self.state == "closed":
@@ -151,7 +153,8 @@ class Room:
                 del self._state.answers[key]
                 raise ValueError("expected data nested at most 24 deep, of whole characters") from error
         # A cancelled caller does not cancel the publication for other callers.
-        return await asyncio.shield(answer)
+        async with self._engine.limit():
+            return await asyncio.shield(answer)
 
     def publications(self) -> Events[RoomNews]:
         """Returns publications from now on, in order, each once, with gaps and resource updates between them.
@@ -174,14 +177,16 @@ class Room:
     async def receipts_of(self, position: Position) -> dict[str, str]:
         """Returns the receipts of a publication of this program: `delivered` or `read`, by user id.
 
-        Raises RoomUnavailable, with the protocol's error code if the server rejects this; ConnectionEnded, ValueError.
+        Raises RoomUnavailable, with the protocol's error code if the server rejects this; ConnectionEnded, NoAnswer,
+        ValueError.
         """
         offset = self._offset(position)
         question = self._state.questions.get(offset)
         if question is None:
             question = self._state.questions[offset] = asyncio.get_running_loop().create_future()
             self._engine.do("askReceipts", self.name, offset)
-        return await asyncio.shield(question)
+        async with self._engine.limit():
+            return await asyncio.shield(question)
 
     def receipts(self) -> Events[Receipt]:
         """Returns receipts of this program's publications, from this call on.

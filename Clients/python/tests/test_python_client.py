@@ -262,7 +262,7 @@ def test_a_note_that_is_not_there(server, parley):
         async with parley.connect(server.origin) as client:
             with pytest.raises(parley.NoteUnavailable) as caught:
                 await client.note("nothing-here")
-            assert caught.value.code == "deleted"
+            assert caught.value.code == "unknownDocument"
 
     asyncio.run(main())
 
