@@ -2,6 +2,7 @@
 """Builds the SDK for web pages, which the gateway serves below /sdk/1: Scripts/build_sdk.py FOLDER
 
     parley.js            the module, which loads the core from the same folder
+    notes.js             requests about notes, which parley.js loads with the first one
     client.wasm          the client core
     types/sdk/*.d.ts     its types, and the types of the modules that they name
     parley-client.tgz    all of it as a package that npm installs from its address
@@ -43,10 +44,11 @@ def run(*command):
 
 def build(target):
     """Writes the SDK to an existing folder."""
-    run(
-        ESBUILD, WEB / "sdk" / "parley.js", "--bundle", "--minify", "--format=esm", "--target=es2022",
-        "--legal-comments=none", "--log-level=warning", f"--outfile={target / 'parley.js'}",
-    )  # fmt: skip
+    for name in ("parley.js", "notes.js"):
+        run(
+            ESBUILD, WEB / "sdk" / name, "--bundle", "--minify", "--format=esm", "--target=es2022",
+            "--external:./notes.js", "--legal-comments=none", "--log-level=warning", f"--outfile={target / name}",
+        )  # fmt: skip
     (target / "client.wasm").write_bytes((WEB / "generated" / "client.wasm").read_bytes())
     if shutil.which("tsc"):
         types(target)

@@ -29,7 +29,7 @@ def test_npm_installs_it_from_the_gateway(server, tmp_path):
     installed = tmp_path / "node_modules" / "parley-client"
     described = json.loads((installed / "package.json").read_text())
     assert described["exports"]["."]["types"] == "./parley.d.ts"
-    for name in ("parley.js", "client.wasm", "parley.d.ts", "types/sdk/parley.d.ts", "LICENSE"):
+    for name in ("parley.js", "notes.js", "client.wasm", "parley.d.ts", "types/sdk/parley.d.ts", "LICENSE"):
         assert (installed / name).stat().st_size > 0, name
     (tmp_path / "app.mjs").write_text(PROGRAM)
     ended = subprocess.run([shutil.which("node"), "app.mjs"], **run)

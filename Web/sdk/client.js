@@ -9,6 +9,7 @@ import { EditStorage } from "../js/client/identity.js";
 import { ParleyError } from "./errors.js";
 import { SharedNote } from "./note.js";
 import { SharedRoom } from "./room.js";
+import { Waits } from "./waits.js";
 
 /**
  * connecting: the connection is being established. online: synchronised with the gateway. waiting: the gateway cannot
@@ -27,6 +28,9 @@ import { SharedRoom } from "./room.js";
  * connecting and whenever the last token expires. Undefined if no token is available.
  * @property {string} [user] The owner of the unsaved edits, in a browser that several people use. Default: the token's
  * `sub`.
+ * @property {number} [timeout] Milliseconds for which a promise waits without a connection, 30,000 by default; with a
+ * connection, but without an answer, four times as many. It then rejects with `noAnswer`.
+ * @property {(problem: string) => void} [log] Receives each `problem` of the connection.
  * @property {URL | string} [core] The address of the core's WebAssembly. Default: beside this file.
  */
 
@@ -44,6 +48,14 @@ const retryFirst = 1_000;
 const retryLongest = 60_000;
 /** Minimum time online after which a token counts as accepted; milliseconds. */
 const tokenLeast = 5_000;
+
+/** The reasons why a connection has stopped, and what to do. */
+const stopped = {
+  closed: "the connection was closed",
+  noAccess: "expected a token that the gateway accepts",
+  refused: "the gateway refuses this client",
+  otherVersion: "expected the SDK of this gateway's version",
+};
 
 /** Colours of users who have not chosen one. */
 const colors = ["#0b6e99", "#8a3ffc", "#b54708", "#0f7b3f", "#c11574", "#5925dc", "#a15c00", "#155eef"];
@@ -90,8 +102,13 @@ const reasonOf = (code) => (code === undefined ? "closed" : code === otherVersio
 const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
 /** @param {Options} options @returns {Promise<string | undefined>} */
-async function tokenBy({ token }) {
-  const given = (await token?.()) ?? undefined;
+async function tokenBy({ token, timeout }) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new ParleyError("noAnswer", "the token function failed", "token")), timeout);
+  });
+  const given = (await Promise.race([token?.(), late]).finally(() => clearTimeout(timer))) ?? undefined;
   if (given === undefined || typeof given === "string") return given;
   throw new ParleyError("invalid", `expected a token as a string, got ${typeof given}`);
 }
@@ -115,11 +132,11 @@ function hasStorage() {
   }
 }
 
-/** @param {URL | string} from @returns {Promise<Core>} */
-async function loadCore(from) {
+/** @param {URL | string} from @param {number} timeout @returns {Promise<Core>} */
+async function loadCore(from, timeout) {
   let response;
   try {
-    response = await fetch(from);
+    response = await fetch(from, { signal: /** @type {any} */ (AbortSignal).timeout(timeout) });
   } catch {
     throw new ParleyError("unreachable", "the client core could not be fetched: is the gateway up, and does the page's "
       + "content-security policy name it in connect-src?");
@@ -149,8 +166,10 @@ async function loadCore(from) {
  * @throws {ParleyError} unsupported, unreachable, invalid
  */
 export async function connect(url, options = {}) {
+  const { timeout = 30_000 } = options;
+  options = { ...options, timeout };
   const { base, socket } = addresses(url);
-  const core = await loadCore(options.core ?? new URL("client.wasm", import.meta.url));
+  const core = await loadCore(options.core ?? new URL("client.wasm", import.meta.url), timeout);
   if (options.color !== undefined) checkColor(options.color);
   const token = await tokenBy(options);
   const owner = options.user ?? subjectOf(token);
@@ -172,10 +191,19 @@ export async function connect(url, options = {}) {
 export class Parley extends Emitter {
   /** @type {Status} */
   status = { state: "connecting" };
+  /** The reason why there is no connection, in words; "" once the gateway has accepted this client. */
+  problem = "";
+
+  /**
+   * Requests about notes, which need not be open: create, list, search, rename, move, delete, restore, share, history,
+   * versions, comments, files.
+   *
+   * @type {import("./notes.js").Notes}
+   */
+  notes;
 
   #core;
   #connection;
-  #base;
   #options;
   #owner;
   #storage;
@@ -201,6 +229,7 @@ export class Parley extends Emitter {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
   #onlineSince = 0;
+  #waits;
   #removals = new AbortController();
 
   /**
@@ -214,11 +243,18 @@ export class Parley extends Emitter {
     super();
     this.#storage = storage;
     this.#core = core;
-    this.#base = base;
+    const requests = async () => new (await import("./notes.js")).Notes({
+      base, timeout: /** @type {number} */ (options.timeout), token: (isRefused) => this.#requestToken(isRefused),
+      error: (...parts) => new ParleyError(...parts),
+    });
+    this.notes = /** @type {any} */ (new Proxy({}, {
+      get: (_, name) => async (/** @type {any[]} */ ...given) => /** @type {any} */ (await requests())[name](...given),
+    }));
     this.#options = options;
     this.#owner = owner;
     this.#token = token;
     this.#subject = subjectOf(token);
+    this.#waits = new Waits(/** @type {number} */ (options.timeout), () => this.#noAnswer());
     const told = options.name ?? (token === undefined ? undefined : claimsOf(token)?.name);
     const name = shortened(told ?? "Somebody");
     this.#profile = { name, color: options.color ?? colorFor(name) };
@@ -294,6 +330,7 @@ export class Parley extends Emitter {
     if (open) return open;
     const note = new SharedNote({
       core: this.#core, connection: this.#connection, id, owner: this.#owner, storage: this.#storage,
+      waits: this.#waits,
       changed: () => this.#count(),
       closed: () => {
         this.#notes.delete(id);
@@ -330,7 +367,8 @@ export class Parley extends Emitter {
       throw new ParleyError("invalid", "expected a position with an epoch and an offset, got something else");
     }
     const room = new SharedRoom({
-      core: this.#core, connection: this.#connection, name, isPresent, from, closed: () => this.#rooms.delete(name),
+      core: this.#core, connection: this.#connection, name, isPresent, from, waits: this.#waits,
+      closed: () => this.#rooms.delete(name),
     });
     this.#rooms.set(name, room);
     return room;
@@ -339,26 +377,12 @@ export class Parley extends Emitter {
   /**
    * Creates a note, and opens it.
    *
-   * @param {{title: string, id?: string}} note
+   * @param {{title: string, id?: string, folder?: string}} note
    * @returns {Promise<SharedNote>}
    * @throws {ParleyError} unreachable, refused
    */
-  async create({ title, id }) {
-    /** @type {Record<string, string>} */
-    const headers = { "content-type": "application/json" };
-    if (this.#token !== undefined) headers["authorization"] = `Bearer ${this.#token}`;
-    const address = id === undefined ? "api/notes" : `api/notes/${encodeURIComponent(id)}`;
-    let response;
-    try {
-      response = await fetch(new URL(address, this.#base), {
-        method: id === undefined ? "POST" : "PUT", headers, body: JSON.stringify({ title }),
-      });
-    } catch {
-      throw new ParleyError("unreachable", "the gateway could not be asked for a note: is it up, and is this page's "
-        + "origin among its allowed-origin?");
-    }
-    if (!response.ok) throw new ParleyError("refused", `the gateway made no note: status ${response.status}`);
-    return this.note((await response.json()).id);
+  async create(note) {
+    return this.note((await this.notes.create(note)).id);
   }
 
   /** Asks the user before the page is left with unsaved edits or publications; returns a function that stops this. */
@@ -387,6 +411,7 @@ export class Parley extends Emitter {
     this.#removals.abort();
     clearTimeout(this.#retry);
     this.#connection.stop();
+    if (this.status.state !== "stopped") this.#became("stopped", undefined, undefined);
     if (this.#connection.identity) inUse.delete(this.#connection.identity.id);
     this.#storage?.close();
   }
@@ -409,21 +434,26 @@ export class Parley extends Emitter {
   /** @param {string} state @param {number | undefined} retryAt @param {number | undefined} code */
   #became(state, retryAt, code) {
     const isAccess = code !== undefined && Object.values(accessCodes).includes(code);
-    if (state === "online") this.#onlineSince = Date.now();
+    if (state === "online") {
+      this.#onlineSince = Date.now();
+      this.problem = "";
+    } else if (state === "waiting") this.#fail("the gateway cannot be reached");
     if (state === "stopped" && isAccess && this.#options.token && !this.#removals.signal.aborted) {
       // A token that expired is no failure; a rejected token is.
       if (this.#onlineSince > 0 && Date.now() - this.#onlineSince > tokenLeast) this.#failures = 0;
       else this.#failures += 1;
       this.#onlineSince = 0;
       if (this.#failures <= refusalsMax) {
+        if (this.#failures > 0) this.#fail(stopped.noAccess);
         this.#renewLater();
         return;
       }
     }
+    const reason = state === "stopped" ? (isAccess ? "noAccess" : reasonOf(code)) : undefined;
+    if (reason) this.#fail(stopped[reason]);
     this.#tell({
-      state: /** @type {Status["state"]} */ (state),
-      ...(retryAt === undefined ? {} : { retryAt }),
-      ...(state === "stopped" ? { reason: isAccess ? "noAccess" : reasonOf(code) } : {}),
+      state: /** @type {Status["state"]} */ (state), ...(retryAt === undefined ? {} : { retryAt }),
+      ...(reason ? { reason } : {}),
     });
   }
 
@@ -444,10 +474,23 @@ export class Parley extends Emitter {
   #tell(status) {
     this.status = status;
     if (status.state === "stopped") {
-      const error = new ParleyError("refused", `the connection has ended: ${status.reason}`, status.reason);
+      const error = this.#noAnswer();
       for (const room of this.#rooms.values()) room.end(error);
     }
+    this.#waits.changed(status.state);
     this.emit("status", status);
+  }
+
+  /** @param {string} problem */
+  #fail(problem) {
+    this.problem = problem;
+    this.#options.log?.(problem);
+  }
+
+  #noAnswer() {
+    const { state, reason } = this.status;
+    const words = state === "online" ? "the gateway does not answer" : `no connection: ${this.problem || state}`;
+    return new ParleyError("noAnswer", words, reason ?? state);
   }
 
   /** Requests another token of the same user, and continues with it. */
@@ -464,7 +507,8 @@ export class Parley extends Emitter {
     } catch (error) {
       // The app's own error, for example a back end that does not answer.
       hasFailed = true;
-      console.warn(`The token function failed: ${error instanceof Error ? error.name : "an error"}`);
+      this.#fail(`the token function failed: ${error instanceof Error ? error.name : "an error"}`);
+      console.warn(this.problem);
     }
     this.#isAsking = false;
     if (this.#removals.signal.aborted) return;
@@ -479,11 +523,21 @@ export class Parley extends Emitter {
       this.#failures += 1;
       this.#renewLater();
     } else if (token === undefined || isOther) {
+      this.#fail(stopped.noAccess);
       this.#tell({ state: "stopped", reason: "noAccess" });
     } else {
       this.#token = token;
       this.#connection.start();
     }
+  }
+
+  /** @param {boolean} isRefused Whether the gateway has refused the last token. */
+  async #requestToken(isRefused) {
+    if (isRefused) {
+      const token = await tokenBy(this.#options);
+      if (token !== undefined && subjectOf(token) === this.#subject) this.#token = token;
+    }
+    return this.#token;
   }
 
   #count() {

@@ -43,17 +43,12 @@ import { ParleyError } from "./errors.js";
  *   aside: void}} SharedNoteEvents
  */
 
+const unknown = "unknownDocument";
+
 /** @extends {Emitter<SharedNoteEvents>} */
 export class SharedNote extends Emitter {
   /** The note's id. */
   id;
-  /**
-   * Resolves with the text once there is one. Rejects if the note is closed before.
-   *
-   * @type {Promise<string>}
-   */
-  ready;
-
   /** @type {Note} */
   #note;
   #core;
@@ -62,6 +57,9 @@ export class SharedNote extends Emitter {
   #storage;
   #isClosed = false;
   #told;
+  #waits;
+  /** @type {Promise<string>} */
+  #ready;
   /**
    * Client ids whose stored edits were opened, or could not be.
    *
@@ -73,32 +71,45 @@ export class SharedNote extends Emitter {
    * Created by `Parley.note`.
    *
    * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, id: string,
-   *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void,
-   *   left: () => void}} parts
+   *   owner: string, storage: EditStorage | undefined, waits: import("./waits.js").Waits, changed: () => void,
+   *   closed: () => void, left: () => void}} parts
    */
-  constructor({ core, connection, id, owner, storage, changed, closed, left }) {
+  constructor({ core, connection, id, owner, storage, waits, changed, closed, left }) {
     super();
     this.id = id;
     this.#core = core;
     this.#connection = connection;
     this.#owner = owner;
     this.#storage = storage;
+    this.#waits = waits;
     this.#told = { changed, closed, left };
     this.#note = this.#open();
-    this.ready = new Promise((resolve, reject) => {
+    this.#ready = new Promise((resolve, reject) => {
       // Stored edits include their text.
       if (this.text !== undefined) resolve(this.text);
       this.on("text", resolve);
       this.on("state", () => {
         if (this.#isClosed) reject(new ParleyError("invalid", "the note was closed before it had a text"));
-        else if (this.state === "deleted") reject(new ParleyError("refused", "the note no longer exists"));
+        else if (this.state === "failed" && this.failure === unknown) {
+          reject(new ParleyError("refused", "no note has this id; create it first", unknown));
+        } else if (this.state === "deleted") reject(new ParleyError("refused", "the note was deleted"));
         else if (this.state === "failed" && !this.#note.hasText) {
-          reject(new ParleyError("refused", `the note cannot be opened: ${this.failure}`));
+          reject(new ParleyError("refused", `the note cannot be opened: ${this.failure}`, this.failure));
         }
       });
     });
     // Prevents an unhandled rejection in pages that do not wait for `ready`.
-    this.ready.catch(() => {});
+    this.#ready.catch(() => {});
+  }
+
+  /**
+   * Resolves with the text once there is one. Rejects if the note is closed before or cannot be opened, and if the
+   * gateway gives no answer; read it again to wait again.
+   *
+   * @returns {Promise<string>}
+   */
+  get ready() {
+    return this.#waits.limited(this.#ready);
   }
 
   /** Opens the note with edits that were left in the browser, if there are any. */
@@ -156,12 +167,18 @@ export class SharedNote extends Emitter {
   get state() {
     if (this.#isClosed) return "closed";
     const { phase } = this.#note;
+    if (this.#isUnknown) return "failed";
     return phase === "joining" ? "opening" : phase === "left" || phase === "leaving" ? "closed" : phase;
   }
 
   /** The reason of the state `failed`: an error code of the protocol. */
   get failure() {
-    return this.#note.failure;
+    return this.#isUnknown ? unknown : this.#note.failure;
+  }
+
+  /** Whether no note has this id: to the gateway, one that was deleted before it was opened here never was. */
+  get #isUnknown() {
+    return this.#note.phase === "deleted" && !this.#note.hasText;
   }
 
   /** The reason why the gateway rejects the unsaved edits: an error code of the protocol, or "". */

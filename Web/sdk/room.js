@@ -73,6 +73,7 @@ export class SharedRoom extends Emitter {
   #core;
   #connection;
   #closed;
+  #waits;
   #isPresent;
   #isTyping = false;
   /** @type {Set<Reader>} */
@@ -88,14 +89,15 @@ export class SharedRoom extends Emitter {
    * Created by `Parley.room`.
    *
    * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, name: string,
-   *   isPresent: boolean, from: RoomPosition | undefined, closed: () => void}} parts
+   *   isPresent: boolean, from: RoomPosition | undefined, waits: import("./waits.js").Waits, closed: () => void}} parts
    */
-  constructor({ core, connection, name, isPresent, from, closed }) {
+  constructor({ core, connection, name, isPresent, from, waits, closed }) {
     super();
     this.name = name;
     this.position = from;
     this.#core = core;
     this.#connection = connection;
+    this.#waits = waits;
     this.#closed = closed;
     this.#isPresent = isPresent;
     connection.addRoom(name, { take: (action) => this.#take(action), perform: (action) => this.#perform(action) });
@@ -158,7 +160,8 @@ export class SharedRoom extends Emitter {
    * @param {{key?: string, senderId?: string}} [options] `key`: data is published once for each key, even if it is sent
    * again. Default: a new key. `senderId`: an id by which an app recognises its own publications.
    * @returns {Promise<RoomPosition>} Its position, once the gateway has stored it on disk. Rejects with ParleyError:
-   * invalid, refused (see its `reason`), unsure.
+   * invalid, refused (see its `reason`), unsure; noAnswer: the publication remains queued, unless the connection has
+   * stopped.
    */
   publish(data, options = {}) {
     const { key = newKey(), senderId = "" } = options;
@@ -168,7 +171,7 @@ export class SharedRoom extends Emitter {
     if (json === undefined) return invalid(`expected what JSON can hold, got ${typeof data}`);
     const asked = this.#answers.get(key);
     if (asked) {
-      if (asked.json === json) return asked.promise;
+      if (asked.json === json) return this.#waits.limited(asked.promise);
       return Promise.reject(new ParleyError("refused", "the key is in use for other data", "keyReused"));
     }
     const answer = Object.assign(newAnswer(), { json });
@@ -180,7 +183,7 @@ export class SharedRoom extends Emitter {
       this.#answers.delete(key);
       return invalid("expected data nested at most 24 deep, got data that the gateway would not take");
     }
-    return answer.promise;
+    return this.#waits.limited(answer.promise);
   }
 
   /**
@@ -201,17 +204,17 @@ export class SharedRoom extends Emitter {
    * Returns which people have received or read a publication of this user.
    *
    * @param {RoomPosition} position The publication's position.
-   * @returns {Promise<Receipt[]>} Rejects with ParleyError: invalid, refused (see its `reason`).
+   * @returns {Promise<Receipt[]>} Rejects with ParleyError: invalid, refused (see its `reason`), noAnswer.
    */
   receiptsOf({ epoch, offset }) {
     const problem = this.#problemOf(epoch);
     if (problem) return Promise.reject(problem);
     const asked = this.#questions.get(offset);
-    if (asked) return asked.promise;
+    if (asked) return this.#waits.limited(asked.promise);
     const question = newAnswer();
     this.#questions.set(offset, question);
     this.#connection.handle("askReceipts", this.name, offset);
-    return question.promise;
+    return this.#waits.limited(question.promise);
   }
 
   /** @param {string} epoch */
@@ -350,6 +353,8 @@ function newAnswer() {
   /** @type {any} */
   const answer = {};
   answer.promise = new Promise((resolve, reject) => Object.assign(answer, { resolve, reject }));
+  // A caller may have stopped waiting for it.
+  answer.promise.catch(() => {});
   return answer;
 }
 
