@@ -22,15 +22,33 @@ from .errors import (
     Overflowed,
     ParleyError,
     PublishRefused,
+    RequestRefused,
     RoomUnavailable,
     StorageFailed,
 )
 from .events import Events
 from .note import Changed, Note, Person
+from .notes import (
+    DeletedNote,
+    EditingSession,
+    FoundNote,
+    NoteComment,
+    NoteFile,
+    NoteHistory,
+    NoteInfo,
+    NoteLink,
+    NotePage,
+    Notes,
+    NoteText,
+    NoteVersion,
+)
 from .room import Gap, Position, Publication, Receipt, ResourceUpdate, Room, RoomPerson
 
 __all__ = [
-    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Events", "Gap",
-    "LibraryUnavailable", "NoAnswer", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
-    "PublishRefused", "Receipt", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect", "open_note",
+    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "DeletedNote",
+    "EditingSession", "Events", "FoundNote", "Gap", "LibraryUnavailable", "NoAnswer", "Note", "NoteComment",
+    "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText", "NoteUnavailable", "NoteVersion",
+    "Notes", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused", "Receipt",
+    "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
+    "open_note",
 ]  # fmt: skip

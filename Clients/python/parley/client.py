@@ -21,6 +21,7 @@ from .doors import load_core
 from .engine import Engine, News
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note, NoteState
+from .notes import Notes
 from .room import Position, ResourceUpdate, Room, RoomState
 from .storage import EditFolder
 
@@ -137,6 +138,11 @@ def _address(url: str) -> str:
     return urlunsplit(("wss" if parts.scheme == "https" else "ws", parts.netloc, path, "", ""))
 
 
+def _origin(url: str) -> str:
+    """Returns the gateway's address, from that of its WebSocket."""
+    return "http" + url.removeprefix("ws").removesuffix("/ws")
+
+
 class Client:
     """A client of a gateway. Created by `connect`; belongs to the thread and the event loop in which it was created.
 
@@ -151,6 +157,9 @@ class Client:
         """connecting, online, waiting (the gateway cannot be reached; the client retries), stopped."""
         self._url = url
         self._profile = (name, color)
+        self.notes = Notes(_origin(url), self._request_token, timeout)
+        """Requests about notes, which need not be open: create, list, search, rename, move, delete, restore, share,
+        history, versions, comments, files."""
         self._source = token
         self._token: str | None = None
         self._refused: str | None = None
@@ -413,6 +422,12 @@ class Client:
         if token is not None and token != self._token:
             self._token = token
             self._engine.do("token", token)
+
+    async def _request_token(self, is_refused: bool) -> str | None:
+        """Returns the token for a request."""
+        if is_refused:
+            await self._ask_token()
+        return self._token
 
     async def _renew(self) -> None:
         """Gets another token, and continues with it."""

@@ -55,6 +55,15 @@ class NoteUnavailable(ParleyError):
             super().__init__(f"the note {note} cannot be used: {code}")
 
 
+class RequestRefused(ParleyError):
+    """The gateway rejects a request; `code` is an error code of the protocol, or notParley for an answer of another
+    server, such as a network's sign-in page."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(f"the request is refused: {code}{': ' if message else ''}{message}")
+
+
 class ChangesRefused(ParleyError):
     """The gateway rejects edits; they are retained until `retry` or `discard_unsaved`."""
 
