@@ -21,8 +21,9 @@ public import ParleyClient
   /// Ends the connection.
   func goOffline()
 
-  /// Sends a message, and waits until the server has stored it; while the server is unreachable,
-  /// until it is reachable. Maximum waiting messages in a thread: 1,000.
+  /// Sends a message, and waits until the server has stored it. It throws `noAnswer` after the
+  /// client's timeout without a connection; the message is sent later then. Maximum waiting messages
+  /// in a thread: 1,000.
   ///
   /// - Parameter json: Any JSON value.
   /// - Returns: The message's thread and position.

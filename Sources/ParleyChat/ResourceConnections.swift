@@ -88,8 +88,8 @@ public enum ResourceDisconnection: Sendable, Hashable {
     return ResourceRegistration(watch)
   }
 
-  /// Publishes an update of a resource, and waits until the server has stored it; while the server
-  /// is unreachable, until it is reachable. This app's own delegates are not notified.
+  /// Publishes an update of a resource, and waits until the server has stored it; see
+  /// ``Room/publish(json:key:senderID:)``. This app's own delegates are not notified.
   ///
   /// - Parameters:
   ///   - json: Any JSON value, such as the changed fields; `null` if others fetch the resource

@@ -27,11 +27,15 @@ final class ClientDriver {
     case recalled(String, Int, Result<KeptNote?, StorageFailure>)
     /// A token was fetched. The number identifies the request.
     case token(Int, String?)
+    /// The token function has thrown; contains the error as text. It is called again after a pause.
+    case tokenFailed(Int, String, pause: Int64)
     /// The storage was searched for edits of the former person.
     case searched(holdsEdits: Bool)
     case connected(Int, Result<any ClientConnection, ConnectFailure>)
     case received(Int, Result<[UInt8], ConnectionEnd>)
     case woken(Int)
+    /// The waits of callers must be checked. The number identifies the timer, if one has caused it.
+    case waited(Int?)
     /// A write of the lane has ended.
     case stored(note: String?, took: Int64, hasFailed: Bool)
   }
@@ -53,7 +57,7 @@ final class ClientDriver {
     case resource(String, by: String?)
     /// The answer to the request with this number.
     indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
-    /// The reason why a connection could not be opened; `nil` once one is open.
+    /// The reason why there is no connection; `nil` once the server has accepted the client.
     case problem(String?)
     /// A note's stored state could not be read; contains the reason as text.
     case unreadable(String, String)
@@ -86,6 +90,7 @@ final class ClientDriver {
   private let storage: any ClientStorage
   private let time: any ClientTime
   private let token: TokenSource?
+  private let log: ClientLog?
   private let spawn: @Sendable (@escaping Work) -> Task<Void, Never>
   private var settings: ClientSettings
   private let seed: UInt64
@@ -107,10 +112,16 @@ final class ClientDriver {
   private var timerCount = 0
   private var tokenTask: Task<Void, Never>?
   private var tokenCount = 0
+  private var waits: Waits
+  private var waitTimer: (task: Task<Void, Never>, at: Int64)?
+  private var waitTimerCount = 0
+  /// Whether the storage is being searched for edits of the former person.
+  private var isSearching = false
+  private var problem: String?
 
   init(
     settings: ClientSettings, transport: any ClientTransport, storage: any ClientStorage,
-    time: any ClientTime, token: TokenSource?, seed: UInt64,
+    time: any ClientTime, token: TokenSource?, timeout: Duration, log: ClientLog?, seed: UInt64,
     spawn: @escaping @Sendable (@escaping Work) -> Task<Void, Never>
   ) {
     self.settings = settings
@@ -119,14 +130,18 @@ final class ClientDriver {
     self.storage = storage
     self.time = time
     self.token = token
+    self.log = log
     self.seed = seed
     self.spawn = spawn
+    let (seconds, attoseconds) = timeout.components
+    waits = Waits(timeout: seconds * 1_000 + attoseconds / 1_000_000_000_000_000, now: time.now)
   }
 
   deinit {
     connection?.close()
     timer?.cancel()
     tokenTask?.cancel()
+    waitTimer?.task.cancel()
     // The newest edits may still be waiting for their delayed write.
     for action in machine?.handle(.suspending, now: time.now) ?? [] {
       if case .note(_, .keep(let kept, let isRequired)) = action {
@@ -218,8 +233,14 @@ final class ClientDriver {
     case .token(let number, let token):
       // The answer to an earlier request may be another person's token.
       if number == tokenCount { take(.token(token), &outputs) }
+    case .tokenFailed(let number, let reason, let pause):
+      guard number == tokenCount else { break }
+      show("the token function failed: \(reason); it is called again", &outputs)
+      askForToken(after: pause)
     case .searched(let holdsEdits):
+      isSearching = false
       if !holdsEdits, machine?.waitingCount == 0 { take(.changePerson, &outputs) }
+      reviewWaits()
     case .connected(let number, let result): connected(number, result, &outputs)
     case .received(let number, let result):
       guard number == generation else { break }
@@ -227,12 +248,11 @@ final class ClientDriver {
       case .success(let bytes):
         receive()
         take(.received(bytes), &outputs)
-      case .failure(let end):
-        connection = nil
-        take(.closed(code: end.code), &outputs)
+      case .failure(let end): ended(end, &outputs)
       }
     case .woken(let number):
       if number == timerCount { take(.wake, &outputs) }
+    case .waited(let number): waited(number)
     case .stored(let note, let took, let hasFailed):
       storing = nil
       if let note {
@@ -280,14 +300,19 @@ final class ClientDriver {
       case .wake(let at): wake(at)
       case .needToken: askForToken()
       case .claim(let claim): lane.append(.claim(claim, person: machine?.person))
-      case .line(.stopped(.otherPerson)):
-        outputs.append(.line(.stopped(.otherPerson)))
-        searchForEdits()
-      case .line(let state): outputs.append(.line(state))
-      case .welcome(let welcome): outputs.append(.welcome(welcome))
+      case .line(let state):
+        outputs.append(.line(state))
+        if state == .stopped(.otherPerson) { searchForEdits() }
+        lineChanged(state, &outputs)
+      case .welcome(let welcome):
+        show(nil, &outputs)
+        outputs.append(.welcome(welcome))
       case .resource(let id, let sender): outputs.append(.resource(id, by: sender))
       case .answer(let number, let answer): outputs.append(.answer(number, answer))
-      case .tokenEnds, .refreshed: break
+      case .refreshed(let code?):
+        show("the server refused the new token: \(Refusal(code))", &outputs)
+      case .refreshed(nil): show(nil, &outputs)
+      case .tokenEnds: break
       case .note(_, .keep(let kept, let isRequired)):
         keep(kept, isRequired: isRequired)
       case .note(let id, .forget): lane.append(.forget(id))
@@ -390,6 +415,7 @@ final class ClientDriver {
 
   /// Checks for edits of the former person: only without them may another person continue.
   private func searchForEdits() {
+    isSearching = true
     _ = spawn { [storage] in
       let keys = try? await storage.keys(beginningWith: StoredForm.notePrefix)
       return .searched(holdsEdits: keys?.isEmpty != true)
@@ -417,11 +443,10 @@ final class ClientDriver {
       guard number == generation else { return connection.close() }
       self.connection = connection
       receive()
-      outputs.append(.problem(nil))
       take(.opened, &outputs)
     case .failure(let failure):
       guard number == generation else { return }
-      outputs.append(.problem(failure.reason))
+      show(failure.reason, &outputs)
       take(.closed(code: 1006), &outputs)
     }
   }
@@ -435,6 +460,15 @@ final class ClientDriver {
         return .received(generation, .failure(error))
       }
     }
+  }
+
+  private func ended(_ end: ConnectionEnd, _ outputs: inout [Output]) {
+    connection = nil
+    // A lost connection is no problem yet: the next one may open at once.
+    if machine?.state != .online || end.code >= 4500 {
+      show("the server ended the connection: \(StopCause.words(ofClose: end.code))", &outputs)
+    }
+    take(.closed(code: end.code), &outputs)
   }
 
   private func drop() {
@@ -456,22 +490,93 @@ final class ClientDriver {
     }
   }
 
-  private func askForToken() {
+  private func askForToken(after pause: Int64 = 0) {
     guard let token else { return }
     tokenTask?.cancel()
     tokenCount += 1
     tokenTask = spawn { [time, tokenCount] in
-      var pause: Int64 = 1_000
-      while !Task.isCancelled {
-        do {
-          return .token(tokenCount, try await token())
-        } catch {
-          // The login server may be unreachable, which is no reason to stop for good.
-          await time.wait(until: time.now + pause)
-          pause = min(2 * pause, 30_000)
-        }
+      if pause > 0 { await time.wait(until: time.now + pause) }
+      guard !Task.isCancelled else { return nil }
+      do {
+        return .token(tokenCount, try await token())
+      } catch {
+        // The login server may be unreachable, which is no reason to stop for good.
+        let next = min(max(1_000, 2 * pause), 30_000)
+        return Task.isCancelled ? nil : .tokenFailed(tokenCount, "\(error)", pause: next)
       }
-      return nil
+    }
+  }
+
+  // MARK: Problems, and callers that wait
+
+  /// Outputs the reason why there is no connection; `nil` if there is one.
+  private func show(_ problem: String?, _ outputs: inout [Output]) {
+    self.problem = problem
+    outputs.append(.problem(problem))
+    guard let problem else { return }
+    log?(.init(level: .info, message: "connection problem", details: ["problem": problem]))
+  }
+
+  private func lineChanged(_ state: LineState, _ outputs: inout [Output]) {
+    waits.connectionChanged(isOnline: state == .online, now: time.now)
+    log?(
+      .init(
+        level: .debug, message: "connection changed",
+        details: ["state": "\(ConnectionState(state))"]))
+    if case .stopped(let cause) = ConnectionState(state), cause != .asked {
+      show("\(cause)", &outputs)
+      log?(.init(level: .error, message: "connection stopped", details: ["cause": "\(cause)"]))
+    }
+    reviewWaits()
+  }
+
+  /// Ends a caller's feed if the server gives no answer. Every call is followed by one of
+  /// ``endWait(_:)``.
+  func beginWait(on feed: Feed<some Sendable>) -> Int {
+    let number = waits.begin(now: time.now) { feed.finish() }
+    reviewWaits()
+    return number
+  }
+
+  /// Returns why a wait has ended without an answer; `nil` if it has not.
+  func endWait(_ number: Int) -> NoAnswer? { waits.remove(number) }
+
+  /// The reason why the client does not connect any more.
+  private var stopCause: StopCause? {
+    guard !isSearching, let state = machine?.state,
+      case .stopped(let cause) = ConnectionState(state)
+    else { return nil }
+    return cause
+  }
+
+  /// Arranges the next check of the waits.
+  private func reviewWaits() {
+    guard let deadline = waits.deadline else { return }
+    // Not at once: the app may stop and start the connection in one step.
+    if stopCause != nil {
+      _ = spawn { .waited(nil) }
+      return
+    }
+    if let waitTimer, waitTimer.at <= deadline { return }
+    waitTimer?.task.cancel()
+    waitTimerCount += 1
+    let task = spawn { [time, waitTimerCount] in
+      await time.wait(until: deadline)
+      return Task.isCancelled ? nil : .waited(waitTimerCount)
+    }
+    waitTimer = (task, deadline)
+  }
+
+  private func waited(_ number: Int?) {
+    if let number {
+      guard number == waitTimerCount else { return }
+      waitTimer = nil
+    }
+    if let stopCause {
+      waits.end(.stopped(stopCause))
+    } else {
+      waits.expire(now: time.now, problem: problem)
+      reviewWaits()
     }
   }
 }

@@ -191,18 +191,24 @@ import SocketMessages
   public func close() {
     parley?.handle(.core(.note(id, .leave)))
     parley?.forget(self)
+    screen.close()
+    show()
   }
 
   // MARK: Waiting
 
   /// Waits until there is a text: the server's, or the one stored on this device.
+  ///
+  /// - Throws: `failed` if the note cannot be opened, `noAnswer` if the connection has stopped or
+  ///   was missing for the client's timeout.
   public func opened() async throws(NoteError) {
     try await wait { screen throws(NoteError) in try screen.isOpened() }
   }
 
-  /// Waits until the server has all edits on its disk. While the server is unreachable, this waits.
+  /// Waits until the server has all edits on its disk.
   ///
-  /// - Throws: `refused` if the server refuses the edits.
+  /// - Throws: `refused` if the server refuses the edits; `noAnswer` if the connection has stopped or
+  ///   was missing for the client's timeout. The edits remain then, and are sent later.
   public func saved() async throws(NoteError) {
     try await wait { screen throws(NoteError) in try screen.isSaved() }
   }
@@ -213,9 +219,14 @@ import SocketMessages
     // Without the connection the wait would not end.
     guard let parley else { throw .closed }
     defer { withExtendedLifetime(parley) {} }
+    if try isDone(screen) { return }
     let states = screen.stateFeed()
+    let wait = parley.beginWait(on: states)
+    defer { _ = parley.endWait(wait) }
     while try !isDone(screen) {
-      guard await states.next() != nil else { throw screen.state == .closed ? .closed : .cancelled }
+      guard await states.next() == nil else { continue }
+      if let reason = parley.endWait(wait) { throw .noAnswer(reason) }
+      throw screen.state == .closed ? .closed : .cancelled
     }
   }
 

@@ -49,6 +49,8 @@ struct NoteScreen {
 
   var state: NoteState {
     if let unreadable { return .failed(.storage(unreadable)) }
+    // To the server, a note that was deleted before it was opened here is one that never was.
+    if status.phase == .deleted, document == nil { return .failed(.unknownNote) }
     return NoteState(status.phase)
   }
 
@@ -91,6 +93,14 @@ struct NoteScreen {
   mutating func clearFailure() {
     unreadable = nil
     tellState()
+  }
+
+  /// Closes the note for this client, and ends all readers and waiting calls.
+  mutating func close() {
+    status.phase = .left
+    unreadable = nil
+    tellState()
+    finish()
   }
 
   private mutating func finish() {

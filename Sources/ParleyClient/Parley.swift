@@ -16,7 +16,8 @@ package import SocketMessages
 @MainActor @Observable public final class Parley {
   /// The connection's state.
   public private(set) var connection = ConnectionState.connecting
-  /// The reason why the last attempt to connect failed, as text; `nil` after a success.
+  /// The reason why there is no connection, as text: the token function failed, a token was refused,
+  /// or the server could not be reached. `nil` once the server has accepted the client.
   public private(set) var problem: String?
   /// The person's id according to the server: the token's user. `nil` before the first connection,
   /// and if tokens have no users.
@@ -28,12 +29,16 @@ package import SocketMessages
   /// The person's colour, `#rrggbb`.
   public private(set) var color: String?
 
+  /// Requests about notes, which need not be open: from creation to deletion.
+  public nonisolated let notes: NoteRequests
+
   @ObservationIgnored private var driver: ClientDriver?
-  @ObservationIgnored private var notes: [String: Note] = [:]
+  @ObservationIgnored private var openNotes: [String: Note] = [:]
   @ObservationIgnored private var rooms: [String: Room] = [:]
   /// Callers that wait for answers from closed rooms.
   @ObservationIgnored private var publishing: [String: Publishing] = [:]
   @ObservationIgnored private var requests = PendingRequests()
+  @ObservationIgnored private var states = Feeds<ConnectionState>()
   @ObservationIgnored private var resourceListeners = ResourceListeners()
   /// The server's time at the last welcome, and this client's time then.
   @ObservationIgnored private var clock: (server: Int64, own: Int64)?
@@ -53,27 +58,41 @@ package import SocketMessages
   ///   - color: The person's colour, `#rrggbb`.
   ///   - storage: The storage for unconfirmed edits, such as ``FileStorage``. The default one ends
   ///     with the process.
+  ///   - timeout: Maximum time for which an `await` continues without a connection. It then throws
+  ///     `noAnswer`; edits and publications remain queued. With a connection, but without an answer,
+  ///     it is four times as long.
   ///   - token: Returns a token before each connection, and before a token ends. Without it, the
   ///     server must accept clients without tokens.
+  ///   - log: Receives the client's log entries.
   public convenience init(
     _ address: String, as name: String, color: String? = nil,
-    storage: any ClientStorage = MemoryStorage(), token: TokenSource? = nil
+    storage: any ClientStorage = MemoryStorage(), timeout: Duration = .seconds(30),
+    token: TokenSource? = nil, log: ClientLog? = nil
   ) {
+    let transport = SystemTransport(address)
     self.init(
-      transport: SystemTransport(address), as: name, color: color, storage: storage, token: token)
+      transport: transport, requests: transport, as: name, color: color, storage: storage,
+      timeout: timeout, token: token, log: log)
   }
 
   /// Connects by a custom transport.
+  ///
+  /// - Parameter requests: Sends the requests of ``notes``; without it they fail.
   public init(
-    transport: any ClientTransport, as name: String, color: String? = nil,
+    transport: any ClientTransport, requests: (any RequestTransport)? = nil, as name: String,
+    color: String? = nil,
     storage: any ClientStorage = MemoryStorage(), time: any ClientTime = SystemTime(),
-    token: TokenSource? = nil, seed: UInt64 = .random(in: .min ... .max)
+    timeout: Duration = .seconds(30), token: TokenSource? = nil, log: ClientLog? = nil,
+    seed: UInt64 = .random(in: .min ... .max)
   ) {
     self.name = name
     self.color = color
+    notes = NoteRequests(
+      sender: RequestSender(transport: requests, token: token, timeout: timeout))
     let driver = ClientDriver(
       settings: ClientSettings(name: name, color: color, usesTokens: token != nil),
-      transport: transport, storage: storage, time: time, token: token, seed: seed
+      transport: transport, storage: storage, time: time, token: token, timeout: timeout, log: log,
+      seed: seed
     ) { [weak self] work in
       Task { @MainActor in
         if let event = await work() { self?.handle(event) }
@@ -91,9 +110,9 @@ package import SocketMessages
 
   /// Returns a note, and opens it if it is not open.
   public func note(_ id: String) -> Note {
-    if let note = notes[id] { return note }
+    if let note = openNotes[id] { return note }
     let note = Note(id: id, parley: self)
-    notes[id] = note
+    openNotes[id] = note
     open(note)
     return note
   }
@@ -119,11 +138,11 @@ package import SocketMessages
   }
 
   /// The number of edits in open notes that the server has not confirmed.
-  public var unsaved: Int { notes.values.reduce(0) { $0 + $1.unsaved } }
+  public var unsaved: Int { openNotes.values.reduce(0) { $0 + $1.unsaved } }
 
   func open(_ note: Note) { driver?.open(note.id) }
 
-  func forget(_ note: Note) { if notes[note.id] === note { notes[note.id] = nil } }
+  func forget(_ note: Note) { if openNotes[note.id] === note { openNotes[note.id] = nil } }
 
   /// Subscribes to a room with the combined options of all its users.
   private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
@@ -164,6 +183,15 @@ package import SocketMessages
     if !room.publishing.isEmpty {
       publishing[room.name, default: Publishing()].merge(room.publishing)
     }
+  }
+
+  /// The connection's states, starting with the current one. Only the newest is buffered. Views
+  /// observe ``connection`` instead.
+  public var connections: Updates<ConnectionState> {
+    let feed = Feed<ConnectionState>(bound: 1)
+    feed.put(connection) { Array($0) }
+    states.add(feed)
+    return Updates(feed: feed, owner: self)
   }
 
   // MARK: External events
@@ -213,8 +241,20 @@ package import SocketMessages
 
   var machine: ClientMachine? { driver?.view }
 
-  /// Sends a request and waits for the answer; while the server is unreachable, until it is
-  /// reachable. Maximum waiting requests: 256.
+  func beginWait(on feed: Feed<some Sendable>) -> Int? { driver?.beginWait(on: feed) }
+
+  func endWait(_ number: Int?) -> NoAnswer? { number.flatMap { driver?.endWait($0) } }
+
+  /// Waits for the result of a publication.
+  func result(of answer: Feed<Publishing.Answer>) async throws(PublishError) -> RoomPosition {
+    let wait = beginWait(on: answer)
+    let result = await answer.next()
+    let reason = endWait(wait)
+    guard let result else { throw reason.map { .noAnswer($0) } ?? .cancelled }
+    return try result.get()
+  }
+
+  /// Sends a request and waits for the answer. Maximum waiting requests: 256.
   ///
   /// - Parameter read: Returns the requested value of a reply; `nil` for a reply of another kind.
   package func ask<Answer>(
@@ -222,10 +262,13 @@ package import SocketMessages
   ) async throws(RequestError) -> Answer {
     let (number, answer) = requests.next()
     handle(.core(.ask(request, as: number)))
-    guard let result = await answer.next() else {
+    let wait = beginWait(on: answer)
+    let result = await answer.next()
+    let reason = endWait(wait)
+    guard let result else {
       requests.giveUp(number)
       handle(.core(.giveUp(number)))
-      throw .cancelled
+      throw reason.map { .noAnswer($0) } ?? .cancelled
     }
     switch result {
     case .success(let reply):
@@ -249,8 +292,7 @@ package import SocketMessages
     let publication = ClientMessage.Publish(
       room: name, data: data, key: key, senderID: senderID, pushes: notifies)
     handle(.core(.room(name, .publish(publication, key: key))))
-    guard let result = await answer.next() else { throw .cancelled }
-    return try result.get()
+    return try await result(of: answer)
   }
 
   /// Returns the position of the newest publication of an open room.
@@ -283,8 +325,11 @@ package import SocketMessages
     switch output {
     case .line(let state):
       let state = ConnectionState(state)
-      if connection != state { connection = state }
-    case .note(let id, let action): notes[id]?.take(action)
+      if connection != state {
+        connection = state
+        states.put(state) { Array($0.suffix(1)) }
+      }
+    case .note(let id, let action): openNotes[id]?.take(action)
     case .room(let name, let action):
       rooms[name]?.take(action)
       publishing[name]?.take(action)
@@ -293,7 +338,7 @@ package import SocketMessages
     case .resource(let id, let sender): resourceListeners.tell(of: id, by: sender)
     case .answer(let number, let answer): requests.answer(number, answer)
     case .problem(let reason): if problem != reason { problem = reason }
-    case .unreadable(let id, let reason): notes[id]?.fail(reason)
+    case .unreadable(let id, let reason): openNotes[id]?.fail(reason)
     }
   }
 

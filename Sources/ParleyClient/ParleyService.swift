@@ -1,8 +1,10 @@
 import OTCore
-import ParleyClientCore
+package import ParleyClientCore
+import SocketMessages
 
 /// A connection to a Parley server for servers, bots and command lines: like ``Parley``, but
-/// without the main actor and without observable models.
+/// without the main actor and without observable models. ``ParleyConnecting`` has the functions of
+/// both.
 ///
 ///     let service = ParleyService("wss://notes.example.org", as: "bot") { try await keys.token() }
 ///     let note = await service.note("n-1")
@@ -10,14 +12,28 @@ import ParleyClientCore
 public actor ParleyService {
   /// The connection's state.
   public private(set) var connection = ConnectionState.connecting
-  /// The reason why the last attempt to connect failed, as text; `nil` after a success.
+  /// The reason why there is no connection, as text; see ``Parley/problem``.
   public private(set) var problem: String?
 
+  /// The service's id according to the server: the token's user; see ``Parley/personID``.
+  public private(set) var personID: String?
+  /// The server's features beside notes, such as `typing`; `nil` before the first connection.
+  public private(set) var capabilities: Set<String>?
+  /// The name shown to others.
+  public private(set) var name: String
+  /// The colour, `#rrggbb`.
+  public private(set) var color: String?
+  /// Requests about notes, which need not be open: from creation to deletion.
+  public nonisolated let notes: NoteRequests
+
   private let driver: ClientDriver
-  private var notes: [String: NoteScreen] = [:]
+  private var screens: [String: NoteScreen] = [:]
   private var rooms: [String: RoomScreen] = [:]
   /// Callers that wait for answers from closed rooms.
   private var publishing: [String: Publishing] = [:]
+  private var requests = PendingRequests()
+  /// The server's time at the last welcome, and this client's time then.
+  private var clock: (server: Int64, own: Int64)?
   private var states = Feeds<ConnectionState>()
 
   /// Connects to a server.
@@ -26,25 +42,39 @@ public actor ParleyService {
   ///   - address: The server's address, `wss://notes.example.org`.
   ///   - name: The name shown to others.
   ///   - storage: The storage for unconfirmed edits, such as ``FileStorage``.
+  ///   - timeout: Maximum time for which an `await` continues without a connection. It then throws
+  ///     `noAnswer`; edits and publications remain queued. With a connection, but without an answer,
+  ///     it is four times as long.
   ///   - token: Returns a token before each connection, and before a token ends.
+  ///   - log: Receives the client's log entries.
   public init(
     _ address: String, as name: String, storage: any ClientStorage = MemoryStorage(),
-    token: TokenSource? = nil
+    timeout: Duration = .seconds(30), token: TokenSource? = nil, log: ClientLog? = nil
   ) {
+    let transport = SystemTransport(address)
     self.init(
-      transport: SystemTransport(address), as: name, storage: storage, token: token)
+      transport: transport, requests: transport, as: name, storage: storage, timeout: timeout,
+      token: token,
+      log: log)
   }
 
   /// Connects by a custom transport.
+  ///
+  /// - Parameter requests: Sends the requests of ``notes``; without it they fail.
   public init(
-    transport: any ClientTransport, as name: String, storage: any ClientStorage = MemoryStorage(),
-    time: any ClientTime = SystemTime(), token: TokenSource? = nil,
-    seed: UInt64 = .random(in: .min ... .max)
+    transport: any ClientTransport, requests: (any RequestTransport)? = nil, as name: String,
+    storage: any ClientStorage = MemoryStorage(),
+    time: any ClientTime = SystemTime(), timeout: Duration = .seconds(30),
+    token: TokenSource? = nil,
+    log: ClientLog? = nil, seed: UInt64 = .random(in: .min ... .max)
   ) {
+    self.name = name
+    notes = NoteRequests(
+      sender: RequestSender(transport: requests, token: token, timeout: timeout))
     let relay = Relay()
     driver = ClientDriver(
       settings: ClientSettings(name: name, usesTokens: token != nil), transport: transport,
-      storage: storage, time: time, token: token, seed: seed
+      storage: storage, time: time, token: token, timeout: timeout, log: log, seed: seed
     ) { work in
       Task {
         if let event = await work() { await relay.service?.handle(event) }
@@ -61,8 +91,8 @@ public actor ParleyService {
 
   /// Returns a note, and opens it if it is not open.
   public func note(_ id: String) -> ServiceNote {
-    if notes[id] == nil {
-      notes[id] = NoteScreen()
+    if screens[id] == nil {
+      screens[id] = NoteScreen()
       driver.open(id)
     }
     return ServiceNote(id: id, service: self)
@@ -93,10 +123,38 @@ public actor ParleyService {
     return Updates(feed: feed, owner: self)
   }
 
-  /// Ends the connection for good. Unconfirmed edits remain in the storage.
+  /// Reconnects after ``stop()``, or after the server has ended the connection for good.
+  public func start() { handle(.core(.start)) }
+
+  /// Ends the connection until ``start()``. Unconfirmed edits remain in the storage.
   public func stop() {
     handle(.core(.suspending))
     handle(.core(.stop))
+  }
+
+  /// Requests a new token after the person has signed in; see ``Parley/signedIn()``.
+  public func signedIn() {
+    stop()
+    start()
+  }
+
+  /// Probes the connection, or opens one at once: the network is available again.
+  public func networkChanged() { handle(.core(.reachable)) }
+
+  /// Stores unconfirmed edits now, because the process may end soon.
+  public func willSuspend() { handle(.core(.suspending)) }
+
+  /// The server's time in milliseconds since 1970; `nil` before the first connection.
+  public var serverTime: Int64? { clock.map { $0.server + (driver.now - $0.own) } }
+
+  /// The number of edits in open notes that the server has not confirmed.
+  public var unsaved: Int { screens.values.reduce(0) { $0 + $1.status.unconfirmed } }
+
+  /// Changes the name and colour shown to others.
+  public func rename(_ name: String, color: String? = nil) {
+    self.name = name
+    self.color = color
+    handle(.core(.profile(name: name, color: color)))
   }
 
   // MARK: The machine
@@ -109,41 +167,93 @@ public actor ParleyService {
         states.put(connection) { Array($0.suffix(1)) }
       case .note(let id, let action):
         let people = driver.view?.people(in: id) ?? []
-        _ = notes[id]?.take(action) { client in people.first { $0.clientID == client }?.name }
+        _ = screens[id]?.take(action) { client in people.first { $0.clientID == client }?.name }
       case .room(let name, let action):
         rooms[name]?.take(action)
         publishing[name]?.take(action)
         if publishing[name]?.isEmpty == true { publishing[name] = nil }
-      case .welcome, .resource, .answer: break
+      case .welcome(let welcome):
+        clock = (welcome.serverTime, driver.now)
+        personID = welcome.personID
+        capabilities = Set(welcome.capabilities)
+      case .answer(let number, let answer): requests.answer(number, answer)
+      case .resource: break
       case .problem(let reason): problem = reason
-      case .unreadable(let id, let reason): notes[id]?.fail(reason)
+      case .unreadable(let id, let reason): screens[id]?.fail(reason)
       }
+    }
+  }
+
+  /// Sends a request and waits for the answer; see ``Parley/ask(_:_:)``.
+  package func ask<Answer: Sendable>(
+    _ request: RoomRequest, _ read: @Sendable (RoomReply) -> Answer?
+  ) async throws(RequestError) -> Answer {
+    let (number, answer) = requests.next()
+    handle(.core(.ask(request, as: number)))
+    let wait = driver.beginWait(on: answer)
+    let result = await answer.next()
+    let reason = driver.endWait(wait)
+    guard let result else {
+      requests.giveUp(number)
+      handle(.core(.giveUp(number)))
+      throw reason.map { .noAnswer($0) } ?? .cancelled
+    }
+    switch result {
+    case .success(let reply):
+      guard let answer = read(reply) else { throw RequestError(.refused(.badMessage)) }
+      return answer
+    case .failure(let failure): throw RequestError(failure)
     }
   }
 
   // MARK: Notes
 
-  func screen(of id: String) -> NoteScreen { notes[id] ?? .closed }
+  func participants(in id: String) -> [Participant] {
+    guard let document = screens[id]?.document else { return [] }
+    return (driver.view?.people(in: id) ?? []).map {
+      Participant(
+        id: $0.clientID, name: $0.name, color: $0.color,
+        selections: $0.selections.map { document.selection($0) }, isWriting: $0.isWriting)
+    }
+  }
+
+  func select(_ selections: [TextSelection], in id: String) {
+    guard let document = screens[id]?.document else { return }
+    send(.select(selections.map { document.selection($0) }), to: id)
+  }
+
+  func reopen(_ id: String) {
+    guard screens[id]?.unreadable != nil else { return send(.reopen, to: id) }
+    screens[id]?.clearFailure()
+    driver.open(id)
+  }
+
+  func screen(of id: String) -> NoteScreen { screens[id] ?? .closed }
 
   func updateFeed(of id: String) -> Feed<NoteUpdate> {
-    notes[id]?.updateFeed() ?? .finished
+    screens[id]?.updateFeed() ?? .finished
   }
 
   func wait(
     for id: String, until isDone: @Sendable (NoteScreen) throws(NoteError) -> Bool
   ) async throws(NoteError) {
-    guard let states = notes[id]?.stateFeed() else { throw .closed }
+    if try isDone(screen(of: id)) { return }
+    guard let states = screens[id]?.stateFeed() else { throw .closed }
+    let wait = driver.beginWait(on: states)
+    defer { _ = driver.endWait(wait) }
     while try !isDone(screen(of: id)) {
-      guard await states.next() != nil else { throw notes[id] == nil ? .closed : .cancelled }
+      guard await states.next() == nil else { continue }
+      if let reason = driver.endWait(wait) { throw .noAnswer(reason) }
+      throw screens[id] == nil ? .closed : .cancelled
     }
   }
 
   func edit(
     _ id: String, _ make: @Sendable (inout NoteScreen) throws(NoteError) -> TextOperation?
   ) throws(NoteError) {
-    guard var screen = notes[id] else { throw .closed }
+    guard var screen = screens[id] else { throw .closed }
     let operation = try make(&screen)
-    notes[id] = screen
+    screens[id] = screen
     if let operation { handle(.core(.note(id, .edit(operation)))) }
   }
 
@@ -151,10 +261,24 @@ public actor ParleyService {
 
   func close(note id: String) {
     handle(.core(.note(id, .leave)))
-    notes[id] = nil
+    var screen = screens.removeValue(forKey: id)
+    screen?.close()
   }
 
   // MARK: Rooms
+
+  func state(ofRoom name: String) -> RoomState { rooms[name]?.state ?? .closed }
+
+  func participants(inRoom name: String) -> [Participant] {
+    let typing = driver.view?.typists(inRoom: name) ?? []
+    return (driver.view?.people(inRoom: name) ?? []).map {
+      Participant(
+        id: $0.personID, name: $0.name, color: $0.color, selections: [],
+        isWriting: typing.contains($0.personID))
+    }
+  }
+
+  func set(isTyping: Bool, in name: String) { handle(.core(.room(name, .typing(isTyping)))) }
 
   func position(in name: String) -> RoomPosition? { rooms[name]?.position }
 
@@ -164,11 +288,19 @@ public actor ParleyService {
       started: rooms[name]?.startFeed())
   }
 
-  func opened(room name: String) async throws(NoteTrouble) {
-    guard let states = rooms[name]?.stateFeed() else { return }
-    while let room = rooms[name], try !room.isOpened() {
-      guard await states.next() != nil else { return }
+  func opened(room name: String) async throws(RoomError) {
+    guard let room = rooms[name] else { throw .closed }
+    if try room.isOpened() { return }
+    guard let states = rooms[name]?.stateFeed() else { throw .closed }
+    let wait = driver.beginWait(on: states)
+    defer { _ = driver.endWait(wait) }
+    while let room = rooms[name] {
+      if try room.isOpened() { return }
+      guard await states.next() == nil else { continue }
+      if let reason = driver.endWait(wait) { throw .noAnswer(reason) }
+      throw rooms[name] == nil ? .closed : .cancelled
     }
+    throw .closed
   }
 
   func publish(
@@ -179,13 +311,18 @@ public actor ParleyService {
     let (event, answer) = try screen.publish(json, in: name, key: key, senderID: senderID)
     rooms[name] = screen
     handle(.core(.room(name, event)))
-    guard let result = await answer.next() else { throw .cancelled }
+    let wait = driver.beginWait(on: answer)
+    let result = await answer.next()
+    let reason = driver.endWait(wait)
+    guard let result else { throw reason.map { .noAnswer($0) } ?? .cancelled }
     return try result.get()
   }
 
   func close(room name: String) {
     handle(.core(.room(name, .unsubscribe)))
-    guard let room = rooms.removeValue(forKey: name), !room.publishing.isEmpty else { return }
+    guard var room = rooms.removeValue(forKey: name) else { return }
+    room.close()
+    guard !room.publishing.isEmpty else { return }
     publishing[name, default: Publishing()].merge(room.publishing)
   }
 }

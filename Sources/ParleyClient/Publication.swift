@@ -87,6 +87,23 @@ public enum PublishError: Error, Sendable, Hashable {
   case unsure
   /// The room or the client is closed.
   case closed
+  /// The server gave no answer. The content remains queued, and is published when there is a
+  /// connection.
+  case noAnswer(NoAnswer)
   /// The task was cancelled. The content may still be published.
   case cancelled
+}
+
+extension PublishError: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .notJSON: "expected JSON that is nested at most 24 deep"
+    case .refused(let refusal): "the publication is refused: \(refusal)"
+    case .unsure: "the server no longer knows this client, so whether this was published is unknown"
+    case .closed: "the room or the client is closed"
+    case .noAnswer(let reason): "\(reason)"
+    case .cancelled: "the task was cancelled"
+    }
+  }
 }

@@ -11,6 +11,13 @@ public enum RequestError: Error, Sendable, Hashable {
   /// The request refers to a history that the server has replaced, for example by a restored
   /// backup. Fetch it again.
   case otherHistory
+  /// No note has this id: none was ever made, or it was deleted.
+  case unknownNote
+  /// The answer is not a Parley server's: the address is wrong, or the network answers with a page
+  /// of its own, for example to sign in.
+  case notParley(status: Int)
+  /// The server gave no answer. It may still perform the request.
+  case noAnswer(NoAnswer)
   /// The task was cancelled. The server may still perform the request.
   case cancelled
 
@@ -29,6 +36,10 @@ extension RequestError: CustomStringConvertible {
     case .refused(let refusal): "the request is refused: \(refusal)"
     case .otherPerson: "another person has signed in; ask again as that person"
     case .otherHistory: "the server has another history now; fetch the messages again"
+    case .unknownNote: "\(NoteTrouble.unknownNote)"
+    case .notParley(let status):
+      "expected a Parley server, got an answer of another one with status \(status); check the address"
+    case .noAnswer(let reason): "\(reason)"
     case .cancelled: "the task was cancelled"
     }
   }

@@ -62,17 +62,24 @@ import SocketMessages
   }
 
   /// Waits until the room is subscribed.
-  public func opened() async throws(NoteTrouble) {
-    guard let parley else { return }
+  ///
+  /// - Throws: `noAnswer` if the connection has stopped or was missing for the client's timeout.
+  public func opened() async throws(RoomError) {
+    guard let parley else { throw .closed }
     defer { withExtendedLifetime(parley) {} }
+    if try screen.isOpened() { return }
     let states = screen.stateFeed()
+    let wait = parley.beginWait(on: states)
+    defer { _ = parley.endWait(wait) }
     while try !screen.isOpened() {
-      guard await states.next() != nil else { return }
+      guard await states.next() == nil else { continue }
+      if let reason = parley.endWait(wait) { throw .noAnswer(reason) }
+      throw screen.state == .closed ? .closed : .cancelled
     }
   }
 
-  /// Publishes JSON, and waits until the server has stored it; while the server is unreachable,
-  /// until it is reachable. Maximum waiting publications in a room: 1,000.
+  /// Publishes JSON, and waits until the server has stored it. Maximum waiting publications in a
+  /// room: 1,000.
   ///
   /// - Parameters:
   ///   - json: Any JSON value.
@@ -80,6 +87,8 @@ import SocketMessages
   ///     retried. By default a random one.
   ///   - senderID: An id by which your own app can recognise the publication, and ignore it.
   /// - Returns: The publication's position.
+  /// - Throws: `noAnswer` if the connection has stopped or was missing for the client's timeout. The
+  ///   publication remains queued then; the same `key` never publishes twice.
   @discardableResult
   public func publish(
     json: [UInt8], key: String? = nil, senderID: String? = nil
@@ -97,8 +106,7 @@ import SocketMessages
     let (event, answer) = try screen.publish(
       json, in: name, key: key, senderID: senderID, pushes: notifies)
     parley.handle(.core(.room(name, event)))
-    guard let result = await answer.next() else { throw .cancelled }
-    return try result.get()
+    return try await parley.result(of: answer)
   }
 
   /// Publishes a value as JSON, and waits until the server has stored it.
@@ -114,6 +122,8 @@ import SocketMessages
   public func close() {
     parley?.handle(.core(.room(name, .unsubscribe)))
     parley?.forget(self)
+    screen.close()
+    if state != .closed { state = .closed }
   }
 
   func take(_ action: RoomAction) {

@@ -28,6 +28,30 @@ public enum RoomState: Sendable, Hashable {
   }
 }
 
+/// The reason why a room is not subscribed.
+public enum RoomError: Error, Sendable, Hashable {
+  /// The server has ended the subscription, or refused it.
+  case failed(NoteTrouble)
+  /// The server gave no answer. The client still subscribes when there is a connection.
+  case noAnswer(NoAnswer)
+  /// The room was closed, or the client was released.
+  case closed
+  /// The task was cancelled.
+  case cancelled
+}
+
+extension RoomError: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .failed(let trouble): "the room is not subscribed: \(trouble)"
+    case .noAnswer(let reason): "\(reason)"
+    case .closed: "the room is closed"
+    case .cancelled: "the task was cancelled"
+    }
+  }
+}
+
 /// A room's state without a user interface, shared by ``Room`` and ``ServiceRoom``.
 struct RoomScreen {
   private(set) var state = RoomState.opening
@@ -55,14 +79,18 @@ struct RoomScreen {
     case .status(let status):
       state = RoomState(status.phase)
       states.put(()) { _ in [()] }
-      if case .closed = state {
-        updates.finish()
-        starts.finish()
-        states.finish()
-      }
+      if case .closed = state { close() }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
     case .outOfStep, .people, .receipt, .receipts, .flagged: break
     }
+  }
+
+  /// Closes the room for this client, and ends all readers and waiting calls.
+  mutating func close() {
+    state = .closed
+    updates.finish()
+    starts.finish()
+    states.finish()
   }
 
   private func put(_ update: RoomUpdate) {
@@ -110,11 +138,12 @@ struct RoomScreen {
   }
 
   /// Whether the room is subscribed.
-  func isOpened() throws(NoteTrouble) -> Bool {
+  func isOpened() throws(RoomError) -> Bool {
     switch state {
     case .live: return true
-    case .failed(let trouble): throw trouble
-    case .opening, .offline, .closed: return false
+    case .failed(let trouble): throw .failed(trouble)
+    case .closed: throw .closed
+    case .opening, .offline: return false
     }
   }
 
@@ -124,6 +153,7 @@ struct RoomScreen {
   mutating func publish(
     _ json: [UInt8], in room: String, key: String, senderID: String?, pushes: Bool = false
   ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
+    guard state != .closed else { throw .closed }
     guard let data = JSONValue(json) else { throw .notJSON }
     let feed = publishing.wait(for: key)
     let publication = ClientMessage.Publish(

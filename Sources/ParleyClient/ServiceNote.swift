@@ -21,12 +21,12 @@ public struct ServiceNote: Sendable, Identifiable {
   /// The number of edits that the server has not confirmed.
   public var unsaved: Int { get async { await service.screen(of: id).status.unconfirmed } }
 
-  /// Waits until there is a text.
+  /// Waits until there is a text; see ``Note/opened()``.
   public func opened() async throws(NoteError) {
     try await service.wait(for: id) { screen throws(NoteError) in try screen.isOpened() }
   }
 
-  /// Waits until the server has all edits on its disk.
+  /// Waits until the server has all edits on its disk; see ``Note/saved()``.
   public func saved() async throws(NoteError) {
     try await service.wait(for: id) { screen throws(NoteError) in try screen.isSaved() }
   }

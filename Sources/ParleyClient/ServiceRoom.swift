@@ -15,8 +15,8 @@ public struct ServiceRoom: Sendable, Identifiable {
   /// The newest publication's position.
   public var position: RoomPosition? { get async { await service.position(in: name) } }
 
-  /// Waits until the room is subscribed.
-  public func opened() async throws(NoteTrouble) { try await service.opened(room: name) }
+  /// Waits until the room is subscribed; see ``Room/opened()``.
+  public func opened() async throws(RoomError) { try await service.opened(room: name) }
 
   /// The room's publications, in order and each once, from now on or from the subscription if that
   /// is later; see ``Room/updates``.

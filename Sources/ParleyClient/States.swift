@@ -46,15 +46,58 @@ public enum StopCause: Sendable, Hashable {
   case refused(Refusal)
 }
 
+extension StopCause: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .asked: "the app has stopped the connection; call start()"
+    case .noToken:
+      "expected a token, the token function returned none; sign in, then call signedIn()"
+    case .otherPerson:
+      "the token is another person's, while edits of the former person wait; sign in as the former"
+        + " person, or use a storage of its own for each person"
+    case .closed(let code): "the server ended the connection: \(Self.words(ofClose: code))"
+    case .refused(let refusal) where refusal.code == ErrorCode.unauthorised.rawValue:
+      "the server refused the client: it expected a token that it accepts, and got none or another;"
+        + " check the token's issuer, audience, signature and expiry"
+    case .refused(let refusal): "the server refused the client: \(refusal)"
+    }
+  }
+
+  /// Returns what a close code means, and what to do.
+  static func words(ofClose code: UInt16) -> String {
+    switch CloseReason(rawValue: code) {
+    case .unauthorised:
+      "the token is missing or not valid (\(code)); check its issuer, audience and signature"
+    case .tokenExpired: "the token has expired (\(code)); the token function must return a new one"
+    case .revoked: "the token was revoked (\(code)); sign in again"
+    case .replaced:
+      "the same client has connected elsewhere (\(code)); give each process a storage of its own"
+    case .dismissed: "an operator ended it (\(code))"
+    case let reason?: "\(reason) (\(code))"
+    case nil: "close code \(code)"
+    }
+  }
+}
+
 /// An error code of the server.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The code, such as `notAllowed` or `tooLarge`; Protocol.md lists all of them.
   public let code: String
+  /// The server's explanation, if there is one.
+  public let message: String?
 
-  init(_ code: ErrorCode) { self.code = code.rawValue }
+  init(_ code: ErrorCode) { self.init(code: code.rawValue, message: nil) }
+
+  init(code: String, message: String?) {
+    self.code = code
+    self.message = message
+  }
 
   /// A sentence with the code.
-  public var description: String { "the server answers \(code)" }
+  public var description: String {
+    "the server answers \(code)" + (message.map { ": \($0)" } ?? "")
+  }
 }
 
 /// A note's state.
@@ -94,12 +137,27 @@ public enum NoteTrouble: Error, Sendable, Hashable {
   case disagreement
   /// The storage on the device could not be read; contains the reason as text.
   case storage(String)
+  /// No note has this id: none was ever made, or it was deleted before it was opened here.
+  case unknownNote
 
   init(_ failure: NoteFailure) {
     switch failure {
     case .refused(let code): self = .refused(Refusal(code))
     case .readingLost: self = .readingLost
     case .disagreement: self = .disagreement
+    }
+  }
+}
+
+extension NoteTrouble: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .refused(let refusal): "\(refusal)"
+    case .readingLost: "the right to read it was revoked"
+    case .disagreement: "client and server disagree about its state; open it again"
+    case .storage(let reason): "the device's storage cannot be read: \(reason)"
+    case .unknownNote: "no note has this id; create it first"
     }
   }
 }
@@ -124,6 +182,8 @@ public enum NoteError: Error, Sendable, Hashable {
   case deleted
   /// The note was closed.
   case closed
+  /// The server gave no answer. Edits remain, and are sent later.
+  case noAnswer(NoAnswer)
   /// The task was cancelled.
   case cancelled
 }
@@ -139,9 +199,11 @@ extension NoteError: CustomStringConvertible {
     case .tooLong: "the text would be longer than any note"
     case .isShowing: "changes of others are being shown; edit after that"
     case .refused(let refusal): "\(refusal); retry or discard the edits"
+    case .failed(.unknownNote): "\(NoteTrouble.unknownNote)"
     case .failed(let trouble): "the note is not synchronised: \(trouble)"
     case .deleted: "the note is deleted"
     case .closed: "the note is closed"
+    case .noAnswer(let reason): "\(reason)"
     case .cancelled: "the task was cancelled"
     }
   }

@@ -6,8 +6,8 @@
 
 /// The system's transport: `URLSession` on Apple's systems, sockets and OpenSSL on Linux.
 public struct SystemTransport: ClientTransport {
-  private let address: String
-  private let certificatesFile: String?
+  let address: String
+  let certificatesFile: String?
 
   /// Creates a transport to a server.
   ///

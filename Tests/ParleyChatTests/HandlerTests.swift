@@ -366,7 +366,9 @@ struct HandlerTests {
     for room in ["kept", "left"] as [ChatThread] { _ = chat.threads?.messages(in: room) }
     let left = ClientMessage.unsubscribe(.init(room: "left"))
     while !unsubscriptions().contains(left) {
-      try await parley.share(room: "next").room.opened()
+      let next = parley.share(room: "next")
+      try await next.room.opened()
+      withExtendedLifetime(next) {}
       await Task.yield()
     }
     #expect(!unsubscriptions().contains(.unsubscribe(.init(room: "kept"))))

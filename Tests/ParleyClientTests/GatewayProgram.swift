@@ -100,14 +100,15 @@ final class GatewayProgram: Sendable {
 
   /// A token for a person, signed by the secret of ``init(_:)``'s folder.
   func token(
-    for user: String, document: String = "*=all", room: String = "*=all", lasting: String = "1h"
+    for user: String, document: String = "*=all", room: String = "*=all", lasting: String = "1h",
+    audience: String = "parley"
   ) throws -> String {
     let process = Process()
     process.executableURL = Self.program
     process.arguments = [
       "token", "make", "--user", user, "--document", document, "--room", room, "--expires-in",
       lasting,
-      "--audience", "parley", "--secret", folder.appendingPathComponent("secret").path,
+      "--audience", audience, "--secret", folder.appendingPathComponent("secret").path,
     ]
     let pipe = Pipe()
     process.standardOutput = pipe

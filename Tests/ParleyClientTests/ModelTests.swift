@@ -24,6 +24,12 @@ final class ManualTime: ClientTime {
     _ = await feed.next()
   }
 
+  /// Moves the clock to the next time for which a caller waits, if that is near enough.
+  func passToNext(within milliseconds: Int64 = .max) {
+    let next = state.withLock { state in state.waiting.map(\.time).min().map { $0 - state.now } }
+    if let next, next <= milliseconds { pass(next) }
+  }
+
   func pass(_ milliseconds: Int64) {
     state.withLock { state in
       state.now += milliseconds
@@ -42,6 +48,7 @@ actor ScriptedStorage: ClientStorage {
   private(set) var reads: [String] = []
   private(set) var isWriting = false
   private var isBroken = false
+  private var isFull = false
   private var unreadable: Set<String> = []
   private var writers: [Feed<Void>]?
   private var readers: [Feed<Void>]?
@@ -49,6 +56,9 @@ actor ScriptedStorage: ClientStorage {
   init(_ values: [String: [UInt8]] = [:]) { self.values = values }
 
   func breakDown(_ isBroken: Bool) { self.isBroken = isBroken }
+
+  /// Has every write fail.
+  func fillUp() { isFull = true }
 
   /// Has every read of a value fail.
   func damage(_ key: String) { unreadable.insert(key) }
@@ -90,7 +100,7 @@ actor ScriptedStorage: ClientStorage {
       writers?.append(writer)
       _ = await writer.next()
     }
-    if isBroken { throw Broken() }
+    if isBroken || isFull { throw Broken() }
     values[key] = value
     writes.append(key)
   }

@@ -12,6 +12,16 @@ import Testing
   try await note.saved()
 }
 
+func share(by parley: some ParleyConnecting) async throws -> NoteLink {
+  let note = try await parley.notes.create("Shopping", folder: "home")
+  for found in try await parley.notes.search("milk") { print(found.title, found.place.text) }
+  try await parley.notes.rename(note.id, to: "Groceries")
+  try await parley.notes.move(note.id, to: "home/old")
+  try await parley.notes.delete(note.id)
+  try await parley.notes.restore(note.id)
+  return try await parley.notes.share(note.id, access: .write, for: .seconds(86_400))
+}
+
 @MainActor func connect(folder: String) throws -> Parley {
   Parley("wss://notes.example.org", as: "Ann", storage: try FileStorage(folder: folder))
 }
@@ -66,6 +76,12 @@ func connectToOurs() -> ParleyService {
 
 @Suite("The page for apps")
 struct PageExampleTests {
+  @Test func `the page's example about notes runs`() async throws {
+    let server = try GatewayProgram()
+    let link = try await share(by: ParleyService(server.address, as: "Ann"))
+    #expect(link.access == .write)
+  }
+
   @Test("the page shows this code")
   func page() throws {
     let page = try String(
@@ -76,7 +92,7 @@ struct PageExampleTests {
     let views = GatewayProgram.root.appendingPathComponent("Tests/ParleyUITests/AppExample.swift")
     let code = try [this, app, views].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 9)
+    #expect(blocks.count == 10)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 

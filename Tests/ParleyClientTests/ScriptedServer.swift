@@ -19,6 +19,18 @@ final class ScriptedServer: ClientTransport {
     var changes = 0
     var refusal: ErrorCode?
     var holdsAnswers = false
+    /// The answer to a hello, in place of a welcome.
+    var helloRefusal: ErrorCode?
+    /// The code with which a connection ends at its hello.
+    var helloEnd: UInt16?
+    /// The answer to a join, in place of the text.
+    var joinRefusal: ErrorCode?
+    /// Whether no connection can be opened.
+    var isGone = false
+    /// Whether only a hello is answered.
+    var isSilent = false
+    /// Whether rooms are subscribed, and what is published is stored at once.
+    var answersRooms = false
     var held: [ServerMessage] = []
     var access = ServerMessage.Joined.Access.write
     /// The person whose the tokens are.
@@ -42,7 +54,10 @@ final class ScriptedServer: ClientTransport {
 
   func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
+  struct Gone: Error {}
+
   func open() async throws -> any ClientConnection {
+    if state.withLock({ $0.isGone }) { throw Gone() }
     // Which the server holds, and which does not hold the server.
     let connection = ScriptedConnection { [weak self] in self?.take($0, from: $1) }
     state.withLock {
@@ -104,6 +119,12 @@ final class ScriptedServer: ClientTransport {
       switch message {
       case .hello(let hello):
         if let token = hello.token { state.tokens.append(token) }
+        if let code = state.helloEnd { return connection.end(code) }
+        if let code = state.helloRefusal {
+          connection.push(
+            .error(.init(code: code, message: "", retryable: false, retryAfter: nil)), to: id)
+          return
+        }
         if let claim = hello.client, let owner = state.clients[claim.id], owner != state.person {
           // A resume token counts for its own person alone.
           connection.push(
@@ -118,9 +139,28 @@ final class ScriptedServer: ClientTransport {
             .init(
               clientID: state.client, resumeToken: "r", serverTime: 1, demo: true,
               capabilities: [], limits: Limits(), personID: state.person)), to: id)
+      case .ping: connection.push(.pong(.init(serverTime: 1)), to: id)
+      case _ where state.isSilent: break
+      case .subscribe(let subscribe) where state.answersRooms:
+        connection.push(
+          .subscribed(
+            .init(
+              room: subscribe.room, position: .init(epoch: "e", offset: 0), isRecovered: nil,
+              publications: [], present: nil)), to: id)
+      case .blocks: connection.push(.blocks(.init(people: [])), to: id)
+      case .publish(let publish) where state.answersRooms:
+        connection.push(
+          .published(
+            .init(room: publish.room, position: .init(epoch: "e", offset: 1), isRepeated: false)),
+          to: id)
       case .publish(let publish): state.publications.append((id, publish.room))
       case .join(let join):
         state.joins += 1
+        if let code = state.joinRefusal {
+          connection.push(
+            .error(.init(code: code, message: "", retryable: false, retryAfter: nil)), to: id)
+          return
+        }
         var content = ServerMessage.Joined.Content.text(state.document.text)
         if let resume = join.resume {
           content = .changes(
@@ -141,7 +181,6 @@ final class ScriptedServer: ClientTransport {
         state.changes += 1
         let reply = state.commit(change)
         if state.holdsAnswers { state.held.append(reply) } else { connection.push(reply, to: id) }
-      case .ping: connection.push(.pong(.init(serverTime: 1)), to: id)
       default: break
       }
     }

@@ -10,9 +10,10 @@ final class NoteSession: Sendable {
     self.options = options
     var token: TokenSource?
     if options.usesTokens { token = { try options.currentToken() } }
+    // The command has a waiting time of its own.
     service = ParleyService(
       transport: SystemTransport(options.server, trusting: options.trust), as: options.name,
-      token: token)
+      timeout: .seconds(86_400), token: token)
   }
 
   var noteID: String { options.words.first ?? "" }
@@ -67,6 +68,8 @@ final class NoteSession: Sendable {
       return .done
     } catch let failure as CommandFailure {
       return .failed(failure)
+    } catch NoteError.noAnswer(.stopped(let cause)) {
+      return .stopped(cause)
     } catch {
       return .failed(CommandFailure("\(error)"))
     }
@@ -134,10 +137,11 @@ final class NoteSession: Sendable {
 
   private static func words(_ error: NoteError) -> String {
     switch error {
-    case .deleted: "the note does not exist"
+    case .deleted, .failed(.unknownNote): "the note does not exist"
     case .failed(.refused(let refusal)): "the note cannot be opened: \(refusal)"
     case .failed(.readingLost): "the right to read the note was taken away"
     case .refused(let refusal): "\(refusal)"
+    case .noAnswer(.stopped(let cause)): Self.words(cause)
     default: "\(error)"
     }
   }
