@@ -83,7 +83,8 @@ struct NoteLifeTests {
       }
     }
     let service = ParleyService(
-      server.address, as: "Ann", timeout: .milliseconds(300), token: kind == .missing ? nil : source
+      server.address, as: "Ann", timeout: kind == .failing ? .milliseconds(300) : .seconds(60),
+      token: kind == .missing ? nil : source
     )
     let appending = await #expect(throws: NoteError.self) {
       try await service.note("x").append("y")
