@@ -29,8 +29,12 @@ func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target
     providers: [.apt(packages)])
 }
 
-/// For code that need not be fast: tests, and what only they use. It is compiled in half of the time.
-let unoptimised = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+/// For code that need not be fast: tests, and what only they use. It is compiled in half of the time; and read once, since
+/// hardly anything imports it: by default, the compiler reads unoptimised sources twice, first for importers.
+let unoptimised =
+  settings + [
+    .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+  ]
 
 /// Tests of modules that are compiled as they ship.
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
