@@ -149,6 +149,7 @@ def watch(operator, key, writers):
 def take(person, name):
     """Takes a picture in the light theme and one in the dark theme."""
     IMAGES.mkdir(parents=True, exist_ok=True)
+    person.draw()
     for theme, file in (("dark", dark(name)), ("light", name)):
         person.page.emulate_media(color_scheme=theme)
         person.page.screenshot(path=IMAGES / file, animations="disabled", caret="initial")

@@ -65,6 +65,28 @@ PHONE = {
 }
 
 
+AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
+
+# In the page: what axe finds in an element or the document, as sentences, by all rules or by these. Colours are those
+# of a page that is drawn.
+BARRIERS = """async ({ within, rules }) => {
+    const page = document.documentElement.style;
+    page.opacity = "1";
+    const only = rules ? { runOnly: { type: "rule", values: rules } } : {};
+    const { violations } = await axe.run(within ?? document, { resultTypes: ["violations"], ...only });
+    page.removeProperty("opacity");
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, html, failureSummary }) =>
+        `${id}: ${target.join(" ")}: ${failureSummary.split("\\n").at(-1).trim()}: ${html.slice(0, 200)}`));
+}"""
+
+
+def barriers(page, within=None, rules=None):
+    """What axe finds that keeps people out, as sentences."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text())
+    return page.evaluate(BARRIERS, {"within": within, "rules": rules})
+
+
 # In the page: the CodeMirror view in a host. It is found as CodeMirror itself finds it.
 VIEW_IN = """(host) =>
     document.querySelector(host)?.shadowRoot?.querySelector(".cm-content")?.cmView?.rootView.view ?? null"""
@@ -228,10 +250,11 @@ class Person:
             "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
             f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
         )
-        # Without a graphics card each frame under an open dialog would be blurred by the processor.
+        # Without a graphics card the processor would draw each frame, and blur it under an open dialog. Nobody looks at
+        # the page: it is laid out, but drawn only for pictures.
         self.context.add_init_script(
-            "const plain = new CSSStyleSheet(); plain.replaceSync('::backdrop { backdrop-filter: none !important }');"
-            " document.adoptedStyleSheets.push(plain)"
+            "const plain = new CSSStyleSheet(); document.adoptedStyleSheets.push(plain);"
+            " plain.replaceSync('::backdrop { backdrop-filter: none !important } html { opacity: 0 }')"
         )
         if not worker:
             self.context.add_init_script("Object.defineProperty(navigator, 'serviceWorker', { get: () => undefined })")
@@ -328,7 +351,12 @@ class Person:
 
     def keep_picture(self, name):
         ARTIFACTS.mkdir(parents=True, exist_ok=True)
+        self.draw()
         self.page.screenshot(path=ARTIFACTS / f"{name}.png", animations="disabled")
+
+    def draw(self):
+        """Has the page drawn from now on."""
+        self.page.evaluate("document.documentElement.style.opacity = '1'")
 
     def leave(self):
         self.context.close()

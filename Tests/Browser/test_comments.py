@@ -1,19 +1,12 @@
 """Comments beside a note: made on words that are selected, which they follow, answered, resolved, and never run."""
 
 import pytest
-from conftest import PHONE, ROOT, token, wait_until
+from conftest import PHONE, barriers, token, wait_until
 from playwright.sync_api import expect
 
 MOTION = "no-preference"
 
-AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
 EVIL = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
-
-
-def check_axe(person):
-    person.page.evaluate(AXE.read_text())
-    found = person.page.evaluate("axe.run(document).then(({ violations }) => violations)")
-    assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
 
 
 def marks(person):
@@ -67,7 +60,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     expect(threads(ben).locator(".quote")).to_have_text("milk")
     # In the colour that she has among the people who are here.
     expect(threads(ben).locator(".comment .avatar")).to_have_css("background-color", "rgb(138, 75, 171)")
-    check_axe(ben)
+    assert barriers(ben.page) == []
     # Ben types before it, at both of its edges and within it, and Ann at the same time behind it.
     ben.put_caret(0)
     ben.type("Please ")
@@ -255,7 +248,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     expect(past).to_have_count(2)
     expect(past.locator("blockquote")).to_have_text(["some", "words"])
     expect(past.last.locator(".comment-text")).to_have_text(["once", "later"])
-    check_axe(ann)
+    assert barriers(ann.page) == []
     ann.press("Home")
     expect(past).to_have_count(0)
     expect(ann.page.locator("#history-comments-title")).to_be_hidden()
@@ -298,7 +291,7 @@ def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, 
     width, height = eve.page.viewport_size["width"], eve.page.viewport_size["height"]
     assert box["width"] == width and box["y"] > height / 3, "the panel is no sheet at the foot"
     assert eve.page.evaluate("document.documentElement.scrollWidth") <= width
-    check_axe(eve)
+    assert barriers(eve.page) == []
     eve.picture(f"comments-on-a-phone-{len(may)}")
     expect(eve.page.locator("#comments-guest")).to_be_hidden()
     if may == ["read"]:

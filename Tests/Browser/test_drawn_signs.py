@@ -1,8 +1,7 @@
 """Signs of Markdown as they are drawn while one writes: hidden, or as boxes, bullets, pictures and room in tables."""
 
-from conftest import converge, wait_until
+from conftest import barriers, converge, wait_until
 from playwright.sync_api import expect
-from test_palette import violations
 from test_pictures import bring, is_drawn, picture
 
 TEXT = """# Title
@@ -57,7 +56,7 @@ def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
     })"""
     head, rule, row = ann.page.evaluate(bars)
     assert head == rule and all(abs(one - other) <= 8 for one, other in zip(head, row)), (head, rule, row)
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("drawn-signs")
     # The line of the caret shows its signs; what is typed there goes to all users.
     ann.put_caret(TEXT.index("bold"))

@@ -2,10 +2,9 @@
 
 import re
 
-from conftest import PHONE, token, wait_until
+from conftest import PHONE, barriers, token, wait_until
 from playwright.sync_api import expect
 from test_notes import titles
-from test_palette import violations
 
 
 def folder(page, name):
@@ -28,7 +27,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(page.locator("#folders .folder-name")).to_have_text(["All notes", "In no folder", "board", "team", "minutes"])
     folder(page, "minutes").click()
     expect(titles(ann)).to_have_text(["Minutes"])
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("folders")
     # With keys alone: up to the folder above, closed and opened, and its own notes.
     folder(page, "minutes").focus()
@@ -49,7 +48,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     field.fill("a/../b")
     ann.press("Enter")
     expect(page.locator("#move-problem")).to_contain_text("This folder name is not valid.")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     field.fill(" team / plans ")
     ann.press("Enter")
     expect(page.locator("#move")).to_be_hidden()
@@ -61,7 +60,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(ben.page.locator("#crumbs .crumb")).to_have_text(["team", "plans"])
     ben.page.locator("#crumbs .crumb").first.click()
     expect(folder(ben.page, "team")).to_have_attribute("aria-pressed", "true")
-    assert violations(ben) == []
+    assert barriers(ben.page) == []
     # By dragging, and back.
     folder(page, "All notes").click()
     page.locator(f"[data-note='{plan}']").drag_to(folder(page, "board"))
@@ -143,11 +142,11 @@ def test_folders_on_a_phone_and_from_right_to_left(server, person):
     mona.press("ArrowLeft")
     folder(page, "minutes").click()
     # On a phone the list is all of the page, and has neither its main part nor its heading.
-    assert [one for one in violations(mona) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
+    assert [one for one in barriers(mona.page) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
     mona.picture("folders-phone")
     page.locator("#notes .note-link").click()
     mona.wait_for_status("saved")
-    assert violations(mona) == []
+    assert barriers(mona.page) == []
     page.locator("#crumbs .crumb").first.click()
     expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#folders")).to_be_visible()
@@ -167,7 +166,7 @@ def test_tags_filter_the_list(server, person):
     page.get_by_role("button", name="#plan, 2 notes").click()
     expect(titles(ann)).to_have_count(2)
     expect(chips.first).to_have_attribute("aria-pressed", "true")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("tags")
     missing = page.locator("#notes-cut")
     expect(missing).to_be_hidden()

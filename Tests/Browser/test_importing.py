@@ -5,11 +5,10 @@ import io
 import json
 import zipfile
 
-from conftest import PHONE, ROOT
+from conftest import PHONE, barriers
 from playwright.sync_api import expect
 from test_notes import titles
 
-AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
 EVIL = "<img src=x onerror=alert(1)>"
 
 DROP = """(place, files) => {
@@ -21,12 +20,6 @@ DROP = """(place, files) => {
   place.dispatchEvent(event("dragover"));
   place.dispatchEvent(event("drop"));
 }"""
-
-
-def violations(person):
-    person.page.evaluate(AXE.read_text())
-    found = person.page.evaluate("axe.run(document).then(({ violations }) => violations)")
-    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
 def archive(files):
@@ -87,7 +80,7 @@ def test_files_become_notes_and_what_does_not_is_said(server, person):
     made = dialog.locator("section").nth(1).locator("li")
     expect(made.locator("a")).to_have_text(["Größe 🐦", "The plan", EVIL, "Standup"])
     expect(made.nth(3)).to_contain_text(f"The text of revision 7. Its history, chat and formatting stay in Etherpad. Written by {EVIL}.")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("importing")
     assert texts_of(server) == [
         (EVIL, f"# {EVIL}\n" + "line\n" * 1_000),
@@ -123,7 +116,7 @@ def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(s
     expect(dialog).to_contain_text("notes/photo.jpg")
     for link in dialog.get_by_role("link").all():
         assert link.bounding_box()["height"] >= 44
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("importing-phone")
     dialog.get_by_role("button", name="Close").click()
     ann.page.locator(".sidebar").evaluate(DROP, [["dropped.md", base64.b64encode(b"# Dropped").decode()]])

@@ -2,9 +2,8 @@
 
 import re
 
-from conftest import PHONE, converge, wait_until
+from conftest import PHONE, barriers, converge, wait_until
 from playwright.sync_api import expect
-from test_offline import barriers
 
 MOTION = "no-preference"
 
@@ -89,7 +88,7 @@ def test_finding_and_going_back(server, person):
     for page in (ann.page, other):
         expect(page.locator("#notes .note-title").first).to_have_text("Note 3")
         expect(page.get_by_role("link", name="Note 3 Pinned")).to_be_visible()
-    assert barriers(ann) == []
+    assert barriers(ann.page) == []
     ann.page.reload()
     expect(titles(ann).first).to_have_text("Note 3")
     ann.page.get_by_role("button", name="More for “Note 3”").focus()

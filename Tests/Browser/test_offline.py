@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import ROOT, converge, token, wait_until
+from conftest import barriers, converge, token, wait_until
 from playwright.sync_api import expect
 from test_upgrade import Upgradable, is_marked, mark
 
@@ -43,16 +43,6 @@ COPIED = "(text) => (KEPT)().then((all) => all.some((one) => one.includes(' stat
 )
 
 
-AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
-
-
-def barriers(person):
-    """What axe finds that keeps people out."""
-    person.page.evaluate(AXE.read_text())
-    found = person.page.evaluate("axe.run(document).then(({ violations }) => violations)")
-    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-
-
 def wait_until_kept(person, page=None):
     """Waits until the browser has the page."""
     (page or person.page).evaluate("navigator.serviceWorker.ready.then(() => true)")
@@ -90,7 +80,7 @@ def test_a_reload_without_a_server_shows_the_page(server, person):
     ann.wait_for_text("first words")
     ann.wait_for_status("offline")
     expect(ann.page.locator("#notes .note-title")).to_have_text(["Kept"])
-    assert barriers(ann) == []
+    assert barriers(ann.page) == []
     ann.to_end()
     ann.type(" and more")
     # Also over another reload, and a tab that is closed.
@@ -186,7 +176,7 @@ def test_a_new_note_without_a_server_outlives_its_tab(server, person):
     ann.page.keyboard.press("Enter")
     ann.page.keyboard.type("written above the clouds")
     expect(ann.page.locator("#status-text")).to_have_text("Not made yet")
-    assert barriers(ann) == []
+    assert barriers(ann.page) == []
     ann.page.close()
     ann.page = ann.new_page()
     ann.page.goto("/")
@@ -291,7 +281,7 @@ def test_a_full_browser_is_reported_and_nothing_breaks(server, person):
     note = server.create("Full")
     ann.open(note)
     expect(ann.page.locator("#news")).to_contain_text("stores no copies")
-    assert barriers(ann) == []
+    assert barriers(ann.page) == []
     ann.type("goes on")
     ann.wait_until_saved()
     ann.page.get_by_role("button", name="OK").click()
@@ -366,7 +356,7 @@ class TestUpgrades:
         server.kill()
         server.start()
         expect(ann.page.locator("#news")).to_contain_text("A new version of this page is available.")
-        assert barriers(ann) == []
+        assert barriers(ann.page) == []
         # The old one continues until the person wants the new one.
         ann.type(" and after")
         ann.wait_until_saved()

@@ -3,17 +3,10 @@
 import re
 import threading
 
-from conftest import ROOT, VIEW_IN, wait_until
+from conftest import VIEW_IN, barriers, wait_until
 from playwright.sync_api import expect
 from test_notes import titles
 
-AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
-
-
-def violations(person):
-    person.page.evaluate(AXE.read_text())
-    found = person.page.evaluate("axe.run(document).then(({ violations }) => violations)")
-    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
 def wait_for_the_index(server):
@@ -51,7 +44,7 @@ def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     expect(options.locator("b, i")).to_have_count(0)
     for scheme in ("light", "dark"):
         ann.page.emulate_media(color_scheme=scheme)
-        assert violations(ann) == []
+        assert barriers(ann.page) == []
         ann.picture(f"search-{scheme}")
     ann.press("Enter")
     expect(ann.page).to_have_url(re.compile(re.escape(note)))

@@ -5,10 +5,9 @@ import re
 import time
 
 import pytest
-from conftest import SECONDS
+from conftest import SECONDS, barriers
 from playwright.sync_api import expect
 from test_history import Past
-from test_palette import violations
 
 OLDER = """---
 title: The old plan
@@ -134,7 +133,7 @@ def test_changes_are_shown_by_words_on_the_page(server, person):
     expect(boxes.first).to_be_disabled()
     # Screen readers hear what the marks mean, and the words can be copied without that.
     expect(shown).to_match_aria_snapshot("- 'heading /Our Deleted: .*old/ [level=2]'")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("past-page-changes")
 
     # From part to part; one of a page is not taken back.

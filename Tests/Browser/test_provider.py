@@ -3,9 +3,8 @@
 import sys
 
 import pytest
-from conftest import ROOT, Server, wait_until
+from conftest import ROOT, Server, barriers, wait_until
 from playwright.sync_api import expect
-from test_offline import barriers
 
 sys.path.append(str(ROOT / "Tests" / "System"))
 from identity_providers import CLIENT, SECRET, LyingProvider  # noqa: E402
@@ -60,7 +59,7 @@ def test_a_user_returns_to_the_note_and_stays_signed_in(users, provider, person)
     ada.page.goto(f"/n/{note}#history")
     ada.page.get_by_role("main").get_by_role("button", name="Sign in").click()
     expect(button(ada)).to_be_focused()
-    assert barriers(ada) == []
+    assert barriers(ada.page) == []
     ada.picture("sign-in-provider")
     button(ada).click()
     expect(ada.page.locator("#history")).to_be_visible()

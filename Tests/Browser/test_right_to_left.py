@@ -2,10 +2,9 @@
 
 import re
 
-from conftest import PHONE, VIEW_IN, converge, wait_until
+from conftest import PHONE, VIEW_IN, barriers, converge, wait_until
 from playwright.sync_api import expect
 from test_languages import texts
-from test_offline import barriers
 
 ARABIC = texts("ar")
 # Lines in both directions, one without letters, an empty one.
@@ -138,7 +137,7 @@ def test_nothing_keeps_people_out(server, person):
     def check(picture=None):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            assert barriers(mona) == [], scheme
+            assert barriers(mona.page) == [], scheme
             if picture:
                 mona.picture(f"{picture}-{scheme}")
 
@@ -169,7 +168,7 @@ def test_on_a_phone(server, person):
     assert left_of(page, "#back") > left_of(page, "#title")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     mona.picture("arabic-phone")
-    assert barriers(mona) == []
+    assert barriers(mona.page) == []
     page.locator("#note-menu").click()
     box = page.get_by_role("menu").bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390

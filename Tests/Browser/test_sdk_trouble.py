@@ -2,9 +2,8 @@
 doubled or die, keys that arrive in halves."""
 
 import pytest
-from conftest import ROOT, SECRET, Server, token, wait_until
+from conftest import SECRET, Server, barriers, token, wait_until
 from playwright.sync_api import expect
-from test_offline import AXE
 from test_sdk import (
     AREA, CODEMIRROR, ELEMENT, MONACO, PLAIN, await_saved, await_text, box, gateway, open_page, shown, site,  # noqa: F401
 )  # fmt: skip
@@ -281,15 +280,10 @@ def test_the_element_has_no_barriers(gateway, open_page):
     box(ada).press_sequentially("words")
     expect(grace.locator("parley-note [part~=person]")).to_have_text(["Ada"])
 
-    def barriers():
-        grace.evaluate(AXE.read_text())
-        found = grace.evaluate("axe.run('parley-note').then(({ violations }) => violations)")
-        return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-
-    assert barriers() == []
+    assert barriers(grace, "parley-note") == []
     gateway.kill()
     expect(grace.locator(STATUS)).to_contain_text("No connection")
-    assert barriers() == []
+    assert barriers(grace, "parley-note") == []
 
 
 @pytest.fixture

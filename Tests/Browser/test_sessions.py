@@ -2,10 +2,9 @@
 
 import re
 
-from conftest import PHONE, token, wait_until
+from conftest import PHONE, barriers, token, wait_until
 from playwright.sync_api import expect
 from test_access import PASSWORD, follow, share, users  # noqa: F401
-from test_palette import violations
 from test_upgrade import mark
 from touching import small_targets
 
@@ -66,7 +65,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     expect(devices.get_by_role("listitem")).to_have_count(2)
     # On a phone, the list of notes is all of the page: it has neither its main part nor its heading.
     assert small_targets(phone.page) == [], "what a finger cannot hit among devices"
-    assert [one for one in violations(phone) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
+    assert [one for one in barriers(phone.page) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
     phone.picture("devices-phone")
     devices.get_by_role("button", name="Done").click()
     phone.open(note)
@@ -75,7 +74,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     sharing.get_by_role("button", name="Create link").click()
     expect(sharing.locator("#sharing-list").get_by_role("listitem")).to_have_count(1)
     assert small_targets(phone.page) == [], "what a finger cannot hit when sharing"
-    assert violations(phone) == []
+    assert barriers(phone.page) == []
     phone.picture("sharing-phone")
     sharing.get_by_role("button", name="Done").click()
     devices = open_devices(desk.page)

@@ -1,10 +1,10 @@
 """A team's day through the real program, every view looked at in both themes."""
 
 import pytest
+from conftest import barriers
 from team_day import Day  # First: it finds what is in Tests/System.
 from identity_providers import LyingProvider
 from ports import free_port
-from test_offline import barriers
 from touching import small_targets
 
 
@@ -24,7 +24,7 @@ def test_a_teams_day(browser, tmp_path, provider):
         chosen = person.page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
         for scheme in ("light", "dark"):
             person.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            assert barriers(person) == [], f"{name}, {scheme}"
+            assert barriers(person.page) == [], f"{name}, {scheme}"
             person.picture(f"day-{name}-{scheme}")
         person.page.emulate_media(color_scheme="dark" if chosen else "light", reduced_motion="no-preference")
         if name.startswith("phone"):

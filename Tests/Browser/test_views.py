@@ -10,10 +10,10 @@ import re
 import subprocess
 
 import pytest
-from conftest import PROGRAM, ROOT, SECRET, Server, token, wait_until
+from conftest import PROGRAM, ROOT, SECRET, Server, barriers, token, wait_until
 from playwright.sync_api import expect
 from test_joining import PASSWORD, invite
-from test_offline import AXE, wait_until_kept
+from test_offline import wait_until_kept
 from touching import SMALL
 
 WIDTHS = [360, 768, 1180, 1440, 1920]
@@ -332,22 +332,11 @@ FIXED_ON_PAPER = """() => [...document.querySelectorAll("body *")].filter((one) 
     && ["fixed", "sticky"].includes(getComputedStyle(one).position)).map((one) => `on each sheet: ${one.id || one.className}`)"""
 
 
-# In the page: what axe finds, as sentences, by all rules or by these.
-BARRIERS = """async (rules) => {
-    const only = rules ? { runOnly: { type: "rule", values: rules } } : {};
-    const { violations } = await axe.run(document, { resultTypes: ["violations"], ...only });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
-        `${id}: ${target.join(" ")}: ${failureSummary.split("\\n").at(-1).trim()}`));
-}"""
-
-
 def barriers_in(page):
     """What axe finds in the view that is shown, in both schemes; colours are all that differs between these."""
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(AXE.read_text())
     for scheme, rules in (("light", None), ("dark", ["color-contrast"])):
         page.emulate_media(color_scheme=scheme)
-        yield from (f"in {scheme}: {one}" for one in page.evaluate(BARRIERS, rules))
+        yield from (f"in {scheme}: {one}" for one in barriers(page, rules=rules))
 
 
 def wrong_with(page, prose, language):

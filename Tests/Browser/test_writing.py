@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from conftest import PHONE, VIEW_IN, converge, wait_until
+from conftest import PHONE, VIEW_IN, barriers, converge, wait_until
 from playwright.sync_api import expect
-from test_palette import violations
 from touching import small_targets
 
 MOTION = "no-preference"
@@ -145,7 +144,7 @@ def test_commands_and_keys_are_found(server, person):
         ann.page.emulate_media(color_scheme=scheme)
         field.fill(">")
         expect(options.first).to_be_visible()
-        assert violations(ann) == []
+        assert barriers(ann.page) == []
     field.fill(">no such thing")
     expect(ann.page.locator(".palette-state")).to_have_text("There is no such command.")
     field.fill(">help")
@@ -154,7 +153,7 @@ def test_commands_and_keys_are_found(server, person):
     expect(dialog).to_contain_text("follow a link")
     for scheme in ("light", "dark"):
         ann.page.emulate_media(color_scheme=scheme)
-        assert violations(ann) == []
+        assert barriers(ann.page) == []
     ann.picture("help")
     ann.press("Escape")
     expect(dialog).to_have_count(0)

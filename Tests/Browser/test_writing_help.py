@@ -1,8 +1,7 @@
 """Help with writing: menus at the caret, keys of tables, and the bar above selected words."""
 
-from conftest import PHONE, converge, wait_until
+from conftest import PHONE, barriers, converge, wait_until
 from playwright.sync_api import expect
-from test_palette import violations
 from touching import small_targets
 
 TABLE = "| a | b |\n| - | - |\n| c | d |"
@@ -15,7 +14,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     ann.type("/")
     expect(menu).to_be_visible()
     expect(ann.editor).to_have_attribute("aria-activedescendant", "choice-0")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     ann.picture("menu-of-parts")
     ann.type("todo")
     expect(menu.get_by_role("option")).to_have_count(1)
@@ -101,7 +100,7 @@ def test_a_bar_is_above_selected_words(server, person):
     ann.put_caret(12, 17)
     expect(bar).to_be_visible()
     ann.picture("selection-bar")
-    assert violations(ann) == []
+    assert barriers(ann.page) == []
     bar.get_by_role("button", name="Bold").click()
     ann.wait_for_text("first\n\nsome **words** here\n")
     # By keyboard alone.
