@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Type-checks on Linux the code for Apple's systems: ParleyUI's views, the examples, and the Swift of the tutorials.
-# SwiftUI, UIKit and AppKit are replaced by hand-written declarations in Tests/AppleStubs.
+# SwiftUI, UIKit and AppKit are replaced by declarations in Tests/AppleStubs, written from Apple's documentation.
 #
 #     Scripts/apple-check.sh MODULES     the folder of the built modules, such as .build/debug/Modules
 #

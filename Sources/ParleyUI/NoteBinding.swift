@@ -45,6 +45,8 @@ public import ParleyClient
   private var isUnsure = false
   /// Whether the note has changed while the view was being changed.
   private var isOverrun = false
+  /// Whether a tool, such as Apple's Writing Tools, is rewriting the view's text.
+  private var isRewriting = false
 
   /// Maximum edits applied to a view for one change; beyond it, they are combined into one edit
   /// from the first to the last.
@@ -70,6 +72,7 @@ public import ParleyClient
 
   /// Detaches the view.
   public func detach() {
+    isRewriting = false
     settle()
     note.detach(editor: self)
     view = nil
@@ -110,7 +113,7 @@ public import ParleyClient
   /// changes to the view. While an input method is composing, it only redraws the carets.
   public func settle() {
     guard let view, !isSettling, !isShowing, shown != nil else { return }
-    guard !view.isComposing else {
+    guard !isLeftAlone(view) else {
       view.show(caretsShown)
       return
     }
@@ -134,10 +137,25 @@ public import ParleyClient
     guard next != selection else { return }
     selection = next
     // Moving the caret by hand starts a new undo step.
-    guard pending == nil, !view.isComposing else { return }
+    guard pending == nil, !isLeftAlone(view) else { return }
     history.endRun()
     tellSelection()
   }
+
+  /// Starts a session of a tool that rewrites the text. Until ``endRewriting()`` the view is left
+  /// alone, as while an input method is composing.
+  public func beginRewriting() {
+    endUndoRun()
+    isRewriting = true
+  }
+
+  /// Ends the session: what the tool has written is sent as one edit, which is one undo step.
+  public func endRewriting() {
+    isRewriting = false
+    endUndoRun()
+  }
+
+  private func isLeftAlone(_ view: any EditableTextView) -> Bool { isRewriting || view.isComposing }
 
   // MARK: Undo
 
@@ -177,7 +195,7 @@ public import ParleyClient
     _ take: (inout UndoHistory, Document, Selection) throws(OperationError) -> UndoHistory.Step?
   ) -> Bool {
     settle()
-    guard let view, pending == nil, deferred == nil, !view.isComposing, let document = shown else {
+    guard let view, pending == nil, deferred == nil, !isLeftAlone(view), let document = shown else {
       return false
     }
     let former = history
@@ -339,7 +357,7 @@ extension NoteBinding: NoteEditing {
       return
     }
     deferred = deferred.flatMap { try? $0.composed(with: operation) } ?? operation
-    if view.isComposing { return }
+    if isLeftAlone(view) { return }
     adoptUnreported(from: view)
     // The note must not be edited within this call, so pending edits wait.
     guard pending == nil else { return settleSoon() }

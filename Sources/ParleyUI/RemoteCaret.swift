@@ -16,6 +16,17 @@ public struct RemoteCaret: Sendable, Hashable, Identifiable {
   /// Whether the name is shown, because the person is writing.
   public let isLabelled: Bool
 
+  package init(
+    id: String, name: String, color: CaretColor, head: Int, range: Range<Int>, isLabelled: Bool
+  ) {
+    self.id = id
+    self.name = name
+    self.color = color
+    self.head = head
+    self.range = range
+    self.isLabelled = isLabelled
+  }
+
   /// Maximum drawn carets; those of people who are writing come first.
   package static let most = 100
 
@@ -53,6 +64,27 @@ public struct RemoteCaret: Sendable, Hashable, Identifiable {
       }
     }
     return carets
+  }
+}
+
+/// The part of a caret that lies in the visible text. What lies outside is not laid out.
+package struct VisibleCaret: Sendable, Hashable {
+  package let caret: RemoteCaret
+  /// Whether the caret itself is visible, and not only a part of its selection.
+  package let isHeadVisible: Bool
+  /// The visible part of the selection.
+  package let range: Range<Int>
+
+  /// Returns the visible ones.
+  ///
+  /// - Parameter units: The visible text, in UTF-16 units.
+  package static func visible(_ carets: [RemoteCaret], in units: Range<Int>) -> [VisibleCaret] {
+    carets.compactMap { caret in
+      let isHeadVisible = units.contains(caret.head) || caret.head == units.upperBound
+      let range = caret.range.clamped(to: units)
+      guard isHeadVisible || !range.isEmpty else { return nil }
+      return VisibleCaret(caret: caret, isHeadVisible: isHeadVisible, range: range)
+    }
   }
 }
 

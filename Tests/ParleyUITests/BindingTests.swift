@@ -68,6 +68,27 @@ struct BindingTests {
     #expect(try await desk.agrees("aX-Yc"))
   }
 
+  @Test("a session that rewrites the text is left alone, sent as one edit, and undone in one step")
+  func rewriting() async throws {
+    let desk = try await Desk("a b")
+    desk.binding.beginRewriting()
+    desk.view.edit(0..<1, "A")
+    desk.view.edit(2..<3, "B")
+    #expect(desk.note.text == "a b" && !desk.binding.undo())
+    try await desk.others("X", at: 1)
+    #expect(desk.view.wholeText == "A B")
+    desk.binding.endRewriting()
+    #expect(try await desk.agrees("AX B") && desk.server.changeCount == 1)
+    #expect(desk.binding.undo())
+    #expect(try await desk.agrees("aX b"))
+    // A view that goes in the middle of a session hands over what is in it.
+    desk.binding.beginRewriting()
+    desk.view.edit(0..<1, "C")
+    desk.binding.detach()
+    try await desk.note.saved()
+    #expect(desk.server.text == "CX b")
+  }
+
   @Test("marked text is left alone, and sent as one edit when it is done")
   func composing() async throws {
     let desk = try await Desk("ab")

@@ -94,6 +94,26 @@ struct DecisionTests {
     #expect(place(-5, 150).x == 0)
   }
 
+  @Test("only carets and parts of selections in the window are laid out")
+  func windows() {
+    func caret(_ head: Int, _ range: Range<Int>) -> RemoteCaret {
+      RemoteCaret(
+        id: "\(head)", name: "", color: CaretColor(nil, of: ""), head: head, range: range,
+        isLabelled: false)
+    }
+    let carets =
+      (0..<100).map { caret($0 * 75, $0 * 75..<$0 * 75) } + [
+        caret(7_500, 0..<7_500), caret(160, 160..<9_000),
+      ]
+    let visible = VisibleCaret.visible(carets, in: 100..<250)
+    #expect(visible.map(\.caret.head) == [150, 225, 7_500, 160])
+    #expect(visible.map(\.isHeadVisible) == [true, true, false, true])
+    #expect(visible.map(\.range.count) == [0, 0, 150, 90])
+    #expect(
+      VisibleCaret.visible([caret(250, 250..<250)], in: 100..<250).count == 1, "the end of the text"
+    )
+  }
+
   @Test("initials are of the first and the last word")
   func initials() {
     #expect(PeopleSummary.initials("ada king  lovelace") == "AL")

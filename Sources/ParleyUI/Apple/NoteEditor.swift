@@ -1,5 +1,5 @@
 // This repository's own builds, which run on Linux, do not compile it. `make apple-check` compares
-// it with declarations written by hand.
+// it with declarations written from Apple's documentation.
 #if canImport(SwiftUI) && (canImport(UIKit) || canImport(AppKit)) && !os(watchOS) && !os(tvOS)
   public import ParleyClient
   public import SwiftUI

@@ -1,5 +1,5 @@
 // This repository's own builds, which run on Linux, do not compile it. `make apple-check` compares
-// it with declarations written by hand.
+// it with declarations written from Apple's documentation.
 #if canImport(SwiftUI)
   public import ParleyClient
   public import ParleyOffline
@@ -96,8 +96,8 @@
           }
         if model.waiting > 0 { Text("Waiting for the server: \(model.waiting)") }
       }
-      .refreshable { await model.refresh() }
-      .task { await model.run() }
+      .refreshable { [model] in await model.refresh() }
+      .task { [model] in await model.run() }
     }
   }
 #endif

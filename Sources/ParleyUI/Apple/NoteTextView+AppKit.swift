@@ -1,5 +1,5 @@
 // This repository's own builds, which run on Linux, do not compile it. `make apple-check` compares
-// it with declarations written by hand.
+// it with declarations written from Apple's documentation.
 #if canImport(AppKit) && !targetEnvironment(macCatalyst)
   public import AppKit
   public import ParleyClient
@@ -67,19 +67,24 @@
     public override func draw(_ dirtyRect: NSRect) {
       super.draw(dirtyRect)
       guard let layoutManager, let textContainer else { return }
-      for caret in carets {
+      let origin = textContainerOrigin
+      let window = visibleRect.offsetBy(dx: -origin.x, dy: -origin.y)
+      let units = layoutManager.characterRange(
+        forGlyphRange: layoutManager.glyphRange(forBoundingRect: window, in: textContainer),
+        actualGlyphRange: nil)
+      for visible in VisibleCaret.visible(carets, in: Range(units) ?? 0..<0) {
+        let caret = visible.caret
         let color = NSColor(caret.color)
-        if !caret.range.isEmpty {
+        if !visible.range.isEmpty {
           color.withAlphaComponent(0.2).setFill()
           let glyphs = layoutManager.glyphRange(
-            forCharacterRange: NSRange(caret.range), actualCharacterRange: nil)
+            forCharacterRange: NSRange(visible.range), actualCharacterRange: nil)
           layoutManager.enumerateEnclosingRects(
             forGlyphRange: glyphs,
             withinSelectedGlyphRange: NSRange(location: NSNotFound, length: 0), in: textContainer
-          ) { rect, _ in
-            rect.offsetBy(dx: self.textContainerOrigin.x, dy: self.textContainerOrigin.y).fill()
-          }
+          ) { rect, _ in rect.offsetBy(dx: origin.x, dy: origin.y).fill() }
         }
+        guard visible.isHeadVisible else { continue }
         let rect = place(of: caret.head, layoutManager, textContainer)
         color.setFill()
         NSRect(x: rect.minX - 1, y: rect.minY, width: 2, height: rect.height).fill()
@@ -144,18 +149,23 @@
   }
 
   /// Reports the view's changes to the binding.
-  final class NoteTextCoordinator: NSObject, NSTextViewDelegate, NSTextStorageDelegate {
+  ///
+  /// No actor isolates `NSTextStorageDelegate`, because a storage may belong to any thread. A text
+  /// view's storage belongs to the main one.
+  @MainActor final class NoteTextCoordinator: NSObject, NSTextViewDelegate, NSTextStorageDelegate {
     private let binding: NoteBinding
 
     init(_ binding: NoteBinding) { self.binding = binding }
 
-    func textStorage(
+    nonisolated func textStorage(
       _ textStorage: NSTextStorage, didProcessEditing editedMask: NSTextStorageEditActions,
       range editedRange: NSRange, changeInLength delta: Int
     ) {
       guard editedMask.contains(.editedCharacters), let after = Range(editedRange) else { return }
       let text = textStorage.attributedSubstring(from: editedRange).string
-      binding.textChanged(in: after.lowerBound..<after.upperBound - delta, to: text)
+      MainActor.assumeIsolated {
+        binding.textChanged(in: after.lowerBound..<after.upperBound - delta, to: text)
+      }
     }
 
     func textDidChange(_ notification: Notification) { binding.settle() }
@@ -163,6 +173,10 @@
     func textViewDidChangeSelection(_ notification: Notification) { binding.selectionChanged() }
 
     func textDidEndEditing(_ notification: Notification) { binding.settle() }
+
+    func textViewWritingToolsWillBegin(_ textView: NSTextView) { binding.beginRewriting() }
+
+    func textViewWritingToolsDidEnd(_ textView: NSTextView) { binding.endRewriting() }
   }
 
   extension NSColor {

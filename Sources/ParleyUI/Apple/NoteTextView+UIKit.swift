@@ -1,6 +1,6 @@
 // This repository's own builds, which run on Linux, do not compile it. `make apple-check` compares
-// it with declarations written by hand.
-#if canImport(UIKit)
+// it with declarations written from Apple's documentation.
+#if canImport(UIKit) && !os(tvOS) && !os(watchOS)
   public import ParleyClient
   public import UIKit
 
@@ -19,6 +19,7 @@
     private let coordinator: NoteTextCoordinator
     private let overlay = CaretOverlay()
     private let undoes: NoteUndoManager
+    private var carets: [RemoteCaret] = []
 
     /// Creates a view.
     public init(_ note: Note) {
@@ -57,13 +58,36 @@
       binding.endUndoRun()
     }
 
-    /// Lays out the overlay for the others' carets.
+    /// Moves the overlay with the others' carets to the visible part, after each scrolling, too.
     public override func layoutSubviews() {
       super.layoutSubviews()
-      let size = CGSize(
-        width: max(contentSize.width, bounds.width), height: max(contentSize.height, bounds.height))
-      overlay.frame = CGRect(origin: .zero, size: size)
-      overlay.visible = bounds
+      // As large as the window: a view as large as the text would take memory for all of its
+      // pixels. Its coordinates are the text's.
+      overlay.frame = bounds
+      overlay.bounds = bounds
+      placeCarets()
+    }
+
+    /// The visible text.
+    private var visibleUnits: Range<Int> {
+      guard let first = closestPosition(to: bounds.origin),
+        let last = closestPosition(to: CGPoint(x: bounds.maxX, y: bounds.maxY))
+      else { return 0..<0 }
+      let start = offset(from: beginningOfDocument, to: first)
+      return start..<max(start, offset(from: beginningOfDocument, to: last))
+    }
+
+    private func placeCarets() {
+      overlay.marks = VisibleCaret.visible(carets, in: visibleUnits).compactMap { visible in
+        let head = visible.caret.head
+        guard let place = textRange(head..<head) else { return nil }
+        let pieces =
+          visible.range.isEmpty
+          ? [] : textRange(visible.range).map { selectionRects(for: $0).map(\.rect) } ?? []
+        return CaretOverlay.Mark(
+          caret: visible.caret, rect: visible.isHeadVisible ? caretRect(for: place.start) : nil,
+          pieces: pieces)
+      }
       overlay.setNeedsDisplay()
     }
 
@@ -85,8 +109,11 @@
     /// The selected range.
     public var selectedUnits: Range<Int> { Range(selectedRange) ?? 0..<0 }
 
-    /// Replaces a range of the storage.
+    /// Replaces a range of the storage, and tells the keyboard, whose suggestions depend on the
+    /// text.
     public func replace(_ range: Range<Int>, with text: String) {
+      inputDelegate?.textWillChange(self)
+      defer { inputDelegate?.textDidChange(self) }
       textStorage.replaceCharacters(
         in: NSRange(range), with: NSAttributedString(string: text, attributes: typingAttributes))
     }
@@ -98,15 +125,8 @@
 
     /// Draws the others' carets.
     public func show(_ carets: [RemoteCaret]) {
-      overlay.marks = carets.compactMap { caret in
-        guard let head = textRange(caret.head..<caret.head) else { return nil }
-        let pieces =
-          caret.range.isEmpty
-          ? [] : textRange(caret.range).map { selectionRects(for: $0).map(\.rect) } ?? []
-        return CaretOverlay.Mark(
-          caret: caret, rect: caretRect(for: head.start), pieces: pieces)
-      }
-      overlay.setNeedsDisplay()
+      self.carets = carets
+      placeCarets()
     }
 
     /// Passes a problem to ``onProblem``.
@@ -114,18 +134,23 @@
   }
 
   /// Reports the view's changes to the binding.
-  final class NoteTextCoordinator: NSObject, UITextViewDelegate, NSTextStorageDelegate {
+  ///
+  /// No actor isolates `NSTextStorageDelegate`, because a storage may belong to any thread. A text
+  /// view's storage belongs to the main one.
+  @MainActor final class NoteTextCoordinator: NSObject, UITextViewDelegate, NSTextStorageDelegate {
     private let binding: NoteBinding
 
     init(_ binding: NoteBinding) { self.binding = binding }
 
-    func textStorage(
+    nonisolated func textStorage(
       _ textStorage: NSTextStorage, didProcessEditing editedMask: NSTextStorage.EditActions,
       range editedRange: NSRange, changeInLength delta: Int
     ) {
       guard editedMask.contains(.editedCharacters), let after = Range(editedRange) else { return }
       let text = textStorage.attributedSubstring(from: editedRange).string
-      binding.textChanged(in: after.lowerBound..<after.upperBound - delta, to: text)
+      MainActor.assumeIsolated {
+        binding.textChanged(in: after.lowerBound..<after.upperBound - delta, to: text)
+      }
     }
 
     func textViewDidChange(_ textView: UITextView) { binding.settle() }
@@ -133,42 +158,48 @@
     func textViewDidChangeSelection(_ textView: UITextView) { binding.selectionChanged() }
 
     func textViewDidEndEditing(_ textView: UITextView) { binding.settle() }
+
+    func textViewWritingToolsWillBegin(_ textView: UITextView) { binding.beginRewriting() }
+
+    func textViewWritingToolsDidEnd(_ textView: UITextView) { binding.endRewriting() }
   }
 
-  /// A view that draws the others' carets over the text.
+  /// A view that draws the others' carets over the visible text, in the text's coordinates.
   final class CaretOverlay: UIView {
     struct Mark {
       let caret: RemoteCaret
-      let rect: CGRect
+      /// The caret's rectangle; `nil` if only its selection is visible.
+      let rect: CGRect?
       let pieces: [CGRect]
     }
 
     var marks: [Mark] = []
-    var visible = CGRect.zero
 
     override func draw(_ rect: CGRect) {
       for mark in marks {
         let color = UIColor(mark.caret.color)
         color.withAlphaComponent(0.2).setFill()
         for piece in mark.pieces { UIRectFillUsingBlendMode(piece, .normal) }
+        guard let head = mark.rect else { continue }
         color.setFill()
-        UIRectFill(
-          CGRect(x: mark.rect.minX - 1, y: mark.rect.minY, width: 2, height: mark.rect.height))
-        guard mark.caret.isLabelled else { continue }
-        let name = NSAttributedString(
-          string: " \(mark.caret.name) ",
-          attributes: [
-            .font: UIFont.preferredFont(forTextStyle: .caption2),
-            .foregroundColor: mark.caret.color.takesDarkText ? UIColor.black : UIColor.white,
-            .backgroundColor: color,
-          ])
-        let size = name.size()
-        let place = CaretLabel(
-          caret: (mark.rect.minX, mark.rect.minY, mark.rect.height),
-          size: (size.width, size.height),
-          bounds: (visible.minX, visible.minY, visible.width, visible.height))
-        name.draw(at: CGPoint(x: place.x, y: place.y))
+        UIRectFill(CGRect(x: head.minX - 1, y: head.minY, width: 2, height: head.height))
+        if mark.caret.isLabelled { drawName(of: mark.caret, at: head, color) }
       }
+    }
+
+    private func drawName(of caret: RemoteCaret, at rect: CGRect, _ color: UIColor) {
+      let name = NSAttributedString(
+        string: " \(caret.name) ",
+        attributes: [
+          .font: UIFont.preferredFont(forTextStyle: .caption2),
+          .foregroundColor: caret.color.takesDarkText ? UIColor.black : UIColor.white,
+          .backgroundColor: color,
+        ])
+      let size = name.size()
+      let place = CaretLabel(
+        caret: (rect.minX, rect.minY, rect.height), size: (size.width, size.height),
+        bounds: (bounds.minX, bounds.minY, bounds.width, bounds.height))
+      name.draw(at: CGPoint(x: place.x, y: place.y))
     }
   }
 

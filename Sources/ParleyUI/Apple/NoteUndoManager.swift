@@ -1,5 +1,5 @@
 // Not compiled by this repository's own builds, which run on Linux.
-#if canImport(UIKit) || canImport(AppKit)
+#if (canImport(UIKit) || canImport(AppKit)) && !os(tvOS) && !os(watchOS)
   #if canImport(UIKit)
     import UIKit
   #else
