@@ -230,7 +230,7 @@ import SocketMessages
     }
   }
 
-  /// The current text, then the changes of others. Own edits are not included.
+  /// The current text unless it is empty, then the changes of others. Own edits are not included.
   ///
   /// At most 256 changes are buffered. Beyond that, all of them are replaced by one `reset` to the
   /// text at that moment.
@@ -283,7 +283,10 @@ import SocketMessages
     let status = screen.status
     if title != screen.title { title = screen.title }
     if state != screen.state { state = screen.state }
-    if unsaved != status.unconfirmed { unsaved = status.unconfirmed }
+    if unsaved != status.unconfirmed {
+      unsaved = status.unconfirmed
+      parley?.countUnsaved()
+    }
     if isWritable != (status.access == .write) { isWritable = status.access == .write }
     if refusal != screen.refusal { refusal = screen.refusal }
     if isStorageFailing != status.isKeepFailing { isStorageFailing = status.isKeepFailing }

@@ -21,7 +21,7 @@ public struct NoteChange: Sendable, Hashable {
 public enum NoteUpdate: Sendable, Hashable {
   /// A change by another person.
   case changed(NoteChange)
-  /// The whole text: first, and whenever single changes are unknown.
+  /// The whole text: first, unless it is empty, and whenever single changes are unknown.
   case reset(String)
 }
 
@@ -61,9 +61,11 @@ struct NoteScreen {
   mutating func take(_ action: NoteAction, author: (String) -> String?) -> NoteUpdate? {
     switch action {
     case .reset(let text):
+      // Readers start from an empty text.
+      let isNews = document != nil || text.scalarCount > 0
       document = text
       let update = NoteUpdate.reset(text.text)
-      put(update)
+      if isNews { put(update) }
       return update
     case .apply(let operation, let client, let revision):
       guard let before = document else { return nil }
@@ -171,10 +173,10 @@ struct NoteScreen {
 
   // MARK: Readers
 
-  /// Returns a feed of updates, which starts with the current text.
+  /// Returns a feed of updates, which starts with the current text unless it is empty.
   mutating func updateFeed() -> Feed<NoteUpdate> {
     let feed = Feed<NoteUpdate>(bound: Self.updatesMax)
-    if let document { feed.put(.reset(document.text)) { Array($0) } }
+    if let document, document.scalarCount > 0 { feed.put(.reset(document.text)) { Array($0) } }
     updates.add(feed)
     return feed
   }

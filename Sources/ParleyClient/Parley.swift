@@ -28,6 +28,8 @@ package import SocketMessages
   public private(set) var name: String
   /// The person's colour, `#rrggbb`.
   public private(set) var color: String?
+  /// The number of edits in open notes that the server has not confirmed.
+  public private(set) var unsaved = 0
 
   /// Requests about notes, which need not be open: from creation to deletion.
   public nonisolated let notes: NoteRequests
@@ -41,7 +43,7 @@ package import SocketMessages
   @ObservationIgnored private var states = Feeds<ConnectionState>()
   @ObservationIgnored private var resourceListeners = ResourceListeners()
   /// The server's time at the last welcome, and this client's time then.
-  @ObservationIgnored private var clock: (server: Int64, own: Int64)?
+  private var clock: (server: Int64, own: Int64)?
   @ObservationIgnored private var outputs: [ClientDriver.Output] = []
   /// Whether outputs of the machine are being shown.
   @ObservationIgnored private(set) var isShowing = false
@@ -137,12 +139,19 @@ package import SocketMessages
     return room
   }
 
-  /// The number of edits in open notes that the server has not confirmed.
-  public var unsaved: Int { openNotes.values.reduce(0) { $0 + $1.unsaved } }
-
   func open(_ note: Note) { driver?.open(note.id) }
 
-  func forget(_ note: Note) { if openNotes[note.id] === note { openNotes[note.id] = nil } }
+  func forget(_ note: Note) {
+    if openNotes[note.id] === note { openNotes[note.id] = nil }
+    countUnsaved()
+  }
+
+  /// Sums the open notes' unconfirmed edits. A sum in a getter would not notify of notes that are
+  /// opened later.
+  func countUnsaved() {
+    let count = openNotes.values.reduce(0) { $0 + $1.unsaved }
+    if unsaved != count { unsaved = count }
+  }
 
   /// Subscribes to a room with the combined options of all its users.
   private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
@@ -224,7 +233,7 @@ package import SocketMessages
   public func willSuspend() { handle(.core(.suspending)) }
 
   /// The server's time in milliseconds since 1970; `nil` before the first connection. It does not
-  /// depend on the device's clock, which may be wrong.
+  /// depend on the device's clock, which may be wrong. Observers are notified at each connection.
   public var serverTime: Int64? {
     guard let clock, let driver else { return nil }
     return clock.server + (driver.now - clock.own)

@@ -82,7 +82,7 @@ public struct ServiceNote: Sendable, Identifiable {
   /// Discards all edits that the server has not confirmed, and restores its text.
   public func discard() async { await service.send(.discard, to: id) }
 
-  /// The current text, then the changes of others. Own edits are not included.
+  /// The current text unless it is empty, then the changes of others. Own edits are not included.
   ///
   /// At most 256 changes are buffered. Beyond that, all of them are replaced by one `reset` to the
   /// text at that moment.

@@ -328,6 +328,22 @@ struct ModelTests {
     #expect(total <= 256)
   }
 
+  @Test("updates begin with the text, and without a reset if it is empty", arguments: ["", "abc"])
+  func firstUpdate(text: String) async throws {
+    let server = ScriptedServer(text)
+    let parley = connect(server)
+    let note = parley.note("n")
+    let updates = note.updates.makeAsyncIterator()
+    try await note.opened()
+    server.change { [.retain($0.scalarCount), .insert("!")] }
+    if !text.isEmpty { #expect(await updates.next() == .reset(text)) }
+    guard case .changed(let change) = await updates.next() else {
+      Issue.record("expected the change")
+      return
+    }
+    #expect(change.inserted == "!")
+  }
+
   @Test("a token that cannot be had now is asked for again after a pause")
   func tokenLater() async throws {
     let server = ScriptedServer("abc")

@@ -18,7 +18,10 @@ struct TailTask: NoteTask {
         } else {
           follower?.reset(to: text)
         }
-      case .changed(let change): follower?.apply(change.edits)
+      case .changed(let change):
+        // Without a first text the note was empty.
+        if follower == nil { follower = TextFollower("", lines: session.options.lines) }
+        follower?.apply(change.edits)
       }
       if let news = follower?.news() { Terminal.output(news) }
     }
