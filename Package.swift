@@ -3,11 +3,17 @@ import PackageDescription
 
 // Modules point inwards: OTCore knows nobody, an adapter wraps one outside system, and only the
 // programs know them all. Tests/ParleyArchitectureTests holds the table of what may import what.
-let settings: [SwiftSetting] = [
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-]
+//
+// Warnings are errors only in this package's own builds, which run in its folder. An app that names
+// the package by its path would inherit them, and a warning of a newer compiler would end its
+// build.
+let ownSettings: [SwiftSetting] =
+  Context.environment["PWD"] == Context.packageDirectory ? [.treatAllWarnings(as: .error)] : []
+let settings =
+  ownSettings + [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
 
 /// A product: targets that other packages may use. Quoted, for `library` alone makes a target here.
 func product(_ name: String, _ targets: [String]) -> Product {
@@ -15,10 +21,18 @@ func product(_ name: String, _ targets: [String]) -> Product {
 }
 
 func library(
-  _ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []
+  _ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = [],
+  hasPrivacyManifest: Bool = false
 ) -> Target {
-  .target(
+  // Elsewhere a resource would need Foundation.
+  #if canImport(Darwin)
+    let (excluded, resources) = ([String](), [Resource.process("PrivacyInfo.xcprivacy")])
+  #else
+    let (excluded, resources) = (["PrivacyInfo.xcprivacy"], [Resource]())
+  #endif
+  return .target(
     name: name, dependencies: dependencies, path: folder.map { "Sources/\($0)/\(name)" },
+    exclude: hasPrivacyManifest ? excluded : [], resources: hasPrivacyManifest ? resources : [],
     swiftSettings: settings)
 }
 
@@ -99,7 +113,7 @@ let package = Package(
       [
         "OTCore", "ParleyJSON", "SocketMessages", "ParleyClientCore", "ParleyLocks",
         .target(name: "ParleyWebSocketClient", condition: .when(platforms: [.linux])),
-      ]),
+      ], hasPrivacyManifest: true),
     // SQLite of clients; not a system library either.
     .target(
       name: "CParleyClientSQLite",
@@ -113,7 +127,7 @@ let package = Package(
       [
         "ParleyClient", "ParleyModel", "ParleyJSON", "CParleyClientSQLite",
         .target(name: "ParleyWebSocketClient", condition: .when(platforms: [.linux])),
-      ]),
+      ], hasPrivacyManifest: true),
     // Group chats over these.
     library("ParleyGroups", ["ParleyOffline", "ParleyClient", "ParleyJSON"]),
     // State of apps of the Twake family.

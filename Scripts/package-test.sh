@@ -113,11 +113,21 @@ for header in sqlite3.h libwebsockets.h; do
   fi
 done
 
-swift package --package-path "$root" --scratch-path "$build/manifest" dump-package >"$build/manifest.json"
+(cd "$root" && swift package --scratch-path "$build/manifest" dump-package) >"$build/manifest.json"
 grep -q '"platformName" : "ios"' "$build/manifest.json" || {
   echo "package-test: the manifest names no iOS" >&2
   exit 1
 }
+# Warnings are errors in this package's own builds, and not in those of apps.
+grep -q treatAllWarnings "$build/manifest.json" || {
+  echo "package-test: warnings are no errors in the package's own builds" >&2
+  exit 1
+}
+if (cd "$build" && swift package --package-path "$root" --scratch-path "$build/manifest" dump-package) |
+  grep -q treatAllWarnings; then
+  echo "package-test: an app inherits that warnings are errors" >&2
+  exit 1
+fi
 # Builds an app and runs it. Checks that it is linked with none of the server's libraries.
 try_app() {
   local name=$1 overlay=$2 forbidden=$3

@@ -21,17 +21,31 @@ public final class FileStorage: ClientStorage {
   private let lock: Int32
   private let queue = DispatchQueue(label: "parley.storage")
 
-  /// Opens a folder, and creates it if necessary. Blocks the calling thread.
+  /// Opens the app's folder with a name, and creates it if necessary; on Linux it is in
+  /// `$XDG_DATA_HOME` or `~/.local/share`. On Apple's systems it is in *Application Support*, is
+  /// not backed up, and can be read in the background once the device was unlocked. Blocks the
+  /// calling thread.
   ///
-  /// - Parameter folder: A folder that is backed up with the device, such as the app's *Application
-  ///   Support*. It must contain nothing else.
+  /// - Parameter name: Any text, such as the person's id: a folder belongs to one client and one
+  ///   person.
+  /// - Throws: ``Failure`` if the folder cannot be created or another client uses it.
+  public convenience init(named name: String) throws(Failure) {
+    let folder = DataFolder.path(named: name)
+    try self.init(folder: folder)
+    DataFolder.protect(folder)
+  }
+
+  /// Opens a folder, and creates it and those above it if necessary. Blocks the calling thread.
+  ///
+  /// - Parameter folder: A folder that contains nothing else. Exclude it from backups: a restored
+  ///   one would continue
+  ///   from an older state.
   /// - Throws: ``Failure`` if the folder cannot be created or another client uses it.
   public init(folder: String) throws(Failure) {
     self.folder = folder
-    if mkdir(folder, 0o700) == 0 {
-      // Without this a power cut could remove the folder, with all synced files in it.
-      try Self.syncFolder(folder + "/..")
-    } else if errno != EEXIST {
+    let code = DataFolder.make(folder)
+    guard code == 0 else {
+      errno = code
       throw Self.failure("the folder cannot be created", folder)
     }
     let path = folder + "/lock"

@@ -5,7 +5,7 @@ import Synchronization
 /// The app's storage on the device: unconfirmed edits of notes, fetched values, and changes that
 /// wait for the server. It is one SQLite file in its own folder, synced at each step.
 ///
-///     let store = try OfflineStore(folder: folder)
+///     let store = try OfflineStore(named: "ann")
 ///     let parley = Parley("wss://notes.example.org", as: "Ann", storage: store)
 ///     let outbox = try Outbox(store, user: "ann", sender: service)
 ///
@@ -18,9 +18,22 @@ public final class OfflineStore: ClientStorage, Sendable {
   /// Whether an outbox is open.
   private let hasOutbox = Mutex(false)
 
-  /// Opens the store in a folder, and creates both if necessary. Blocks the calling thread.
+  /// Opens the store in the app's folder with a name, and creates both if necessary; see
+  /// `FileStorage.init(named:)`. Blocks the calling thread.
   ///
-  /// - Parameter folder: A folder that is backed up with the device, and contains nothing else.
+  /// - Parameter name: Any text, such as the person's id.
+  public convenience init(named name: String) throws(OfflineStoreError) {
+    let folder = DataFolder.path(named: name)
+    try self.init(folder: folder)
+    DataFolder.protect(folder)
+  }
+
+  /// Opens the store in a folder, and creates both, and the folders above it, if necessary. Blocks
+  /// the calling thread.
+  ///
+  /// - Parameter folder: A folder that contains nothing else. Exclude it from backups: a restored
+  ///   one would continue
+  ///   from an older state.
   public convenience init(folder: String) throws(OfflineStoreError) {
     try self.init(folder: folder, vfs: nil)
   }

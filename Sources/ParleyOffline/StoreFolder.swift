@@ -1,3 +1,5 @@
+import ParleyClient
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -6,14 +8,13 @@
 
 /// The folder of a store, and the permissions of its files.
 package enum StoreFolder {
-  /// Creates a folder that only its owner may access, if it does not exist.
+  /// Creates a folder that only its owner may access, and those above it, if they do not exist.
   static func make(_ folder: String) throws(OfflineStoreError) {
-    guard mkdir(folder, 0o700) != 0 else { return }
-    switch errno {
-    case EEXIST: return
+    switch DataFolder.make(folder) {
+    case 0: return
     case ENOSPC, EDQUOT: throw .full
     case EROFS, EACCES, EPERM: throw .readOnly
-    default: throw .folder(String(cString: strerror(errno)))
+    case let code: throw .folder(String(cString: strerror(code)))
     }
   }
 

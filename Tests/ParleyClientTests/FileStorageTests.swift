@@ -23,6 +23,35 @@ struct FileStorageTests {
     withExtendedLifetime(first) {}
   }
 
+  @Test("a folder is made with those above it, for its owner alone")
+  func folders() async throws {
+    let base = FileManager.default.temporaryDirectory
+      .appendingPathComponent("parley-files-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: base) }
+    let storage = try FileStorage(folder: base + "/app//notes/")
+    try await storage.write([1], for: "k")
+    for folder in ["", "/app", "/app/notes"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: base + folder)
+      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700, "\(folder)")
+    }
+    #expect(throws: FileStorage.Failure.self) {
+      try FileStorage(folder: base + "/app/notes/lock/x")
+    }
+    #expect(throws: FileStorage.Failure.self) { try FileStorage(folder: "") }
+  }
+
+  @Test("a name is one folder among the app's data, whatever it contains")
+  func names() {
+    let program = CommandLine.arguments[0].split(separator: "/").last.map { String($0) } ?? ""
+    func path(_ name: String, _ variables: [String: String]) -> String {
+      DataFolder.path(named: name) { variables[$0] }
+    }
+    #expect(path("ann", ["HOME": "/home/a"]) == "/home/a/.local/share/\(program)/=ann")
+    #expect(
+      path("../é", ["HOME": "/h", "XDG_DATA_HOME": "/d"]) == "/d/\(program)/=%2e%2e%2f%c3%a9")
+    #expect(path("a", ["HOME": "/h", "XDG_DATA_HOME": "d"]) == "/h/.local/share/\(program)/=a")
+  }
+
   /// A thread that opens files, and counts those that another thread has closed.
   private final class Watcher: Sendable {
     private let isEnding = Atomic(false)

@@ -2,8 +2,8 @@ import Foundation
 import ParleyClient
 import Testing
 
-// The Swift of Documentation/SwiftApp.md, to the letter; a test holds the two together. Its app is in
-// AppExample.swift.
+// The Swift of Documentation/SwiftApp.md, to the letter; a test holds the two together. Its app is
+// in AppExample.swift.
 
 @MainActor func greet(in parley: Parley) async throws {
   let note = parley.note("n-1")
@@ -22,8 +22,8 @@ func share(by parley: some ParleyConnecting) async throws -> NoteLink {
   return try await parley.notes.share(note.id, access: .write, for: .seconds(86_400))
 }
 
-@MainActor func connect(folder: String) throws -> Parley {
-  Parley("wss://notes.example.org", as: "Ann", storage: try FileStorage(folder: folder))
+@MainActor func connect(personID: String) throws -> Parley {
+  Parley("wss://notes.example.org", as: "Ann", storage: try FileStorage(named: personID))
 }
 
 @MainActor func follow(_ parley: Parley, reload: () async -> Void) async {
