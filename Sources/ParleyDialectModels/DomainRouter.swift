@@ -136,7 +136,7 @@ public struct DomainRouter: Sendable {
     case .channelMember:
       return .members(place: fields["channel_id"]?.string ?? place, nil)
     case .channelActivity:
-      guard let time = fields["last_activity"]?.integer else { break }
+      guard let time = fields["last_activity"].flatMap({ Int(jsonValue: $0) }) else { break }
       return .activity(
         place: place, time: time,
         last: fields["last_message"]?.fields.flatMap { try? Twake.MessageSummary($0) })

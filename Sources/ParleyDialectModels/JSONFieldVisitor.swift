@@ -134,10 +134,17 @@ extension String: JSONFieldForm {
 extension Int: JSONFieldForm {
   /// The expected value, for error messages.
   public static var jsonExpectation: String { "an integer" }
-  /// Reads an integer.
+  /// Reads an integer, also in the forms in which other languages write it: `1.0`, `1e3`.
   public init?(jsonValue: JSONValue) {
-    guard let number = jsonValue.integer else { return nil }
-    self = number
+    if let number = jsonValue.integer {
+      self = number
+      return
+    }
+    // A string is in quotes, so only numbers are read here.
+    guard let number = Double(String(decoding: jsonValue.utf8, as: UTF8.self)),
+      number.magnitude <= 0x1p53, let integer = Int(exactly: number)
+    else { return nil }
+    self = integer
   }
   /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(self) }
@@ -193,7 +200,7 @@ extension Array: JSONFieldForm where Element: JSONFieldForm {
 }
 
 /// A word of an extensible list: unknown words are preserved.
-public protocol JSONWord: RawRepresentable, JSONFieldForm, Sendable, Hashable
+public protocol JSONWord: RawRepresentable, JSONFieldForm, Sendable, Hashable, Codable
 where RawValue == String {
   /// Creates a word, known or unknown.
   init(rawValue: String)

@@ -3,8 +3,9 @@ public import ParleyJSON
 /// A typed model of one JSON object.
 ///
 /// A model declares its fields once, in ``visit(_:)``, for reading and writing. Unknown fields are
-/// stored in ``rest`` and written back, so that a newer peer's fields are preserved.
-public protocol JSONModel: Sendable, Hashable {
+/// stored in ``rest`` and written back, so that a newer peer's fields are preserved. As `Codable` a
+/// model has the same fields.
+public protocol JSONModel: Sendable, Hashable, Codable {
   /// Fields without a property, and fields that are `null`.
   var rest: JSONFields { get set }
   /// Creates an empty model to read into: texts are empty, numbers are 0.

@@ -60,7 +60,8 @@ public enum AuthenticationState: Sendable, Equatable {
     // Only this sign-in may have started a session meanwhile.
     guard session == former + 1 else { return }
     emit(.synchronising)
-    let isSynchronised = (try? await source.synchronise()) != nil
+    var isSynchronised = (try? await source.synchronise()) != nil
+    if isSynchronised { isSynchronised = await identify(former + 1) }
     guard session == former + 1 else { return }
     emit(isSynchronised ? .success : .synchronisationFailed)
   }
@@ -77,9 +78,25 @@ public enum AuthenticationState: Sendable, Equatable {
     }
     tokens = kept
     globals.set { $0.token = kept.token }
+    let known: Twake.Account? = await storage.model(AccountCubit.name(nil))
+    guard session == self.session else { return }
+    if let known { globals.set { $0.userID = known.id } }
     // If the server is unreachable, continue with the stored token.
-    _ = try? await freshToken()
+    if (try? await freshToken()) != nil, known == nil { _ = await identify(session) }
     if session == self.session { emit(.success) }
+  }
+
+  /// Fetches the user's account, and stores it: its id is the sender of the user's messages and
+  /// reactions.
+  ///
+  /// - Returns: Whether it is known.
+  private func identify(_ session: Int) async -> Bool {
+    guard let account = try? await source.account(nil), session == self.session else {
+      return false
+    }
+    globals.set { $0.userID = account.id }
+    await storage.write(account.json, for: AccountCubit.name(nil))
+    return true
   }
 
   /// Returns the token for requests, after a refresh if it expires within a minute. Concurrent
@@ -165,7 +182,9 @@ public enum AccountState: Sendable, Equatable {
     let account = try await source.account(id)
     guard session == globals.session else { return }
     await storage.write(account.json, for: Self.name(id))
-    if visit == self.visit, session == globals.session { emit(.loaded(account)) }
+    guard session == globals.session else { return }
+    if id == nil { globals.set { $0.userID = account.id } }
+    if visit == self.visit { emit(.loaded(account)) }
   }
 
   /// Returns a person's stored profile, without changing the state.
@@ -173,7 +192,7 @@ public enum AccountState: Sendable, Equatable {
     await storage.model(Self.name(id))
   }
 
-  private static func name(_ id: String?) -> String { "account/" + (id ?? "") }
+  static func name(_ id: String?) -> String { "account/" + (id ?? "") }
 }
 
 /// The cubit for unread counts, summed for channels, workspaces and companies.

@@ -5,19 +5,24 @@ import Synchronization
 ///     for await state in messages.states {
 ///       if case .loaded(let shown) = state { show(shown.messages) }
 ///     }
-@MainActor public class Cubit<State: Sendable & Equatable> {
+///
+/// An app's own cubit is a subclass:
+///
+///     final class ScrollCubit: Cubit<Double> { func scroll(to place: Double) { emit(place) } }
+@MainActor open class Cubit<State: Sendable & Equatable> {
   /// The current state.
   public private(set) var state: State
   private let followers = Followers<State>()
 
-  package init(_ state: State) { self.state = state }
+  /// Creates a cubit with its first state.
+  public init(_ state: State) { self.state = state }
 
   /// The current state, then each changed one. Only the newest is buffered. The stream ends with
   /// its task, or with the cubit.
   public var states: AsyncStream<State> { followers.add(state) }
 
   /// Sets the state; followers are notified if it differs.
-  package func emit(_ state: State) {
+  public func emit(_ state: State) {
     guard state != self.state else { return }
     self.state = state
     followers.tell(state)

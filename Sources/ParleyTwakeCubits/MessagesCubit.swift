@@ -1,4 +1,5 @@
 public import ParleyDialectModels
+import ParleyJSON
 
 /// The state of a channel's or a thread's messages.
 public enum MessagesState: Sendable, Equatable {
@@ -214,21 +215,49 @@ public enum MessagesState: Sendable, Equatable {
   /// Clears the selected thread.
   public func clearSelectedThread() { globals.set { $0.threadID = nil } }
 
-  /// Applies message events from ``DomainRouter``, until the events end.
+  /// Applies message events from ``DomainRouter`` that concern the shown place, until the events
+  /// end. A reply is shown in its thread; in the channel it changes the number of replies of the
+  /// thread's first message.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events {
-      guard case .message(let action, let id, _, let thread, _) = event, let place else { continue }
-      guard session == globals.session else { continue }
-      guard thread == nil || thread == place.threadID || id == thread || place.threadID == nil
+      guard case .message(let action, let id, let room, let thread, let content) = event, let place,
+        session == globals.session
+      else { continue }
+      let channel = content?["channel_id"]?.string ?? Twake.channelID(inRoom: room)
+      guard channel == nil || channel == place.channelID,
+        let shown = target(of: id, thread: thread, in: place)
       else { continue }
       let visit = visit
-      if action == .deleted {
+      if action == .deleted, shown == id {
         list.remove(id)
+        if parent?.id == id { parent = nil }
         show()
-      } else if let message = try? await source.message(id, in: place), isCurrent(visit) {
-        put([message])
+      } else if let message = try? await source.message(shown, in: place), isCurrent(visit) {
+        take(message, in: place)
       }
       await keep()
+    }
+  }
+
+  /// Returns the message of a place that an event about a message concerns; `nil` for none.
+  private func target(of id: String, thread: String?, in place: MessagesPlace) -> String? {
+    func isShown(_ id: String) -> Bool { list.base.contains { $0.id == id } }
+    let first = thread ?? id
+    guard let shownThread = place.threadID else {
+      return first == id || isShown(first) ? first : nil
+    }
+    // Some events do not name the thread.
+    return first == shownThread || isShown(id) ? id : nil
+  }
+
+  /// Shows a fetched message if it belongs to a place.
+  private func take(_ message: Twake.Message, in place: MessagesPlace) {
+    if message.id == place.threadID {
+      parent = message
+      if list.base.contains(where: { $0.id == message.id }) { list.merge([message]) }
+      show()
+    } else if message.threadID == place.threadID || message.threadID == message.id {
+      put([message])
     }
   }
 

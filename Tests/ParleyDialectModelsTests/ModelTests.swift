@@ -59,6 +59,37 @@ struct TwakeModelTests {
     #expect(channel.hasUnread)
   }
 
+  @Test(
+    "B8: integers as other languages write them",
+    arguments: ["1000", "1000.0", "1e3", "1E+3", "10000e-1"])
+  func integers(_ number: String) throws {
+    let summary = try Twake.Reaction(json: #"{"name":"x","users":[],"count":\#(number)}"#.utf8)
+    #expect(summary.count == 1_000)
+    for wrong in ["1.5", "9007199254740994", "1e300", #""1""#, "true", "[1]"] {
+      #expect(throws: ModelError.wrongType(field: "count", expected: "an integer"), "\(wrong)") {
+        try Twake.Reaction(json: #"{"name":"x","users":[],"count":\#(wrong)}"#.utf8)
+      }
+    }
+  }
+
+  @Test("B8: a model is Codable with the fields of its JSON, and Identifiable")
+  func codable() throws {
+    let json =
+      #"{"id":"1","channel_id":"c","creation_date":1,"modification_date":2,"content":{"original_str":"é","prepared":["a",{"b":[1,2.5,null,true]}]},"reactions":[{"name":"👍","users":["u"],"count":1}],"username":"ann","new_field":{"x":-7}}"#
+    let message = try JSONDecoder().decode(Twake.Message.self, from: Data(json.utf8))
+    #expect(message.id == "1" && message.reactions.map(\.id) == ["👍"])
+    #expect(try isSameJSON(JSONEncoder().encode(message), json.utf8))
+    #expect(
+      try JSONDecoder().decode([Twake.BadgeType].self, from: Data(#"["channel","later"]"#.utf8))
+        .map(\.isKnown) == [true, false])
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Twake.Message.self, from: Data("[]".utf8))
+    }
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Twake.Message.self, from: Data("{}".utf8))
+    }
+  }
+
   @Test("B8: a summary of a message")
   func summary() throws {
     let summary = try roundTrip(Twake.MessageSummary.self, PageExamples.messageSummary)

@@ -1,4 +1,5 @@
 import ParleyDialectModels
+import ParleyJSON
 import Synchronization
 import Testing
 
@@ -369,6 +370,74 @@ struct MessagesCubitTests {
     }
     await cubit.listen(to: events)
     #expect(texts(cubit) == ["edited", "new"])
+  }
+
+  /// Events in a channel `c` whose message 1 has a thread with the reply r, and what is shown after
+  /// each.
+  private nonisolated static let placed:
+    [(event: DomainEvent, channel: [String], thread: [String])] = {
+      func event(
+        _ action: DomainEvent.Action, _ id: String, in channel: String = "c", _ thread: String?
+      ) -> DomainEvent {
+        .message(
+          action, id: id, place: "previous::channels/\(channel)/messages/updates", thread: thread,
+          content: nil)
+      }
+      let known = (channel: ["1 (1)", "2 (0)"], thread: ["r (0)"])
+      return [
+        (event(.saved, "new", nil), ["1 (1)", "2 (0)", "new (0)"], known.thread),
+        (event(.saved, "other", in: "d", nil), known.channel, known.thread),
+        (event(.saved, "reply", "1"), ["1 (2)", "2 (0)"], ["r (0)", "reply (0)"]),
+        (event(.saved, "old reply", "0"), known.channel, known.thread),
+        (event(.saved, "reply", nil), known.channel, known.thread),
+        (event(.deleted, "r", "1"), ["1 (2)", "2 (0)"], []),
+        (event(.deleted, "r", in: "d", nil), known.channel, known.thread),
+        (event(.deleted, "2", nil), ["1 (1)"], known.thread),
+        (event(.updated, "1", "1"), ["1 (2)", "2 (0)"], known.thread),
+        (
+          .message(
+            .saved, id: "x", place: "r", thread: nil,
+            content: JSONFields([.init("channel_id", JSONValue("d"))])),
+          known.channel, known.thread
+        ),
+      ]
+    }()
+
+  @Test("listen: an event changes the list of its own place alone", arguments: placed.indices)
+  func places(index: Int) async throws {
+    let (event, channel, thread) = Self.placed[index]
+    for (place, expected) in [(nil, channel), ("1", thread)] as [(String?, [String])] {
+      server.set {
+        $0.messages = [
+          makeMessage("1", "", at: 1), makeMessage("2", "", at: 2),
+          makeMessage("r", "", at: 3, in: "c", "1"),
+        ]
+        $0.messages[0].responsesCount = 1
+      }
+      let cubit = MessagesCubit(server, globals: Globals()) { 5_000 }
+      if place != nil { try await cubit.fetch(channelID: "c") }
+      try await cubit.fetch(channelID: "c", threadID: place)
+      server.set {
+        $0.messages[0].responsesCount = 2
+        $0.messages += [
+          makeMessage("new", "", at: 4), makeMessage("other", "", at: 5, in: "d"),
+          makeMessage("x", "", at: 5, in: "d"),
+          makeMessage("reply", "", at: 6, in: "c", "1"), makeMessage("0", "", at: 0),
+          makeMessage("old reply", "", at: 7, in: "c", "0"),
+        ]
+      }
+      let (events, continuation) = AsyncStream.makeStream(of: DomainEvent.self)
+      continuation.yield(event)
+      continuation.finish()
+      await cubit.listen(to: events)
+      guard case .loaded(let shown) = cubit.state else { return }
+      #expect(
+        shown.messages.map { "\($0.id) (\($0.responsesCount))" } == expected,
+        "\(event) in \(place ?? "the channel")")
+      if place != nil, case .message(_, "1", _, _, _) = event {
+        #expect(shown.parent?.responsesCount == 2)
+      }
+    }
   }
 
   @Test("logout: messages that come after it are neither kept nor shown, and the next user's are")

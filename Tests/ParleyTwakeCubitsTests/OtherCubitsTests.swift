@@ -283,14 +283,19 @@ struct OtherCubitsTests {
     await cubit.authenticate("ann", "right")
     #expect(cubit.state == .success)
     #expect(globals.state.token == "t")
+    #expect(globals.state.userID == "me")
     #expect(try await cubit.freshToken() == "t")
     box.time.withLock { $0 = 50 }
     #expect(try await cubit.freshToken() == "t1")
     #expect(globals.state.token == "t1")
 
-    let next = AuthenticationCubit(server, storage: storage, globals: Globals()) { 60 }
+    let later = Globals()
+    let next = AuthenticationCubit(server, storage: storage, globals: later) { 60 }
+    server.set { $0.isThere = false }
     await next.checkAuthentication()
     #expect(next.state == .success)
+    #expect(later.state.userID == "me", "known without the server")
+    server.set { $0.isThere = true }
     let late = AuthenticationCubit(server, storage: storage, globals: Globals()) { 20_000 }
     await late.checkAuthentication()
     #expect(late.state == .initial)
@@ -340,7 +345,8 @@ struct OtherCubitsTests {
         #expect(await storage.read(name) == nil, "\(name)")
       }
     }
-    #expect(account.state == .loading)
+    // What was stored at the sign-in, from before the sign-out.
+    #expect(account.state == .loaded(FakeTwake.account("me")))
     #expect(companies.state == .loading)
     #expect(workspaces.state == .loading)
     #expect(channels.state == .loading)
