@@ -199,6 +199,15 @@ package enum ModelForm {
     return json
   }
 
+  /// Returns the fields of a model that a change sends. The id and the version are sent separately.
+  package static func sent(_ model: some OfflineModel) -> JSONValue {
+    let json = Merging.removing("id", from: json(model))
+    guard let version = model.version, let field = json.fields?["version"],
+      (field.string ?? field.integer.map { String($0) }) == version
+    else { return json }
+    return Merging.removing("version", from: json)
+  }
+
   package static func json(of value: some Encodable) -> [UInt8]? {
     (try? JSONEncoder().encode(value)).map(Array.init)
   }

@@ -1,4 +1,4 @@
-import ParleyJSON
+package import ParleyJSON
 package import ParleyModel
 
 /// The kind of a change to a resource on a server.
@@ -152,17 +152,45 @@ public enum MutationAnswer: Sendable, Hashable {
   case noToken
   /// The server is busy (429, 5xx); retry after this many milliseconds, if the server reports them.
   case busy(retryAfter: Int64? = nil)
+  /// Nothing was sent, because there was no connection. The change can still be merged with later
+  /// ones.
+  case notSent
   /// No response arrived: the server may or may not have made the change.
   case unreachable
 }
 
 /// A decision on a conflict or a refusal.
 public enum MutationDecision: Sendable, Hashable {
-  /// Send the change unchanged, under a new key.
+  /// Send the change unchanged, under a new key; after a conflict, on the version that the server
+  /// reported.
   case retry
   /// Send this body instead, based on this version.
   case send(body: [UInt8], base: String?)
   /// Discard the change. Discarding a create discards all changes of the resource; changes of other
   /// resources that refer to it are refused.
   case discard
+}
+
+extension MutationDecision {
+  /// Send a model's fields instead, based on the model's version: the one that
+  /// ``Mutation/theirs(as:)`` has, changed.
+  public static func send(_ model: some OfflineModel) -> MutationDecision {
+    .send(body: ModelForm.sent(model).utf8, base: model.version)
+  }
+}
+
+extension Mutation {
+  /// Returns the server's resource of a conflict; `nil` if the server did not report it, or the
+  /// model cannot decode it.
+  public func theirs<Model: OfflineModel>(as: Model.Type = Model.self) -> Model? {
+    reported.flatMap { try? ModelForm.model($0) }
+  }
+
+  /// The server's resource of a conflict about a resource that the server has, with its id.
+  package var reported: JSONValue? {
+    guard case .conflict(let theirs?, _) = state, draft.kind != .create, !draft.id.isTemporary,
+      let json = JSONValue(theirs), json.fields != nil
+    else { return nil }
+    return Merging.merge(json, with: JSONValue(JSONFields([.init("id", draft.id.json)])))
+  }
 }

@@ -31,6 +31,9 @@ extension OfflineStore {
             .run(.text(name), .text(id.key))
         case .dropAlias(let name):
           try file.query("DELETE FROM alias WHERE name = ?").run(.text(name))
+        case .adopted(let entry, let theirs):
+          let collection = Collection(user: entry.user, resource: entry.draft.resource)
+          try Self.put(theirs, entry.draft.id, of: collection, in: file)
         case .applied(let entry, let id, let body, _):
           try Self.apply(entry, to: id, answer: body, in: file)
         }

@@ -1,4 +1,5 @@
 public import ParleyClient
+import ParleyJSON
 package import ParleyModel
 
 /// A sender of changes to a server, such as a ``RESTService``.
@@ -63,7 +64,11 @@ public actor Outbox {
   private struct Weak<Value: AnyObject> { weak var value: Value? }
 
   /// A subscriber to the steps of one change.
-  package struct Watcher { weak var feed: Feed<MutationStep>? }
+  package struct Watcher {
+    weak var feed: Feed<MutationStep>?
+    /// The last step. A change that another one is merged into reports its own steps to both.
+    var last: MutationStep?
+  }
 
   /// A repository of a collection. It is notified of changes, and reads them itself.
   private struct Observer {
@@ -73,8 +78,10 @@ public actor Outbox {
     package var isOverrun = false
   }
 
-  /// A change that the server made.
+  /// A change that the server made, or a resource that it reported with a conflict.
   package struct DoneMutation: Sendable {
+    /// Whether `body` is the whole resource, which others have changed.
+    package var isTheirs = false
     package let draft: MutationDraft
     package let id: ResourceID
     package let body: [UInt8]?
@@ -255,7 +262,7 @@ public actor Outbox {
         tell(news)
         switch news {
         case .problem, .released, .discarded: hasProblems = true
-        case .queued, .merged, .done: break
+        case .queued, .merged, .done, .adopted: break
         }
       }
     }
@@ -342,17 +349,13 @@ public actor Outbox {
     case .done(let entry, let id, let body, let version):
       put(.saved(id, body: body), to: entry.key)
       progress[entry.key] = nil
-      if entry.owner == machine.user {
-        let done = DoneMutation(draft: entry.draft, id: id, body: body, version: version)
-        for (id, observer) in observers where observer.resource == entry.draft.resource {
-          if observer.done.count < Self.doneMax {
-            observers[id]?.done.append(done)
-          } else {
-            observers[id]?.isOverrun = true
-          }
-        }
-      }
-      changed(entry.draft.resource)
+      note(
+        DoneMutation(draft: entry.draft, id: id, body: body, version: version), of: entry.owner)
+    case .adopted(let entry, let theirs):
+      note(
+        DoneMutation(
+          isTheirs: true, draft: entry.draft, id: entry.draft.id, body: theirs.utf8, version: nil),
+        of: entry.owner)
     case .problem(let key):
       guard let entry = machine.entry(key) else { break }
       put(.problem(entry), to: key)
@@ -368,11 +371,25 @@ public actor Outbox {
     }
   }
 
+  /// Notifies the repositories of a collection.
+  private func note(_ done: DoneMutation, of owner: ExactName) {
+    let resource = done.draft.resource
+    for (id, observer) in observers where observer.resource == resource && owner == machine.user {
+      if observer.done.count < Self.doneMax {
+        observers[id]?.done.append(done)
+      } else {
+        observers[id]?.isOverrun = true
+      }
+    }
+    changed(resource)
+  }
+
   private func put(_ step: MutationStep, to key: String) {
-    guard let watchers = progress[key] else { return }
-    for watcher in watchers {
-      watcher.feed?.put(step) { Array($0.suffix(8)) }
-      if step.isLast { watcher.feed?.finish() }
+    guard var watchers = progress[key] else { return }
+    for index in watchers.indices where watchers[index].last != step {
+      watchers[index].last = step
+      watchers[index].feed?.put(step) { Array($0.suffix(8)) }
+      if step.isLast { watchers[index].feed?.finish() }
     }
     progress[key] = watchers.filter { $0.feed != nil }
   }

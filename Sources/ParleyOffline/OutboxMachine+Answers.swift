@@ -6,8 +6,9 @@ extension OutboxMachine {
     guard let number = numbers[key], var entry = entries[number], !entry.isProblem else { return }
     let name = laneName(of: entry)
     if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }
+    let isFirst = firstAttempts.remove(number) != nil
     switch answer {
-    case .unauthorised, .noToken, .unreachable: break
+    case .unauthorised, .noToken, .notSent, .unreachable: break
     case .done, .conflict, .refused, .busy: if entry.owner == user { refusedTokens = 0 }
     }
     switch answer {
@@ -16,8 +17,14 @@ extension OutboxMachine {
       done(entry, id: id, body: body, version: version, &turn)
     case .conflict(let theirs, let version):
       lanes[name]?.failures = 0
+      entry.draft.id = canonical(entry.draft.id)
       entry.state = .conflict(theirs: theirs, version: version)
       stop([entry], &turn)
+      // Lists show the change over what the server has now, and the next change is based on it.
+      if let theirs = entry.reported {
+        turn.write(.adopted(entry, theirs))
+        turn.news(.adopted(entry, theirs))
+      }
     case .refused(let status, let reason):
       lanes[name]?.failures = 0
       entry.state = .refused(.status(status, reason: reason))
@@ -31,10 +38,25 @@ extension OutboxMachine {
       access = .asking
       turn.others.append(.needToken)
     case .noToken:
+      takeBack(entry, ifFirst: isFirst, &turn)
       if entry.owner == user { access = .signedOut }
+    case .notSent:
+      takeBack(entry, ifFirst: isFirst, &turn)
+      pause(name, retryAfter: nil, now: now)
     case .busy(let retryAfter): pause(name, retryAfter: retryAfter, now: now)
     case .unreachable: pause(name, retryAfter: nil, now: now)
     }
+  }
+
+  /// Lets a change be merged again: no attempt has sent it.
+  private mutating func takeBack(
+    _ entry: Mutation, ifFirst isFirst: Bool, _ turn: inout Turn
+  ) {
+    guard isFirst else { return }
+    var entry = entry
+    entry.isTried = false
+    entries[entry.number] = entry
+    turn.put(entry)
   }
 
   private mutating func done(

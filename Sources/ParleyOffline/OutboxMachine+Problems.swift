@@ -75,8 +75,15 @@ extension OutboxMachine {
     switch decision {
     case .discard: discard(entry, &turn)
     case .retry:
+      let former = entry.draft.base
       entry.key = freshKey
-      try again(&entry, &turn)
+      if case .conflict(_, let version?) = entry.state, former != nil {
+        entry.draft.base = version
+        try again(&entry, &turn)
+        rebase(thing(of: entry), from: former, to: version, &turn)
+      } else {
+        try again(&entry, &turn)
+      }
     case .send(let body, let base):
       guard let json = JSONValue(body), entry.draft.hasFittingBody(json) else { throw .notJSON }
       let former = entry.draft.base

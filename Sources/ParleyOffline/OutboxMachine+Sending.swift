@@ -18,6 +18,7 @@ extension OutboxMachine {
       if !entry.isTried {
         // Store the flag before the request leaves: from now on the change's bytes are immutable.
         entry.isTried = true
+        firstAttempts.insert(number)
         entries[number] = entry
         turn.put(entry)
       }

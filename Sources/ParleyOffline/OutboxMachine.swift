@@ -1,4 +1,4 @@
-import ParleyJSON
+package import ParleyJSON
 package import ParleyModel
 
 /// The rules of an ``Outbox`` as a state machine: events in, actions out. It reads no clock, draws
@@ -49,6 +49,8 @@ package struct OutboxMachine: Sendable {
     case remove(number: Int64)
     case alias(name: String, id: ResourceID)
     case dropAlias(name: String)
+    /// The server reported its resource with a conflict: store it.
+    case adopted(Mutation, JSONValue)
     /// The server made a change: apply it to the stored resource.
     case applied(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
   }
@@ -60,6 +62,7 @@ package struct OutboxMachine: Sendable {
     case merged(key: String, into: String?)
     case done(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
     case problem(key: String)
+    case adopted(Mutation, JSONValue)
     case released(key: String, newKey: String)
     case discarded(Mutation)
   }
@@ -141,6 +144,8 @@ package struct OutboxMachine: Sendable {
   /// The changes that a problem blocks.
   package var held: Set<Int64> = []
   package var problems = SortedNumbers()
+  /// The changes under way that no earlier attempt can have sent.
+  package var firstAttempts: Set<Int64> = []
   package var lanes: [LaneName: Lane] = [:]
   package var lastNumber: Int64 = 0
   private(set) var byteCount = 0
@@ -300,6 +305,7 @@ package struct OutboxMachine: Sendable {
     }
     problems.remove(number)
     held.remove(number)
+    firstAttempts.remove(number)
     let name = laneName(of: entry)
     lanes[name]?.queue.remove(number)
     if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }

@@ -91,7 +91,7 @@ public final class RESTService: MutationSender, Sendable {
       used = try await credentials(of: request.user)
     } catch {
       // An unreachable token server is no reason to ask the user to sign in.
-      return .unreachable
+      return .notSent
     }
     if source != nil {
       guard let used else { return .noToken }
@@ -111,7 +111,14 @@ public final class RESTService: MutationSender, Sendable {
       whole = WebRequest("POST", thing + "/" + name, headers: headers, body: request.body)
     case (_, nil): return .refused(status: 404, reason: "the resource has no id")
     }
-    guard let response = try? await transport.send(whole) else { return .unreachable }
+    let response: WebResponse
+    do {
+      response = try await transport.send(whole)
+    } catch is WebRequestNotSent {
+      return .notSent
+    } catch {
+      return .unreachable
+    }
     if response.status == 401, let used { refuse(used) }
     return answer(response, to: request)
   }

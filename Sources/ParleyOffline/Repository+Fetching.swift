@@ -206,7 +206,7 @@ extension Repository {
     }
     for done in look.done {
       doneCount += 1
-      recordVersion(of: done)
+      if done.isTheirs { recordFields(replacedBy: done) } else { recordVersion(of: done) }
       if !fetching.isEmpty { recent.append((doneCount, done)) }
       if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
       for (query, list) in values { values[query] = lay([done], over: list, in: query) }
@@ -276,7 +276,7 @@ extension Repository {
     // Resources that were shown while their change waited remain until the next fetch.
     let filter = subscribers.first { $0.query == query && $0.filter != nil }?.filter
     return done.reduce(into: Overlay(models, query, filter)) {
-      $0.lay($1.draft, id: $1.id, $1.body)
+      $0.lay($1.draft, id: $1.id, $1.body, isTheirs: $1.isTheirs)
     }.models
   }
 }
@@ -297,10 +297,16 @@ package struct Overlay<Model: OfflineModel> {
 
   package var models: [Model] { slots.compactMap { $0 } }
 
-  package mutating func lay(_ draft: MutationDraft, id: ResourceID, _ answer: [UInt8]?) {
+  package mutating func lay(
+    _ draft: MutationDraft, id: ResourceID, _ answer: [UInt8]?, isTheirs: Bool = false
+  ) {
     let place = places[id]
     let former = place.flatMap { slots[$0] }.map { ModelForm.json($0) }
-    switch CachedItem.after(draft, id: id, answer: answer, former: former) {
+    let item =
+      isTheirs
+      ? answer.flatMap { JSONValue($0) }.map { CachedItem.value($0) }
+      : CachedItem.after(draft, id: id, answer: answer, former: former)
+    switch item {
     case nil: break
     case .removed:
       if let place { slots[place] = nil }

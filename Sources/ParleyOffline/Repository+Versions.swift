@@ -9,13 +9,7 @@ extension Repository {
   private static var versionsMax: Int { 1_000 }
 
   /// Returns the fields of a model that a change sends. The id and the version are sent separately.
-  package static func fields(of model: Model) -> JSONValue {
-    let json = Merging.removing("id", from: ModelForm.json(model))
-    guard let version = model.version, let field = json.fields?["version"],
-      (field.string ?? field.integer.map { String($0) }) == version
-    else { return json }
-    return Merging.removing("version", from: json)
-  }
+  package static func fields(of model: Model) -> JSONValue { ModelForm.sent(model) }
 
   /// Returns the base version of a change: the version of the copy, or a newer version if only this
   /// device has changed the resource since.
@@ -55,6 +49,14 @@ extension Repository {
     }
     if ownVersions.count >= Self.versionsMax { ownVersions = [:] }
     ownVersions[VersionName(done.id, isCreate ? nil : done.draft.base)] = version
+  }
+
+  /// Records the fields that a resource reported with a conflict will replace.
+  package func recordFields(replacedBy theirs: Outbox.DoneMutation) {
+    guard let json = theirs.body.flatMap({ JSONValue($0) }),
+      let model: Model = try? ModelForm.model(json)
+    else { return }
+    recordFields(replacedBy: [model])
   }
 
   /// Records the fields of models that newer versions will replace.

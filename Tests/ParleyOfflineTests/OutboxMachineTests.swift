@@ -152,6 +152,49 @@ struct OutboxMachineTests {
     }
   }
 
+  @Test(
+    "a change that was not sent is merged with the next, and a change that may have arrived is not")
+  func notSent() throws {
+    for (answers, expected) in [
+      ([.notSent, .notSent], [#"update 7 {"a":2}"#]), ([.noToken], [#"update 7 {"a":2}"#]),
+      ([.unreachable], [#"update 7 {"a":1}"#, #"update 7 {"a":2}"#]),
+      ([.unreachable, .notSent], [#"update 7 {"a":1}"#, #"update 7 {"a":2}"#]),
+      ([.notSent, .unreachable], [#"update 7 {"a":1}"#, #"update 7 {"a":2}"#]),
+    ] as [([MutationAnswer], [String])] {
+      var bench = Bench()
+      try bench.add(.update, "7", #"{"a":1}"#)
+      for (index, answer) in answers.enumerated() {
+        if index > 0 { try bench.handle(.reachable) }
+        try bench.answer(answer)
+      }
+      try bench.add(.update, "7", #"{"a":2}"#)
+      try bench.restart()
+      while bench.machine.count > 0 { try bench.answer(.done()) }
+      #expect(bench.lines == expected, "\(answers)")
+    }
+  }
+
+  @Test("a conflict stores what the server has; a retry is sent on that version, with what follows")
+  func adoption() throws {
+    var bench = Bench()
+    let key = try bench.add(.update, "7", #"{"a":1}"#, base: "v1")
+    try bench.add(.update, "7", #"{"b":1}"#, base: "v1")
+    try bench.answer(.conflict(theirs: Array(#"{"a":9}"#.utf8), version: "v2"))
+    guard case .adopted(_, let theirs)? = bench.disk.applied.first else {
+      Issue.record("nothing is adopted")
+      return
+    }
+    #expect(text(theirs.utf8) == #"{"a":9,"id":"7"}"#)
+    try bench.decide(key, .retry)
+    #expect(bench.sent.last?.base == "v2")
+    try bench.answer(.done(version: "v3"))
+    #expect(bench.sent.last?.base == "v3")
+    // Without a version there is no other base.
+    try bench.answer(.conflict())
+    try bench.decide(bench.sent[2].key, .retry)
+    #expect(bench.sent.last?.base == "v3")
+  }
+
   @Test("a conflict stays until it is decided, with what comes after it; the others continue")
   func conflict() throws {
     var bench = Bench()

@@ -110,7 +110,7 @@ struct Disk {
       case .remove(let number): entries[number] = nil
       case .alias(let name, let id): aliases.append((name, id))
       case .dropAlias(let name): aliases.removeAll { $0.name == name }
-      case .applied: applied.append(write)
+      case .adopted, .applied: applied.append(write)
       }
     }
   }

@@ -12,7 +12,7 @@ enum Session { static func token() async throws -> String { "" } }
 @MainActor final class Screen {
   func render(_ contacts: [Contact]) {}
   func warn(_ reason: String?) {}
-  static func merge(mine: [UInt8], theirs: [UInt8]) async throws -> [UInt8] { mine }
+  static func merge(mine: [UInt8], theirs: Contact) async throws -> Contact { theirs }
 }
 
 enum AddressBook {
@@ -25,11 +25,11 @@ struct Contact: OfflineModel {
   var phone: String?
 }
 
-func open(folder: String) throws -> Repository<Contact> {
+func open() throws -> Repository<Contact> {
   let service = RESTService("https://api.example.org/v1") { _ in
     Credentials(user: "ann", token: try await Session.token())
   }
-  let outbox = try Outbox(OfflineStore(folder: folder), user: "ann", sender: service)
+  let outbox = try Outbox(OfflineStore(named: "ann"), user: "ann", sender: service)
   return Repository(RESTSource(service, "contacts"), "contacts", in: outbox)
 }
 
@@ -73,12 +73,11 @@ func warn(_ contacts: Repository<Contact>, on screen: Screen) async {
 func decide(_ outbox: Outbox) async throws {
   for await problems in await outbox.problems {
     for problem in problems {
-      switch problem.state {
-      case .conflict(let theirs?, let version):
+      if let theirs: Contact = problem.theirs() {
         let merged = try await Screen.merge(mine: problem.draft.body, theirs: theirs)
-        try await outbox.decide(problem, .send(body: merged, base: version))
-      case .conflict, .refused: try await outbox.decide(problem, .discard)
-      case .waiting: break
+        try await outbox.decide(problem, .send(merged))
+      } else {
+        try await outbox.decide(problem, .discard)
       }
     }
   }

@@ -25,6 +25,8 @@ final class FakeServer: MutationSender, Sendable {
     var lastID = 0
     var held: [CheckedContinuation<Void, Never>] = []
     var holds = false
+    /// The answer while it is not there.
+    var away = MutationAnswer.unreachable
   }
 
   let state = Mutex(State())
@@ -70,7 +72,7 @@ final class FakeServer: MutationSender, Sendable {
 
   func send(_ request: MutationRequest) async -> MutationAnswer {
     state.withLock { state in
-      guard state.isThere else { return .unreachable }
+      guard state.isThere else { return state.away }
       state.requests.append(request)
       let fields = JSONFields(request.body)
       switch request.kind {
@@ -389,6 +391,73 @@ struct RepositoryTests {
     try await outbox.decide(conflict, .send(body: conflict.draft.body, base: version))
     for await count in await outbox.counts where count == 0 { break }
     #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Mine"])
+  }
+
+  enum Decision: CaseIterable { case discard, retry, send }
+
+  @Test(
+    "what the server has is known after a conflict: to lists, to the next process, and to the next change",
+    arguments: Decision.allCases)
+  func adoption(decision: Decision) async throws {
+    server.set { $0.contacts = [Contact(id: 7, name: "Ada", phone: "1", version: "1")] }
+    do {
+      let (outbox, contacts) = try await open()
+      var lists = contacts.fetchAll(.cacheFirst).makeAsyncIterator()
+      _ = try await wait(for: "Ada", in: &lists)
+      server.set { $0.contacts = [Contact(id: 7, name: "Theirs", phone: "2", version: "7")] }
+      try await contacts.change(7) { $0.name = "Mine" }
+      var problem: Mutation?
+      for await problems in await outbox.problems where !problems.isEmpty {
+        problem = problems.first
+        break
+      }
+      let conflict = try #require(problem)
+      var theirs = try #require(conflict.theirs(as: Contact.self))
+      #expect(theirs.name == "Theirs" && theirs.version == "7")
+      #expect(await contacts.shown(7)?.phone == "2", "the change lies over what the server has")
+      switch decision {
+      case .discard:
+        try await outbox.decide(conflict, .discard)
+        _ = try await wait(for: "Theirs", in: &lists)
+      case .retry: try await outbox.decide(conflict, .retry)
+      case .send:
+        theirs.name = "Both"
+        try await outbox.decide(conflict, .send(theirs))
+      }
+      for await count in await outbox.counts where count == 0 { break }
+    }
+    let expected = decision == .discard ? "Theirs" : decision == .retry ? "Mine" : "Both"
+    #expect(server.state.withLock { $0.contacts.map(\.name) } == [expected])
+    // The next process asks nothing, and changes what it has.
+    let (outbox, contacts) = try await open()
+    var lists = contacts.fetchAll(.cacheOnly).makeAsyncIterator()
+    #expect(try await lists.next()?.map(\.name) == [expected])
+    try await contacts.change(7) { $0.phone = "3" }
+    for await count in await outbox.counts where count == 0 { break }
+    #expect(await outbox.waiting.isEmpty)
+    #expect(server.state.withLock { $0.contacts.map(\.phone) } == ["3"])
+  }
+
+  @Test("each step of a change is delivered once, also when changes are merged")
+  func stepsOnce() async throws {
+    server.set { $0.contacts = [Contact(id: 7, name: "Ada", version: "1")] }
+    let (outbox, contacts) = try await open()
+    var lists = contacts.fetchAll().makeAsyncIterator()
+    _ = try await wait(for: "Ada", in: &lists)
+    server.set {
+      $0.isThere = false
+      $0.away = .notSent
+    }
+    let first = try #require(try await contacts.change(7) { $0.name = "Eva" })
+    while await outbox.waiting.contains(where: \.isTried) { await Task.yield() }
+    let second = try #require(try await contacts.change(7) { $0.phone = "1" })
+    server.set { $0.isThere = true }
+    await outbox.networkChanged()
+    for steps in [first, second] {
+      var seen: [MutationStep] = []
+      for await step in steps { seen.append(step) }
+      #expect(seen.count == 2 && seen.first == .queued && seen.last?.isLast == true, "\(seen)")
+    }
   }
 
   @Test("a copy of a former version is a conflict, and undoes nothing of what others have changed")

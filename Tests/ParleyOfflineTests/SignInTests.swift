@@ -3,32 +3,32 @@ import ParleyOffline
 import Synchronization
 import Testing
 
+/// The app's place for its token, and how often it was asked for one.
+final class TokenBox: Sendable {
+  struct State {
+    var token: Credentials?
+    var questions: [Credentials?] = []
+  }
+  let state = Mutex(State())
+
+  init(_ token: String?) { set(token) }
+
+  func set(_ token: String?) {
+    state.withLock { $0.token = token.map { Credentials(user: "ann", token: $0) } }
+  }
+
+  func answer(_ refused: Credentials?) -> Credentials? {
+    state.withLock { state in
+      state.questions.append(refused)
+      return state.token
+    }
+  }
+}
+
 /// The lines of the workflow on signing in, on values to choose from, and on what is not there yet.
 @Suite("Signing in, with and without a server", .timeLimit(.minutes(15)))
 struct SignInTests {
   private let folder = TemporaryFolder()
-
-  /// The app's place for its token, and how often it was asked for one.
-  private final class TokenBox: Sendable {
-    struct State {
-      var token: Credentials?
-      var questions: [Credentials?] = []
-    }
-    let state = Mutex(State())
-
-    init(_ token: String?) { set(token) }
-
-    func set(_ token: String?) {
-      state.withLock { $0.token = token.map { Credentials(user: "ann", token: $0) } }
-    }
-
-    func answer(_ refused: Credentials?) -> Credentials? {
-      state.withLock { state in
-        state.questions.append(refused)
-        return state.token
-      }
-    }
-  }
 
   private func open(
     _ backEnd: BackEnd, _ box: TokenBox, port: UInt16? = nil
