@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds the documentation of the clients' modules to .build/docs, for any web server.
+# Builds the documentation of clients' modules to .build/docs, for any web server.
 # Every warning but one is an error: broken links, unknown symbols, missing files of tutorials.
 #
 #     Scripts/build-docs.sh MODULES [NAME…]   the folder of the built modules, such as .build/debug/Modules, and the
-#                                             modules; by default all
+#                                             modules; by default those with tutorials
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 modules=${1:?name the folder of the built modules}
 shift
 names=("$@")
-if [ ${#names[@]} = 0 ]; then names=(Sources/*/*.docc) && names=("${names[@]##*/}") && names=("${names[@]%.docc}"); fi
+if [ ${#names[@]} = 0 ]; then names=(OTCore ParleyClient ParleyOffline); fi
 tools=$(dirname -- "$(readlink -f -- "$(command -v swiftc)")")
 docc=$(command -v docc || echo "$tools/docc")
 target=$(swiftc -print-target-info | sed -n 's/.*"triple": "\([^"]*\)".*/\1/p' | head -1)
