@@ -273,8 +273,8 @@ public actor ParleyService {
     let typing = driver.view?.typists(inRoom: name) ?? []
     return (driver.view?.people(inRoom: name) ?? []).map {
       Participant(
-        id: $0.personID, name: $0.name, color: $0.color, selections: [],
-        isWriting: typing.contains($0.personID))
+        id: $0.personID.text, name: $0.name, color: $0.color, selections: [],
+        isWriting: typing.contains($0.personID.text))
     }
   }
 
