@@ -151,6 +151,7 @@ extension RichDocument {
     var words = try check.runs(of: whole)
     words.put(0, count: text.scalarCount - words.reduce(0) { $0 + $1.count })
     self.init(text, runs: words, sets: check.sets)
+    dropUnusedSets()
   }
 }
 

@@ -231,7 +231,8 @@ struct FormatJSONReader {
     } catch {
       switch error {
       case .invalidUTF8(let offset): throw .invalidUTF8(offset: start - 1 + offset)
-      case .malformed, .lengthMismatch, .tooLong: throw .malformed(offset: start)
+      case .malformed, .lengthMismatch, .tooLong, .tooManySets, .tooManyRuns:
+        throw .malformed(offset: start)
       }
     }
   }

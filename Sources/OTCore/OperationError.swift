@@ -9,4 +9,8 @@ public enum OperationError: Error, Sendable, Equatable {
   case malformed(offset: Int)
   /// A length exceeds the maximum of an operation.
   case tooLong
+  /// The document would have more attribute sets than this maximum.
+  case tooManySets(max: Int)
+  /// The document would have more runs of attributes than this maximum.
+  case tooManyRuns(max: Int)
 }

@@ -17,9 +17,10 @@ public struct RichDocument: Sendable {
 
   init(_ text: Document, runs words: [RunWord], sets: [AttributeSet]) {
     self.text = text
+    guard words.contains(where: { $0.value != 0 }) else { return }
+    runs = RunTree(words)
     table = SetTable(sets)
     setsMax = max(Self.setsMaxMin, 2 * sets.count)
-    if words.contains(where: { $0.value != 0 }) { runs = RunTree(words) }
   }
 
   /// Whether any text has attributes.
@@ -48,6 +49,20 @@ public struct RichDocument: Sendable {
   }
 
   var sets: [AttributeSet] { table.sets }
+
+  /// The number of runs.
+  ///
+  /// - Complexity: O(*runs*).
+  package var runCount: Int {
+    var count = 0
+    runs?.forEach { _ in count += 1 }
+    return count
+  }
+
+  /// An upper bound of ``runCount``.
+  ///
+  /// - Complexity: O(*runs* / 32).
+  var runCountMax: Int { runs?.countMax ?? 0 }
 
   /// Calls `body` with the runs of a range; neighbours may have the same number.
   func forEachWord(in range: Range<Int>, _ body: (RunWord) -> Void) {
@@ -122,7 +137,7 @@ public struct RichDocument: Sendable {
     if table.sets.count > setsMax { dropUnusedSets() }
   }
 
-  private mutating func dropUnusedSets() {
+  mutating func dropUnusedSets() {
     var words = words
     let numbering = words.withUnsafeBufferPointer {
       UsedSets(sets, $0, UnsafeBufferPointer(start: nil, count: 0))

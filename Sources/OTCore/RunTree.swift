@@ -32,6 +32,9 @@ package struct RunTree: Sendable {
   /// The number of levels; 1 for a single leaf.
   package var depth: Int { root.depth }
 
+  /// An upper bound of the number of runs, which counts a run that is in two leaves twice.
+  var countMax: Int { root.countMax }
+
   /// The value of the only run; `nil` unless the tree is one run.
   var onlyValue: UInt32? { root.onlyValue }
 
@@ -124,6 +127,8 @@ private struct Node: Sendable {
 
   /// The child of a branch with one child.
   var onlyChild: Node? { nodes.count == 1 ? nodes[0] : nil }
+
+  var countMax: Int { isLeaf ? runs.count : nodes.reduce(0) { $0 + $1.countMax } }
 
   var onlyValue: UInt32? { isLeaf && runs.count == 1 ? runs[0].value : nil }
 

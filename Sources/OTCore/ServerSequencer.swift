@@ -111,20 +111,23 @@ public struct ServerSequencer: Sendable {
 
   /// Rebases a change with formatting, applies it and appends it.
   ///
-  /// - Parameter growth: The rule of the author's client; see ``RichOperation/Growth``.
+  /// - Parameters:
+  ///   - growth: The rule of the author's client; see ``RichOperation/Growth``.
+  ///   - limits: The limits of the document's formatting.
   /// - Returns: The rebased operation.
   /// - Throws: `SequencerError`. Nothing changes then.
   /// - Complexity: As ``submit(_:at:)``; with spans, O(*spans*) more for each operation since the
   ///   base revision.
   public mutating func submit(
-    _ operation: RichOperation, at base: Int, growth: RichOperation.Growth = .grows
+    _ operation: RichOperation, at base: Int, growth: RichOperation.Growth = .grows,
+    within limits: FormatLimits = FormatLimits()
   ) throws(SequencerError) -> RichOperation {
     try check(base)
     var rebased = operation
     do throws(OperationError) {
       try rebased.rebase(
         over: operations(after: base), formats: formats(after: base), side: .right, growth: growth)
-      try content.apply(rebased)
+      try content.apply(rebased, within: limits)
     } catch {
       throw .operation(error)
     }

@@ -212,6 +212,37 @@ struct RichTests {
     #expect(throws: OperationError.tooLong) { try Self.rich("=1", format(Format.setsMax + 1)) }
   }
 
+  @Test func `a document at its limits takes text, removals and known attributes`() throws {
+    let limits = FormatLimits(setsMax: 3, runsMax: 8)
+    var sequencer = ServerSequencer(document: Document("abcdefghijkl"), revision: 0)
+    func submit(_ notation: String, _ format: String) throws {
+      _ = try sequencer.submit(
+        Self.rich(notation, format), at: sequencer.revision, within: limits)
+      sequencer.content.checkInvariants()
+    }
+    func error(_ error: OperationError, _ notation: String, _ format: String) {
+      let before = sequencer.content
+      #expect(throws: SequencerError.operation(error)) { try submit(notation, format) }
+      #expect(sequencer.content == before)
+    }
+    let three = #"{"sets":[{"a":1},{"a":2},{"a":3}],"kept":[0,2,1,1,2,2,1,2,3]}"#
+    try submit("=12", three)
+    error(.tooManySets(max: 3), "=12", #"{"sets":[{"b":1}],"kept":[1,1,1]}"#)
+    // The last text of a set takes another one, and a known set needs no room.
+    try submit("=12", #"{"sets":[{"a":4}],"kept":[0,2,1]}"#)
+    try submit("=12", #"{"sets":[{"a":2}],"kept":[9,1,1]}"#)
+    #expect(sequencer.content.runCount == 8)
+    error(.tooManyRuns(max: 8), "=12", #"{"sets":[{"a":2}],"kept":[11,1,1]}"#)
+    error(.tooManyRuns(max: 8), "=12 +ab", #"{"sets":[{"a":2}],"put":[1,1]}"#)
+    try submit("=1 +text =11", "{}")
+    #expect(sequencer.content.runCount == 10)
+    try submit("=16", #"{"sets":[{"a":null}],"kept":[8,1,1]}"#)
+    // Above the limit, what adds neither runs nor sets is applied.
+    try submit("=16", #"{"sets":[{"a":4}],"kept":[1,4,1]}"#)
+    try submit("=16", #"{"sets":[{"a":null}],"kept":[0,16,1]}"#)
+    #expect(!sequencer.content.hasAttributes)
+  }
+
   @Test func `any bytes are read, or refused with an error of operations`() {
     let start = Array(
       #"{"sets":[{"bold":true,"embed":{"a":"\u00e9"}},{"n":-12}],"kept":[0,1,2],"put":[1,1]}"#.utf8)
