@@ -27,6 +27,7 @@ export interface ClientJoin {
   resume?: ResumePoint | null;
   unanswered?: ChangeName | null;
   pages?: boolean | null;
+  formats?: boolean | null;
 }
 
 export interface ResumePoint {
@@ -45,6 +46,7 @@ export interface ClientCreate {
   documentId: string;
   title: string;
   folder?: string | null;
+  kind?: "plain" | "rich" | null;
 }
 
 export interface ClientDocumentHistory {
@@ -59,6 +61,15 @@ export interface ClientChange {
   revision: number;
   sequence: number;
   operation: Operation;
+  format?: Format | null;
+}
+
+export interface Format {
+  kind?: "rich" | null;
+  sets?: unknown[] | null;
+  kept?: number[] | null;
+  put?: number[] | null;
+  runs?: number[] | null;
 }
 
 export interface ClientSelect {
@@ -211,8 +222,10 @@ export interface ServerJoined {
   title: string;
   epoch: string;
   revision: number;
+  kind?: "plain" | "rich" | null;
   text?: string | null;
   changes?: ServerChange[] | null;
+  format?: Format | null;
   lastSequence: number;
   change?: ChangeName | null;
   settled?: ChangeName | null;
@@ -226,6 +239,7 @@ export interface ServerChange {
   clientId: string;
   sequence: number;
   operation: Operation;
+  format?: Format | null;
 }
 
 export interface ServerParticipant {
@@ -299,7 +313,9 @@ export interface ServerResync {
   reason: "historyGone" | "lagging" | "epochChanged";
   epoch: string;
   revision: number;
+  kind?: "plain" | "rich" | null;
   text: string;
+  format?: Format | null;
   lastSequence: number;
   change?: ChangeName | null;
 }
@@ -324,7 +340,7 @@ export interface ServerLeft {
 }
 
 export interface ServerNumberedChanges {
-  c: (number | Operation)[];
+  c: (number | Operation | Format)[];
   authors?: ServerAuthor[] | null;
 }
 

@@ -11,9 +11,13 @@ extension Format {
   public static let setsMax = 1_000
 
   /// Appends the JSON form as UTF-8.
-  public func appendJSON(to buffer: inout [UInt8]) {
+  public func appendJSON(to buffer: inout [UInt8]) { appendJSON(to: &buffer, head: "{") }
+
+  /// Appends the JSON form with the start of the object in front.
+  func appendJSON(to buffer: inout [UInt8], head: StaticString) {
     let numbering = UsedSets(sets, block.spans, block.runs)
-    Self.append("{\"sets\":", to: &buffer)
+    Self.append(head, to: &buffer)
+    Self.append("\"sets\":", to: &buffer)
     Self.appendSets(numbering.used, to: &buffer)
     if spanCount > 0 {
       Self.append(",\"kept\":[", to: &buffer)
@@ -117,8 +121,15 @@ extension RichOperation {
       try reader.readLists()
     }
     self.text = text
-    let check = FormatCheck(lists)
-    format = try Format(spans: check.spans(of: text), runs: check.runs(of: text), sets: check.sets)
+    format = try lists.format(of: text)
+  }
+}
+
+extension FormatJSONReader.Lists {
+  /// Returns the format of an operation; throws `malformed` if the lists do not fit the operation.
+  func format(of text: TextOperation) throws(OperationError) -> Format? {
+    let check = FormatCheck(self)
+    return try Format(spans: check.spans(of: text), runs: check.runs(of: text), sets: check.sets)
   }
 }
 

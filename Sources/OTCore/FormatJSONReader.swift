@@ -5,6 +5,8 @@ struct FormatJSONReader {
     var sets: [AttributeSet] = []
     var kept: [Int] = []
     var put: [Int] = []
+    /// Whether the field `kind` was found; its only value is `rich`.
+    var makesRich = false
   }
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -77,6 +79,10 @@ struct FormatJSONReader {
         lists.kept = try reader.readNumbers()
       } else if name.elementsEqual("put".utf8) || name.elementsEqual("runs".utf8) {
         lists.put = try reader.readNumbers()
+      } else if name.elementsEqual("kind".utf8) {
+        let kind = try reader.readString()
+        guard kind.elementsEqual("rich".utf8) else { throw reader.malformed }
+        lists.makesRich = true
       } else {
         try reader.skipValue(depth: 0)
       }

@@ -138,6 +138,12 @@
     return current == UInt8(ascii: "[")
   }
 
+  /// Returns whether the next value, after white space, is an object.
+  @inlinable package mutating func isAtObject() -> Bool {
+    skipSpace()
+    return current == UInt8(ascii: "{")
+  }
+
   /// Starts an array. Returns whether it has an element. Then read or skip the element, and call
   /// ``nextElement()``; repeat while it returns `true`.
   @inlinable package mutating func beginArray() throws(JSONError) -> Bool {

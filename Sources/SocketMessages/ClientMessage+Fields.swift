@@ -55,6 +55,7 @@ extension ClientMessage.Join: MessageObject {
     try fields.optional("resume", &resume)
     try fields.optional("unanswered", &unanswered)
     try fields.flag("pages", &pages)
+    try fields.flag("formats", &formats)
   }
 }
 
@@ -64,6 +65,7 @@ extension ClientMessage.Create: MessageObject {
     try fields.required("documentId", &documentID)
     try fields.required("title", &title)
     try fields.optional("folder", &folder)
+    try fields.optional("kind", &kind)
   }
 }
 
@@ -86,6 +88,7 @@ extension ClientMessage.Change: MessageObject {
     try fields.required("revision", &revision)
     try fields.required("sequence", &sequence)
     try fields.required("operation", &operation)
+    try fields.optional("format", &format)
   }
   var rejectedChange: MessageError.RejectedChange? {
     MessageError.RejectedChange(documentID: documentID, sequence: sequence)

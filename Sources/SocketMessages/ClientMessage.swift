@@ -96,16 +96,19 @@ public enum ClientMessage: Sendable, Equatable {
     /// Whether the reply may be `behind` when the client has missed too much for one message. The
     /// client then reads the changes in pages.
     public var pages: Bool
+    /// Whether the client knows formatting, and receives that of a rich note.
+    public var formats: Bool
 
     /// Creates a join, by default for the whole text.
     public init(
       documentID: String, resume: ResumePoint? = nil, unanswered: ChangeName? = nil,
-      pages: Bool = false
+      pages: Bool = false, formats: Bool = false
     ) {
       self.documentID = documentID
       self.resume = resume
       self.unanswered = unanswered
       self.pages = pages
+      self.formats = formats
     }
   }
 
@@ -117,12 +120,17 @@ public enum ClientMessage: Sendable, Equatable {
     public var title: String
     /// The folder of the new note; `nil` for none.
     public var folder: String?
+    /// The kind of the new note; `nil` means a plain one.
+    public var kind: NoteKind?
 
     /// Creates a request for a new note.
-    public init(documentID: String, title: String, folder: String? = nil) {
+    public init(
+      documentID: String, title: String, folder: String? = nil, kind: NoteKind? = nil
+    ) {
       self.documentID = documentID
       self.title = title
       self.folder = folder
+      self.kind = kind
     }
   }
 
@@ -155,16 +163,21 @@ public enum ClientMessage: Sendable, Equatable {
     public var sequence: Int
     /// The operation, on the text at `revision`.
     public var operation: TextOperation
+    /// The formatting; `nil` if missing. Its JSON is valid, but may not fit the operation: see
+    /// `checkedFormat()`.
+    public var format: FormatJSON?
 
     /// Creates a change.
     public init(
-      documentID: String, epoch: String, revision: Int, sequence: Int, operation: TextOperation
+      documentID: String, epoch: String, revision: Int, sequence: Int, operation: TextOperation,
+      format: FormatJSON? = nil
     ) {
       self.documentID = documentID
       self.epoch = epoch
       self.revision = revision
       self.sequence = sequence
       self.operation = operation
+      self.format = format
     }
   }
 

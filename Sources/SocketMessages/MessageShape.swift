@@ -86,6 +86,20 @@ package indirect enum MessageShape: Sendable, Hashable {
   extension ClosedRange<Int> { static var shape: MessageShape { .pair } }
   extension Selection { static var shape: MessageShape { .pair } }
   extension TextOperation { static var shape: MessageShape { .operation } }
+  extension FormatJSON {
+    static var shape: MessageShape {
+      func field(_ name: String, _ shape: MessageShape) -> MessageShape.Field {
+        MessageShape.Field(name: name, shape: shape, presence: .optional)
+      }
+      return .object(
+        "Format",
+        [
+          field("kind", .word([NoteKind.rich.rawValue])), field("sets", .list(.any)),
+          field("kept", .list(.integer)), field("put", .list(.integer)),
+          field("runs", .list(.integer)),
+        ])
+    }
+  }
   extension ServerMessage.NumberedChanges.Run { static var shape: MessageShape { .run } }
 
   /// Finds the shape of a message type by decoding a blank message of it.

@@ -49,12 +49,17 @@ extension ServerMessage {
       public var sequence: Int
       /// The operation, on the previous revision.
       public var operation: TextOperation
+      /// The formatting; `nil` if missing.
+      public var format: FormatJSON?
 
       /// Creates a change.
-      public init(author: Int, sequence: Int, operation: TextOperation) {
+      public init(
+        author: Int, sequence: Int, operation: TextOperation, format: FormatJSON? = nil
+      ) {
         self.author = author
         self.sequence = sequence
         self.operation = operation
+        self.format = format
       }
     }
 
@@ -116,7 +121,8 @@ extension ServerMessage.NumberedChanges: MessageObject {
   }
 }
 
-/// `[document,revision,time,author,sequence,operation,…]`
+/// `[document,revision,time,author,sequence,operation,…]`; an object after an operation is its
+/// format.
 extension ServerMessage.NumberedChanges.Run: MessageForm {
   static func read(_ fields: inout MessageFields) throws(JSONError) -> Self? {
     let start = fields.reader.offset
@@ -129,6 +135,10 @@ extension ServerMessage.NumberedChanges.Run: MessageForm {
     run.time = try fields.reader.integer(as: Int64.self)
     var isRight = true
     while try fields.reader.nextElement() {
+      if FormatJSON.isReceived, !run.changes.isEmpty, fields.reader.isAtObject() {
+        run.changes[run.changes.count - 1].format = try FormatJSON.read(&fields)
+        continue
+      }
       let author = try fields.reader.integer()
       guard try fields.reader.nextElement() else {
         throw .wrongType(expected: words, offset: start)
@@ -161,6 +171,10 @@ extension ServerMessage.NumberedChanges.Run: MessageForm {
       change.sequence.write(&fields)
       comma(&fields)
       change.operation.write(&fields)
+      if FormatJSON.isSent, let format = change.format {
+        comma(&fields)
+        format.write(&fields)
+      }
     }
     fields.buffer.append(UInt8(ascii: "]"))
   }

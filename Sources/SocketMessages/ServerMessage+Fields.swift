@@ -103,6 +103,7 @@ extension ServerMessage.Change: MessageObject {
     try fields.required("clientId", &clientID)
     try fields.required("sequence", &sequence)
     try fields.required("operation", &operation)
+    try fields.optional("format", &format)
   }
 }
 
@@ -117,7 +118,9 @@ extension ServerMessage.Joined: MessageObject {
     try fields.required("title", &title)
     try fields.required("epoch", &epoch)
     try fields.required("revision", &revision)
+    try fields.optional("kind", &kind)
     try fields.content(&content)
+    try fields.optional("format", &format)
     try fields.required("lastSequence", &lastSequence)
     try fields.optional("change", &change)
     try fields.optional("settled", &settled)
@@ -247,7 +250,9 @@ extension ServerMessage.Resync: MessageObject {
     try fields.required("reason", &reason)
     try fields.required("epoch", &epoch)
     try fields.required("revision", &revision)
+    try fields.optional("kind", &kind)
     try fields.required("text", &text, appendedBy: fields.text)
+    try fields.optional("format", &format)
     try fields.required("lastSequence", &lastSequence)
     try fields.optional("change", &change)
   }

@@ -72,12 +72,17 @@ public enum ServerMessage: Sendable, Equatable {
     public var sequence: Int
     /// The operation, on the previous revision.
     public var operation: TextOperation
+    /// The formatting; `nil` if missing.
+    public var format: FormatJSON?
 
     /// Creates a change.
-    public init(clientID: String, sequence: Int, operation: TextOperation) {
+    public init(
+      clientID: String, sequence: Int, operation: TextOperation, format: FormatJSON? = nil
+    ) {
       self.clientID = clientID
       self.sequence = sequence
       self.operation = operation
+      self.format = format
     }
   }
 
@@ -180,8 +185,12 @@ public enum ServerMessage: Sendable, Equatable {
     public var epoch: String
     /// The revision of the document with the content.
     public var revision: Int
+    /// The kind of the note, unless it is a plain one.
+    public var kind: NoteKind?
     /// The text, or the missed changes.
     public var content: Content
+    /// The attributes of the text, for clients that know formatting.
+    public var format: FormatJSON?
     /// The sequence of this client's last change in the log; 0 for none.
     public var lastSequence: Int
     /// The change that created the revision, for resuming from it; `nil` at revision 0.
@@ -203,8 +212,11 @@ public enum ServerMessage: Sendable, Equatable {
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
       lastSequence: Int, change: ChangeName? = nil, settled: ChangeName? = nil, access: Access,
-      presence: [Participant], people: Int? = nil, numbers: Numbers? = nil
+      presence: [Participant], people: Int? = nil, numbers: Numbers? = nil,
+      kind: NoteKind? = nil, format: FormatJSON? = nil
     ) {
+      self.kind = kind
+      self.format = format
       self.documentID = documentID
       self.title = title
       self.epoch = epoch
@@ -309,8 +321,12 @@ public enum ServerMessage: Sendable, Equatable {
     public var epoch: String
     /// The revision of the text.
     public var revision: Int
+    /// The kind of the note, unless it is a plain one.
+    public var kind: NoteKind?
     /// The whole text.
     public var text: String
+    /// The attributes of the text, for clients that know formatting.
+    public var format: FormatJSON?
     /// The sequence of this client's last change in the log; 0 for none.
     public var lastSequence: Int
     /// The change that created the revision, for resuming from it; `nil` at revision 0.
@@ -319,8 +335,11 @@ public enum ServerMessage: Sendable, Equatable {
     /// Creates a message.
     public init(
       documentID: String, reason: ResyncReason, epoch: String, revision: Int, text: String,
-      lastSequence: Int, change: ChangeName? = nil
+      lastSequence: Int, change: ChangeName? = nil, kind: NoteKind? = nil,
+      format: FormatJSON? = nil
     ) {
+      self.kind = kind
+      self.format = format
       self.documentID = documentID
       self.reason = reason
       self.epoch = epoch

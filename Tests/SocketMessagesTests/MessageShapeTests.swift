@@ -151,7 +151,9 @@ extension MessageShape {
     case .integer, .milliseconds: return value.integer == nil ? "no integer" : nil
     case .flag: return value.boolean == nil ? "no flag" : nil
     case .operation: return value.elements == nil ? "no operation" : nil
-    case .run: return value.elements.map { $0.count % 3 } == 0 ? nil : "no run of changes"
+    case .run:
+      let numbered = value.elements.map { $0.count { $0.fields == nil } }
+      return numbered.map { $0 % 3 } == 0 ? nil : "no run of changes"
     case .pair: return value.elements?.compactMap(\.integer).count == 2 ? nil : "no pair"
     case .word(let words): return words.contains(value.string ?? "") ? nil : "no such word"
     case .list(let element):

@@ -62,8 +62,38 @@ extension SplitMix64 {
   }
 
   mutating func change() -> ServerMessage.Change {
-    ServerMessage.Change(clientID: text(), sequence: whole(), operation: operation())
+    ServerMessage.Change(
+      clientID: text(), sequence: whole(), operation: operation(), format: optional { $0.format() })
   }
+
+  /// The formatting of any change.
+  mutating func format() -> FormatJSON {
+    var format = RichOperationBuilder()
+    for _ in 0...number(0...2) {
+      let set = "{\"a\":\(number(0...9)),\"b-\(number(0...9))\":\"\(number(0...9))\\n\"}"
+      guard let set = try? AttributeSet(json: set) else { continue }
+      format.retain(number(1...9), setting: set)
+      format.insert("x", with: set)
+    }
+    guard let format = ChangeFormat(format.finished().format, makesRich: once(in: 3)) else {
+      preconditionFailure("every operation has a set")
+    }
+    return FormatJSON(format)
+  }
+
+  /// The attributes of any text.
+  mutating func runs() -> FormatJSON {
+    let words = ["x", "yz", text(5)]
+    var document = RichOperationBuilder()
+    for word in words {
+      document.insert(word, with: (try? AttributeSet(json: "{\"a\":true}")) ?? AttributeSet())
+    }
+    var made = RichDocument()
+    try? made.apply(document.finished())
+    return FormatJSON(of: made)
+  }
+
+  mutating func kind() -> NoteKind? { optional { $0.element(NoteKind.allCases) } }
 
   mutating func author() -> ServerMessage.Author {
     ServerMessage.Author(number: whole(), clientID: text())
@@ -96,9 +126,10 @@ extension SplitMix64 {
           resume: optional {
             ResumePoint(
               epoch: $0.text(), revision: $0.whole(), change: $0.optional { $0.changeName() })
-          }, unanswered: optional { $0.changeName() }, pages: once(in: 2))),
+          }, unanswered: optional { $0.changeName() }, pages: once(in: 2), formats: once(in: 2))),
       .create(
-        ClientMessage.Create(documentID: text(), title: text(), folder: optional { $0.text() })),
+        ClientMessage.Create(
+          documentID: text(), title: text(), folder: optional { $0.text() }, kind: kind())),
       .documentHistory(
         ClientMessage.DocumentHistory(
           documentID: text(), resume: ResumePoint(epoch: text(), revision: whole()),
@@ -106,7 +137,7 @@ extension SplitMix64 {
       .change(
         ClientMessage.Change(
           documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
-          operation: operation())),
+          operation: operation(), format: optional { $0.format() })),
       .select(
         ClientMessage.Select(documentID: text(), revision: whole(), selections: selections())),
       .leave(ClientMessage.Leave(documentID: text())),
@@ -139,13 +170,15 @@ extension SplitMix64 {
           numbers: optional {
             ServerMessage.Numbers(
               document: $0.whole(), time: Int64($0.whole()), authors: $0.list { $0.author() })
-          })),
+          }, kind: kind(), format: optional { $0.runs() })),
       .numberedChanges(
         ServerMessage.NumberedChanges(
           run: .init(
             document: whole(), revision: whole(), time: Int64(whole()),
             changes: list {
-              .init(author: $0.whole(), sequence: $0.whole(), operation: $0.operation())
+              .init(
+                author: $0.whole(), sequence: $0.whole(), operation: $0.operation(),
+                format: $0.optional { $0.format() })
             }),
           authors: list { $0.author() })),
       .created(
@@ -176,7 +209,7 @@ extension SplitMix64 {
         ServerMessage.Resync(
           documentID: text(), reason: element(ServerMessage.ResyncReason.allCases), epoch: text(),
           revision: whole(), text: text(30), lastSequence: whole(),
-          change: optional { $0.changeName() })),
+          change: optional { $0.changeName() }, kind: kind(), format: optional { $0.runs() })),
       .selections(
         ServerMessage.Selections(
           documentID: text(), revision: whole(), clientID: text(), selections: selections())),

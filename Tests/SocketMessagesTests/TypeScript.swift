@@ -51,7 +51,7 @@ enum TypeScript {
     case .flag: "boolean"
     case .any: "unknown"
     case .operation: "Operation"
-    case .run: "(number | Operation)[]"
+    case .run: "(number | Operation | Format)[]"
     case .pair: "[number, number]"
     case .word(let words): words.map { "\"\($0)\"" }.joined(separator: " | ")
     case .list(let element): "\(type(element))[]"

@@ -1,12 +1,5 @@
 public import OTCore
 
-/// A kind of note, which determines what a note contains in addition to its text. Every client can
-/// read and change the text.
-public enum NoteKind: Sendable, CaseIterable {
-  /// Only text, such as Markdown.
-  case plain
-}
-
 /// The content of a note at a revision: its text, and what its kind adds.
 ///
 /// Stores, history and gateway access contents only through these functions, so a further kind of

@@ -15,6 +15,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
     // The tables have no column for the kind.
     switch kind {
     case .plain: break
+    case .rich: throw .refused("this store has no rich notes")
     }
     guard try store.row(id) == nil else { throw .exists }
     // Delete what remains of an earlier note with this id.

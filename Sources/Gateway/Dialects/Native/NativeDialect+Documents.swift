@@ -72,6 +72,10 @@ extension NativeDialect {
     guard OneLine.isMet(by: create.title) else {
       throw MessageRefusal(.badMessage, OneLine.problem(of: "a title"))
     }
+    guard create.kind ?? .plain == .plain else {
+      throw MessageRefusal(
+        .notOffered, "this server does not offer rich notes; look at the capabilities in welcome")
+    }
     let folder: FolderPath
     do throws(FolderPathError) {
       folder = try FolderPath(create.folder ?? "")
@@ -118,6 +122,19 @@ extension NativeDialect {
     if let epoch = subscription.room.live?.epoch, epoch != Epoch(change.epoch) {
       documents.refusals.refuseForItsEpoch(
         change.sequence, of: DocumentID(change.documentID), ref: ref, to: connection)
+      return
+    }
+    do throws(MessageError) {
+      guard try change.checkedFormat() == nil else {
+        documents.refuse(
+          change.sequence, .notAllowed, "the note is a plain one, which has no formatting",
+          of: DocumentID(change.documentID), ref: ref, to: connection)
+        return
+      }
+    } catch {
+      documents.refuse(
+        change.sequence, error.code, error.description, of: DocumentID(change.documentID),
+        ref: ref, to: connection)
       return
     }
     documents.submit(

@@ -1,0 +1,48 @@
+/// The formatting of a change, as messages and logs contain it beside the change's operation: the
+/// operation's format, and whether the change makes a plain note a rich one.
+///
+///     {"kind":"rich","sets":[{"bold":true}],"kept":[0,5,1]}
+///
+/// A change without either has none.
+public struct ChangeFormat: Sendable, Hashable {
+  /// The format of the operation; `nil` if missing.
+  public let format: Format?
+  /// Whether the note becomes a rich one with this change.
+  public let makesRich: Bool
+
+  /// Creates the formatting of a change; `nil` if there is none.
+  public init?(_ format: Format?, makesRich: Bool = false) {
+    if format == nil, !makesRich { return nil }
+    self.format = format
+    self.makesRich = makesRich
+  }
+
+  /// Reads the JSON form; `nil` if it has no effect. Unknown fields are skipped.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON form, as UTF-8.
+  ///   - text: The operation of the change.
+  /// - Throws: As ``RichOperation/init(text:formatJSON:)``.
+  public init?(json: [UInt8], of text: TextOperation) throws(OperationError) {
+    let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
+      try reader.readLists()
+    }
+    self.init(try lists.format(of: text), makesRich: lists.makesRich)
+  }
+
+  /// Appends the JSON form as UTF-8.
+  public func appendJSON(to buffer: inout [UInt8]) {
+    if let format {
+      format.appendJSON(to: &buffer, head: makesRich ? "{\"kind\":\"rich\"," : "{")
+    } else {
+      Format.append("{\"kind\":\"rich\"}", to: &buffer)
+    }
+  }
+}
+
+extension RichOperation {
+  /// Creates an operation from the operation and the formatting of a change.
+  public init(_ text: TextOperation, _ format: ChangeFormat?) {
+    self.init(text: text, format: format?.format)
+  }
+}

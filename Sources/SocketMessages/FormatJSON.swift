@@ -1,0 +1,113 @@
+import ParleyJSON
+public import OTCore
+public import ParleyModel
+
+/// The formatting of a change or of a whole text in its JSON form. It is checked against its
+/// operation or text when it is read.
+///
+/// Clients that know only text neither send nor receive it.
+public struct FormatJSON: Sendable, Equatable {
+  /// The bytes, which are valid JSON.
+  public let utf8: [UInt8]
+
+  private init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
+
+  /// Writes the formatting of a change.
+  public init(_ format: ChangeFormat) {
+    var json: [UInt8] = []
+    format.appendJSON(to: &json)
+    utf8 = json
+  }
+
+  /// Writes the attributes of a text.
+  public init(of document: RichDocument) {
+    var json: [UInt8] = []
+    document.appendFormatJSON(to: &json)
+    utf8 = json
+  }
+
+  /// Reads the formatting of a change; `nil` if it has no effect.
+  ///
+  /// - Throws: As ``OTCore/ChangeFormat/init(json:of:)``.
+  public func changeFormat(of operation: TextOperation) throws(OperationError) -> ChangeFormat? {
+    try ChangeFormat(json: utf8, of: operation)
+  }
+
+  /// Reads the attributes of a text.
+  ///
+  /// - Throws: As ``OTCore/RichDocument/init(_:formatJSON:)``.
+  public func document(of text: Document) throws(OperationError) -> RichDocument {
+    try RichDocument(text, formatJSON: utf8)
+  }
+}
+
+extension FormatJSON: MessageForm {
+  static func read(_ fields: inout MessageFields) throws(JSONError) -> FormatJSON? {
+    FormatJSON(trusted: try fields.reader.value().utf8)
+  }
+  func write(_ fields: inout MessageFields) { fields.buffer.append(contentsOf: utf8) }
+  #if hasFeature(Embedded)
+    // The client in the browser knows only text.
+    static var isSent: Bool { false }
+    static var isReceived: Bool { false }
+  #endif
+}
+
+extension NoteKind: MessageWord {
+  #if hasFeature(Embedded)
+    static var isSent: Bool { false }
+    static var isReceived: Bool { false }
+  #endif
+}
+
+#if !hasFeature(Embedded)
+  extension ClientMessage.Change {
+    /// Creates a change of a note with formatting.
+    public init(
+      documentID: String, epoch: String, revision: Int, sequence: Int, operation: RichOperation,
+      makesRich: Bool = false
+    ) {
+      self.init(
+        documentID: documentID, epoch: epoch, revision: revision, sequence: sequence,
+        operation: operation.text,
+        format: ChangeFormat(operation.format, makesRich: makesRich).map(FormatJSON.init))
+    }
+
+    /// Reads the formatting of the change.
+    ///
+    /// - Throws: `badOperation` or `tooLarge`, naming the change.
+    public func checkedFormat() throws(MessageError) -> ChangeFormat? {
+      do throws(OperationError) {
+        return try format?.changeFormat(of: operation)
+      } catch {
+        throw MessageError(error, rejectedChange)
+      }
+    }
+  }
+
+  extension MessageError {
+    /// - Parameter change: The change whose format could not be read.
+    init(_ error: OperationError, _ change: RejectedChange?) {
+      switch error {
+      case .tooLong, .tooManySets, .tooManyRuns:
+        self.init(
+          .tooLarge,
+          "change, field format: a change may have \(Format.setsMax) sets of attributes, and lengths "
+            + "up to \(TextOperation.lengthMax); send it in smaller pieces")
+      case .malformed(let offset):
+        self.init(
+          .badOperation,
+          "change, field format: expected formatting that fits the operation, with known set "
+            + "numbers; see byte \(offset) of it")
+      case .invalidUTF8(let offset):
+        self.init(
+          .badOperation, "change, field format: byte \(offset) of it is not UTF-8")
+      case .lengthMismatch(let expected, let found):
+        self.init(
+          .badOperation,
+          "change, field format: expected formatting of \(expected) scalars, not of \(found)")
+      }
+      self.change = change
+    }
+  }
+#endif
