@@ -2,61 +2,70 @@ import ParleyJSON
 public import OTCore
 public import ParleyModel
 
-/// The formatting of a change or of a whole text in its JSON form. It is checked against its
-/// operation or text when it is read.
-///
-/// Clients that know only text neither send nor receive it.
-public struct FormatJSON: Sendable, Equatable {
-  /// The bytes, which are valid JSON.
-  public let utf8: [UInt8]
+#if hasFeature(Embedded)
+  /// Formatting, which the client in the browser neither sends nor receives: it knows only text.
+  public struct FormatJSON: Sendable, Equatable {}
 
-  private init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
-
-  /// Writes the formatting of a change.
-  public init(_ format: ChangeFormat) {
-    var json: [UInt8] = []
-    format.appendJSON(to: &json)
-    utf8 = json
+  extension FormatJSON: MessageForm {
+    static func read(_ fields: inout MessageFields) throws(JSONError) -> FormatJSON? {
+      FormatJSON()
+    }
+    func write(_ fields: inout MessageFields) {}
+    @inline(__always) static var isSent: Bool { false }
+    @inline(__always) static var isReceived: Bool { false }
   }
-
-  /// Writes the attributes of a text.
-  public init(of document: RichDocument) {
-    var json: [UInt8] = []
-    document.appendFormatJSON(to: &json)
-    utf8 = json
-  }
-
-  /// Reads the formatting of a change; `nil` if it has no effect.
+#else
+  /// The formatting of a change or of a whole text in its JSON form. It is checked against its
+  /// operation or text when it is read.
   ///
-  /// - Throws: As ``OTCore/ChangeFormat/init(json:of:)``.
-  public func changeFormat(of operation: TextOperation) throws(OperationError) -> ChangeFormat? {
-    try ChangeFormat(json: utf8, of: operation)
+  /// Clients that know only text neither send nor receive it.
+  public struct FormatJSON: Sendable, Equatable {
+    /// The bytes, which are valid JSON.
+    public let utf8: [UInt8]
+
+    private init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
+
+    /// Writes the formatting of a change.
+    public init(_ format: ChangeFormat) {
+      var json: [UInt8] = []
+      format.appendJSON(to: &json)
+      utf8 = json
+    }
+
+    /// Writes the attributes of a text.
+    public init(of document: RichDocument) {
+      var json: [UInt8] = []
+      document.appendFormatJSON(to: &json)
+      utf8 = json
+    }
+
+    /// Reads the formatting of a change; `nil` if it has no effect.
+    ///
+    /// - Throws: As ``OTCore/ChangeFormat/init(json:of:)``.
+    public func changeFormat(of operation: TextOperation) throws(OperationError) -> ChangeFormat? {
+      try ChangeFormat(json: utf8, of: operation)
+    }
+
+    /// Reads the attributes of a text.
+    ///
+    /// - Throws: As ``OTCore/RichDocument/init(_:formatJSON:)``.
+    public func document(of text: Document) throws(OperationError) -> RichDocument {
+      try RichDocument(text, formatJSON: utf8)
+    }
   }
 
-  /// Reads the attributes of a text.
-  ///
-  /// - Throws: As ``OTCore/RichDocument/init(_:formatJSON:)``.
-  public func document(of text: Document) throws(OperationError) -> RichDocument {
-    try RichDocument(text, formatJSON: utf8)
+  extension FormatJSON: MessageForm {
+    static func read(_ fields: inout MessageFields) throws(JSONError) -> FormatJSON? {
+      FormatJSON(trusted: try fields.reader.value().utf8)
+    }
+    func write(_ fields: inout MessageFields) { fields.buffer.append(contentsOf: utf8) }
   }
-}
-
-extension FormatJSON: MessageForm {
-  static func read(_ fields: inout MessageFields) throws(JSONError) -> FormatJSON? {
-    FormatJSON(trusted: try fields.reader.value().utf8)
-  }
-  func write(_ fields: inout MessageFields) { fields.buffer.append(contentsOf: utf8) }
-  #if hasFeature(Embedded)
-    // The client in the browser knows only text.
-    static var isSent: Bool { false }
-    static var isReceived: Bool { false }
-  #endif
-}
+#endif
 
 extension NoteKind: MessageWord {
   #if hasFeature(Embedded)
-    static var isSent: Bool { false }
-    static var isReceived: Bool { false }
+    @inline(__always) static var isSent: Bool { false }
+    @inline(__always) static var isReceived: Bool { false }
   #endif
 }
 
