@@ -138,6 +138,42 @@ struct RichTests {
     #expect(ReferenceRich.units(of: changed) == operation.applied(to: units))
   }
 
+  @Test(
+    "text of clients that know only text takes the attributes around it",
+    arguments: [
+      // Bold continues, a link only inside; neither at a line's start.
+      ("=5 +x =9", #"{"sets":[{"bold":true}],"put":[1,1]}"#),
+      ("=3 +xy =11", #"{"sets":[{"bold":true,"link":"a"}],"put":[2,1]}"#),
+      ("+x =14", ""), ("=6 +x =8", ""), ("=14 +x", ""),
+      // The scalars around a replacement, in either order of insertion and deletion.
+      ("=3 -2 +x =9", #"{"sets":[{"bold":true}],"put":[1,1]}"#),
+      ("=1 +x -1 =12", #"{"sets":[{"bold":true,"link":"a"}],"put":[1,1]}"#),
+      // A newline takes the attributes of its line; text behind an inserted one takes none.
+      ("=8 +x\ny =6", #"{"sets":[{"block":"bullet"}],"put":[1,0,1,1]}"#),
+      // At the end of a heading, at its start, and within it.
+      (
+        "=5 +\n =9",
+        #"{"sets":[{"block":null},{"align":"right","block":"h1"}],"kept":[5,1,1],"put":[1,2]}"#
+      ),
+      ("+\n =14", #"{"sets":[{"align":"right"}],"put":[1,1]}"#),
+      ("=2 +\n =12", #"{"sets":[{"align":"right","block":"h1"}],"put":[1,1]}"#),
+      // An embed is not repeated.
+      ("=12 +\u{fffc} =2", #"{"sets":[{"link":"b"}],"put":[1,1]}"#),
+    ])
+  func inheriting(notation: String, expected: String) throws {
+    // A linked title in bold, a bullet, and a line with two equal images.
+    let runs =
+      #"{"sets":[{"bold":true,"link":"a"},{"block":"h1","align":"right"},{"block":"bullet"},"#
+      + #"{"embed":{"rule":true},"link":"b"}],"runs":[5,1,1,2,4,0,1,3,2,4]}"#
+    let document = try RichDocument(
+      Document("Title\nitem\n\u{fffc}\u{fffc}\n"), formatJSON: Array(runs.utf8))
+    let operation = RichOperation(op(notation), inheritingFrom: document)
+    #expect(Self.json(operation) == "\(op(notation).notation) \(expected)")
+    var changed = document
+    try changed.apply(operation)
+    changed.checkInvariants()
+  }
+
   // MARK: JSON
 
   @Test(arguments: [
