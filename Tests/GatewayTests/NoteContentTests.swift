@@ -14,7 +14,6 @@ struct NoteContentTests {
     try content.apply(change)
     #expect(content == NoteContent(new))
     #expect(content.utf8.elementsEqual(new.utf8))
-    #expect(content.kind == .plain)
   }
 
   @Test("an operation of another length changes nothing")

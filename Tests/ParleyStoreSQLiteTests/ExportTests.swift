@@ -63,6 +63,31 @@ struct ExportTests {
     }
   }
 
+  @Test(
+    "the formatting of a rich note is exported and imported",
+    arguments: [ExportFormat.json, .operations])
+  func formatting(format: ExportFormat) throws {
+    let store = makeStore()
+    var bold = entry(4, .identity(length: try store.load("n").content.text.scalarCount))
+    bold.format = try ChangeFormat(
+      json: Array(#"{"kind":"rich","sets":[{"bold":true}],"kept":[1,3,1]}"#.utf8),
+      of: bold.operation)
+    #expect(store.error(.append(id: "n", epoch: epoch, entries: [bold])) == nil)
+    let bytes = try export("n", store, as: format)
+    let summary = try NoteImport(into: store).importNote(bytes, as: format, details("m"))
+    let (old, new) = try (store.load("n"), store.load("m"))
+    #expect(summary.kind == .rich)
+    #expect(new.content == old.content)
+    guard format == .operations else { return }
+    #expect(new.recent == old.recent)
+    // Programs that know only plain notes reject it.
+    #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(#"{"format":"parley.operations.2","#))
+    #expect(store.error(.compact(id: "n", through: 4)) == nil)
+    let compacted = try export("n", store, as: format)
+    try NoteImport(into: store).importNote(compacted, as: format, details("k"))
+    #expect(try store.load("k").content == old.content)
+  }
+
   @Test("titles and names of versions come in as one line", arguments: ExportFormat.allCases)
   func oneLine(format: ExportFormat) throws {
     let store = makeStore()

@@ -40,8 +40,19 @@ def get(server, path):
     return json.loads(body)
 
 
+def opened(folder):
+    """The data folder of a store of 0.1.0 that a server of this version has opened, and so has migrated."""
+    folder.mkdir()
+    server = ParleyServer(folder)
+    unpack(server.data)
+    assert server.start().stop() == 0
+    return server.data
+
+
 def test_a_store_is_sound(tmp_path):
-    checked = parley("check", "--data-dir", unpack(tmp_path / "data"))
+    refused = parley("check", "--data-dir", unpack(tmp_path / "data"))
+    assert refused.returncode != 0 and "start parley serve with it once" in refused.stderr, refused
+    checked = parley("check", "--data-dir", opened(tmp_path / "opened"))
     assert checked.returncode == 0 and "sound" in checked.stdout + checked.stderr, checked
 
 

@@ -13,7 +13,7 @@ from native_client import Editor
 from parley_server import PROGRAM
 from postgres_server import PostgresServer
 from test_files import picture, put
-from test_fixtures import FIXTURES, unpack
+from test_fixtures import FIXTURES, opened
 from test_postgres import parley
 from test_tokens import bearer, new_key
 
@@ -95,16 +95,18 @@ def make(start, tmp_path):
     return server, note
 
 
-def test_a_database_of_0_1_0_is_its_store_of_sqlite(postgres, tmp_path):
+def test_a_database_of_0_1_0_is_its_store_of_sqlite(start, postgres, tmp_path):
     address = postgres.new_database()
     (postgres.folder / "store.sql").write_bytes(gzip.decompress((FIXTURES / "store.sql.gz").read_bytes()))
     postgres.run("psql", "--quiet", "-v", "ON_ERROR_STOP=1", "-d", address, "-f", postgres.folder / "store.sql")
+    # A server migrates it to the present format.
+    assert start("--store-url", address).stop() == 0
     code, said = parley(tmp_path, "check", "--store-url", address)
     assert code == 0 and "sound" in said, said
     (tmp_path / "moved").mkdir()
     code, said = parley(tmp_path, "migrate", "--from", address, "--to", tmp_path / "moved" / "notes.parley")
     assert code == 0, said
-    assert tables(tmp_path / "moved" / "notes.parley") == tables(unpack(tmp_path / "data") / "notes.parley")
+    assert tables(tmp_path / "moved" / "notes.parley") == tables(opened(tmp_path / "opened") / "notes.parley")
 
 
 def test_there_and_back_is_the_same(start, postgres, tmp_path):

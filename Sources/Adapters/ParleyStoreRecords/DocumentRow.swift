@@ -1,4 +1,5 @@
 package import ParleyGatewayPorts
+package import OTCore
 
 /// A document's row: the head of its log, and the checksums that verify its other rows.
 package struct DocumentRow {
@@ -25,6 +26,8 @@ package struct DocumentRow {
   package var unsnapped: Int
   /// The folder that the note is in.
   package var folder: FolderPath
+  /// The kind of the note.
+  package var kind: NoteKind
   /// The minimum session of clients without a mark, in a shared log. Not covered by the checksum.
   package var sessionFloor = 0
 
@@ -33,7 +36,7 @@ package struct DocumentRow {
     number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
     epoch: Epoch, revision: Int, length: Int, chain: RecordChecksum, base: Int,
     baseChain: RecordChecksum, marks: UInt64, unsnapped: Int,
-    folder: FolderPath
+    folder: FolderPath, kind: NoteKind
   ) {
     self.number = number
     self.id = id
@@ -49,6 +52,7 @@ package struct DocumentRow {
     self.marks = marks
     self.unsnapped = unsnapped
     self.folder = folder
+    self.kind = kind
   }
 
   package var summary: NoteSummary {
@@ -57,8 +61,10 @@ package struct DocumentRow {
       folder: folder, kind: kind)
   }
 
-  /// The kind of the note. The tables have no column for it, since there is one kind.
-  package var kind: NoteKind { .plain }
+  /// Changes the kind if an entry does.
+  package mutating func note(_ format: ChangeFormat?) {
+    if format?.makesRich == true { kind = .rich }
+  }
 
   /// Whether the log has grown enough since the newest snapshot for another snapshot.
   ///
@@ -71,6 +77,19 @@ package struct DocumentRow {
   static func needsSnapshot(unsnapped: Int, length: Int) -> Bool {
     unsnapped >= max(length, 65_536)
   }
+}
+
+extension NoteKind {
+  /// The number of the kind in the column `kind`.
+  package var number: Int {
+    switch self {
+    case .plain: 0
+    case .rich: 1
+    }
+  }
+
+  /// Creates the kind with a stored number.
+  package init(stored number: Int) { self = number == NoteKind.rich.number ? .rich : .plain }
 }
 
 extension RecordHasher {
@@ -89,7 +108,9 @@ extension RecordHasher {
     add(row.baseChain)
     add(bits: row.marks)
     // A note without a folder has the checksum that it had before the column existed.
-    if !row.folder.isNone { add(row.folder.text) }
+    if !row.folder.isNone || row.kind != .plain { add(row.folder.text) }
+    // The same holds for a plain note.
+    if row.kind != .plain { add(row.kind.number) }
     return checksum()
   }
 
@@ -131,6 +152,8 @@ extension RecordHasher {
     add(Int(snapshot.time))
     add(snapshot.text)
     add(snapshot.authors)
+    // A text without attributes has the checksum that it had before the column existed.
+    if !snapshot.format.isEmpty { add(snapshot.format) }
     return checksum()
   }
 

@@ -1,11 +1,11 @@
 package import ParleyGatewayPorts
 package import OTCore
 
-/// A search for the hashes of files in the texts of a log.
+/// A search for the hashes of files in the contents of a log.
 ///
-/// A text refers to a file if it contains the 64 digits of its hash. After the first text, only the
-/// range around each edit is searched, since a new reference can appear only there. So searching
-/// all revisions costs O(bytes of the log).
+/// A content refers to a file if its text or an attribute contains the 64 digits of its hash. After
+/// the first content, only the range around each edit and the edit's attributes are searched, since
+/// a new reference can appear only there. So searching all revisions costs O(bytes of the log).
 package struct FileSearch {
   private var newest: [FileHash: Int?] = [:]
   /// The first 8 digits of each hash: a fast filter, since most digit runs in a text are no hash.
@@ -26,15 +26,23 @@ package struct FileSearch {
   /// Returns the newest revision at which each hash was found; `nil` for the others.
   package func uses(head: Int) -> FileUses { FileUses(head: head, newest: newest) }
 
-  /// Searches a whole text.
-  package mutating func look(in document: Document, at revision: Int) {
-    look(in: document, 0..<document.scalarCount, at: revision)
+  /// Searches a whole content.
+  package mutating func look(in content: NoteContent, at revision: Int) {
+    look(in: content.text, 0..<content.text.scalarCount, at: revision)
+    look(in: content.formatJSON, at: revision)
   }
 
-  /// Searches a text around the edits of the operation that was just applied.
+  /// Searches a content around the edits of the change that was just applied.
   package mutating func look(
-    after operation: TextOperation, in document: Document, at revision: Int
+    after operation: TextOperation, _ format: ChangeFormat?, in content: NoteContent,
+    at revision: Int
   ) {
+    if let format {
+      var json: [UInt8] = []
+      format.appendJSON(to: &json)
+      look(in: json, at: revision)
+    }
+    let document = content.text
     let margin = FileHash.digitCount - 1
     var position = 0
     var changed: Range<Int>?
@@ -66,14 +74,18 @@ package struct FileSearch {
     guard range.count >= FileHash.digitCount else { return }
     buffer.removeAll(keepingCapacity: true)
     document.appendUTF8(in: range, to: &buffer)
+    look(in: buffer, at: revision)
+  }
+
+  private mutating func look(in bytes: [UInt8], at revision: Int) {
     var digits = 0
-    for index in buffer.indices {
-      switch buffer[index] {
+    for index in bytes.indices {
+      switch bytes[index] {
       case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): digits += 1
       default: digits = 0
       }
       guard digits >= FileHash.digitCount else { continue }
-      let found = buffer[(index - FileHash.digitCount + 1)...index]
+      let found = bytes[(index - FileHash.digitCount + 1)...index]
       guard beginnings.contains(Self.beginning(found)), let hash = FileHash(digits: found),
         let known = newest[hash]
       else { continue }

@@ -57,10 +57,19 @@ struct ImportedLog {
       throw .malformed(
         line: number, expected: "the entry of revision \(entries.count + 1 - offset)")
     }
+    let format: ChangeFormat?
+    do throws(OperationError) {
+      format =
+        try fields.json("format").map { json throws(OperationError) in
+          try ChangeFormat(json: json, of: operation)
+        } ?? nil
+    } catch {
+      throw .malformed(line: number, expected: "a format that fits the operation")
+    }
     entries.append(
       LogEntry(
         revision: revision + offset, client: client, sequence: sequence, digest: digest,
-        operation: operation, author: author, time: Timestamp(time)))
+        operation: operation, format: format, author: author, time: Timestamp(time)))
   }
 
   /// The length of the text at the head, in Unicode scalars.

@@ -30,6 +30,12 @@ package struct JSONLine {
     value.appendJSON(to: &bytes)
   }
 
+  /// Adds a field whose value is JSON.
+  package mutating func add(_ name: StaticString, json value: [UInt8]) {
+    begin(name)
+    bytes.append(contentsOf: value)
+  }
+
   /// Ends the object and adds a newline.
   package mutating func end() { bytes.append(contentsOf: [0x7d, 0x0a]) }
 
@@ -88,6 +94,9 @@ package struct JSONFields {
   package func operation(_ name: String) -> TextOperation? {
     values[name].flatMap { Self.operation(Array($0)) }
   }
+
+  /// Returns the JSON of a field; `nil` if it is missing.
+  package func json(_ name: String) -> [UInt8]? { values[name].map { Array($0) } }
 
   private static func operation(_ bytes: [UInt8]) -> TextOperation? {
     bytes.withUnsafeBufferPointer { bytes in try? TextOperation(json: bytes) }

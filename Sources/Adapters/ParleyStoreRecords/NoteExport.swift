@@ -31,6 +31,7 @@ public struct NoteExport {
       var line = JSONLine()
       Self.describe(stored, in: &line)
       line.add("text", stored.text)
+      Self.add("format", stored.content, to: &line)
       line.end()
       write(line.bytes)
     case .operations: try exportLog(of: stored, to: write)
@@ -45,6 +46,15 @@ public struct NoteExport {
     line.add("epoch", stored.epoch)
     line.add("revision", stored.summary.revision)
     if !stored.summary.folder.isNone { line.add("folder", stored.summary.folder.text) }
+    if stored.summary.kind != .plain { line.add("kind", stored.summary.kind.rawValue) }
+  }
+
+  /// Adds the attributes of a text, if it has some.
+  private static func add(
+    _ name: StaticString, _ content: NoteContent, to line: inout JSONLine
+  ) {
+    let json = content.formatJSON
+    if !json.isEmpty { line.add(name, json: json) }
   }
 
   /// Writes the header line with the text at the log's base, then the log.
@@ -58,11 +68,12 @@ public struct NoteExport {
       throw .store(.compacted(oldestRevision: base))
     }
     var line = JSONLine()
-    line.add("format", Self.operationsFormat)
+    line.add("format", Self.operationsFormat(of: stored.summary.kind))
     Self.describe(stored, in: &line)
     line.add("baseRevision", base)
     line.add("baseTime", Int(baseText.time))
     line.add("baseText", baseText.text)
+    Self.add("baseFormat", baseText.content, to: &line)
     line.end()
     write(line.bytes)
     var revision = base
@@ -107,8 +118,14 @@ public struct NoteExport {
     }
   }
 
-  /// The format's name in the header line of an export of operations.
-  static let operationsFormat = "parley.operations.1"
+  /// The format's name in the header line of an export of operations. Programs that know only
+  /// plain notes reject that of a rich one.
+  static func operationsFormat(of kind: NoteKind) -> String {
+    switch kind {
+    case .plain: "parley.operations.1"
+    case .rich: "parley.operations.2"
+    }
+  }
 
   static let entriesAtOnce = 1_000
 
@@ -120,6 +137,11 @@ public struct NoteExport {
     // As a string: not every JSON reader supports 64-bit integers.
     line.add("digest", String(entry.digest, radix: 16))
     line.add("operation", entry.operation)
+    if let format = entry.format {
+      var json: [UInt8] = []
+      format.appendJSON(to: &json)
+      line.add("format", json: json)
+    }
     line.add("author", entry.author)
     line.add("time", Int(entry.time))
     line.end()

@@ -23,6 +23,8 @@ public struct NoteImport {
     public var title: String
     /// The folder of the note, used if the file contains no folder.
     public var folder: FolderPath = .none
+    /// The kind of the note, used if the file contains no kind.
+    public var kind: NoteKind = .plain
     /// The author of the text, used if the file contains no author.
     public var author: String
     /// The time of the import.
@@ -96,8 +98,12 @@ public struct NoteImport {
       var details = details
       details.title = fields.string("title") ?? details.title
       details.folder = folder(fields) ?? details.folder
-      let plain = WholeText.normalized(Array(text.utf8))
-      return try draft(details, entries: [try entry(inserting: plain, details)], bytes: bytes.count)
+      let format = fields.json("format")
+      details.kind = try kind(fields) ?? (format == nil ? details.kind : .rich)
+      // Positions of attributes hold for the text as it was exported.
+      let plain = format == nil ? WholeText.normalized(Array(text.utf8)) : Array(text.utf8)
+      let start = try entry(inserting: plain, format: format, details)
+      return try draft(details, entries: [start], bytes: bytes.count)
     case .operations: return try draft(ofLog: bytes, details)
     }
   }
@@ -127,7 +133,7 @@ public struct NoteImport {
   private static let client = "import"
 
   private static func entry(
-    inserting utf8: [UInt8], _ details: Details
+    inserting utf8: [UInt8], format json: [UInt8]? = nil, _ details: Details
   ) throws(ExportError) -> LogEntry {
     var operation = TextOperation()
     do throws(OperationError) {
@@ -138,8 +144,17 @@ public struct NoteImport {
       let line = utf8.prefix(Self.validPrefix(utf8)).count { $0 == 0x0a } + 1
       throw .malformed(line: line, expected: "UTF-8")
     }
+    let format: ChangeFormat?
+    do throws(OperationError) {
+      format =
+        try json.map { json throws(OperationError) in
+          try ChangeFormat(json: json, of: operation)
+        } ?? nil
+    } catch {
+      throw .malformed(line: 1, expected: "a format that fits the text")
+    }
     return LogEntry(
-      revision: 1, client: client, sequence: 0, digest: 0, operation: operation,
+      revision: 1, client: client, sequence: 0, digest: 0, operation: operation, format: format,
       author: details.author, time: details.time)
   }
 
@@ -157,6 +172,15 @@ public struct NoteImport {
     fields.string("folder").flatMap { try? FolderPath($0) }
   }
 
+  /// Returns the kind in an export; `nil` if missing.
+  private static func kind(_ fields: JSONFields) throws(ExportError) -> NoteKind? {
+    guard let word = fields.string("kind") else { return nil }
+    guard let kind = NoteKind(rawValue: word) else {
+      throw .malformed(line: 1, expected: "a kind of note that this program knows")
+    }
+    return kind
+  }
+
   // MARK: Logs
 
   private static func draft(
@@ -164,7 +188,8 @@ public struct NoteImport {
   ) throws(ExportError) -> Draft {
     var lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)[...]
     guard let first = lines.popFirst().flatMap({ JSONFields($0) }),
-      first.string("format") == NoteExport.operationsFormat,
+      let kind = NoteKind(rawValue: first.string("kind") ?? NoteKind.plain.rawValue),
+      first.string("format") == NoteExport.operationsFormat(of: kind),
       let base = first.integer("baseRevision"), base >= 0,
       let baseText = first.string("baseText"), let baseTime = first.integer("baseTime")
     else {
@@ -178,12 +203,16 @@ public struct NoteImport {
     var details = details
     details.title = first.string("title") ?? details.title
     details.folder = Self.folder(first) ?? details.folder
+    details.kind = kind
     var log = ImportedLog(base: base)
     if base > 0 {
       var start = details
       start.time = Timestamp(baseTime)
       start.author = ""
-      log.begin(with: try Self.entry(inserting: Array(baseText.utf8), start))
+      log.begin(
+        with: try Self.entry(
+          inserting:
+            Array(baseText.utf8), format: first.json("baseFormat"), start))
     }
     for (number, line) in lines.enumerated() where !line.isEmpty {
       try log.read(line, number: number + 2)
@@ -216,7 +245,7 @@ public struct NoteImport {
     var batch: [StoreRequest] = [
       .create(
         id: details.id, epoch: details.epoch, title: title, time: created,
-        folder: details.folder)
+        folder: details.folder, kind: details.kind)
     ]
     for start in stride(from: 0, to: entries.count, by: NoteExport.entriesAtOnce) {
       let end = min(start + NoteExport.entriesAtOnce, entries.count)
@@ -234,7 +263,7 @@ public struct NoteImport {
     batch += files.map { .files(.put(id: details.id, $0, .unbounded)) }
     let summary = NoteSummary(
       id: details.id, title: title, revision: entries.count, createdAt: created,
-      updatedAt: entries.last?.time ?? created, folder: details.folder)
+      updatedAt: entries.last?.time ?? created, folder: details.folder, kind: details.kind)
     return Draft(summary: summary, bytes: bytes, requests: batch)
   }
 }

@@ -4,7 +4,7 @@ package import OTCore
 /// The advice at the end of every error about damage.
 package let damageAdvice = "run parley check, then restore the newest backup"
 
-/// A document's text at a revision, or the empty text at the start of its log.
+/// A document's content at a revision, or the empty text at the start of its log.
 package struct Snapshot: Sendable, Equatable {
   package var revision: Int
   /// The checksum of the entry at the revision.
@@ -15,26 +15,35 @@ package struct Snapshot: Sendable, Equatable {
   package var text: [UInt8]
   /// The authors of the text, encoded by `AuthorRunsCoding`.
   package var authors: [UInt8]
+  /// The JSON form of the text's attributes; empty if there are none.
+  package var format: [UInt8]
 
   /// Creates a snapshot from stored columns or from a fold.
   package init(
-    revision: Int, chain: RecordChecksum, time: Timestamp, text: [UInt8], authors: [UInt8]
+    revision: Int, chain: RecordChecksum, time: Timestamp, text: [UInt8], authors: [UInt8],
+    format: [UInt8]
   ) {
     self.revision = revision
     self.chain = chain
     self.time = time
     self.text = text
     self.authors = authors
+    self.format = format
   }
 
-  /// Returns the content; throws `damaged` if the text is not UTF-8.
+  /// The stored size, in bytes.
+  package var byteCount: Int { text.count + authors.count + format.count }
+
+  /// Returns the content; throws `damaged` if it is unreadable.
   package func content() throws(StoreError) -> NoteContent {
     do throws(OperationError) {
       return try text.withUnsafeBufferPointer { text throws(OperationError) in
-        NoteContent(try Document(utf8: text))
+        let text = try Document(utf8: text)
+        return format.isEmpty
+          ? NoteContent(text) : NoteContent(try RichDocument(text, formatJSON: format))
       }
     } catch {
-      throw .damaged("the text at revision \(revision) is not UTF-8; \(damageAdvice)")
+      throw .damaged("the text at revision \(revision) is unreadable; \(damageAdvice)")
     }
   }
 }
@@ -66,11 +75,11 @@ package struct Fold {
 
   /// Applies the next entry.
   package mutating func apply(
-    _ operation: TextOperation, by author: String, at time: Timestamp, revision: Int,
-    checksum: RecordChecksum
+    _ operation: TextOperation, _ format: ChangeFormat?, by author: String, at time: Timestamp,
+    revision: Int, checksum: RecordChecksum
   ) throws(StoreError) {
     do throws(OperationError) {
-      try content.apply(operation)
+      try content.apply(operation, format)
     } catch {
       throw .damaged(
         "the entry of revision \(revision) does not apply to the text before it; "
@@ -91,6 +100,6 @@ package struct Fold {
   package var snapshot: Snapshot {
     Snapshot(
       revision: revision, chain: chain, time: time, text: content.utf8,
-      authors: AuthorRunsCoding.encode(authorship))
+      authors: AuthorRunsCoding.encode(authorship), format: content.formatJSON)
   }
 }

@@ -49,7 +49,7 @@ public struct StoreTable: Sendable, Equatable {
 
   private static let note = """
     number id$ title$ created updated epoch$ revision length chain# base base_chain# unsnapped set_backs$
-    folder$
+    folder$ kind
     """
 
   /// All tables in copying order: a note's row follows the rows that its checksums cover.
@@ -60,7 +60,8 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable(
       "log", "document revision client$ sequence digest operation# author$ time checksum#", key: 2),
     StoreTable("marks", "document client$ sequence revision digest", key: 2),
-    StoreTable("snapshots", "document revision chain# time text# authors# checksum#", key: 2),
+    StoreTable(
+      "snapshots", "document revision chain# time text# authors# checksum# format#", key: 2),
     StoreTable("versions", "document revision name$ author$ time checksum#", key: 2),
     StoreTable("files", "hash# size bytes#", key: 1),
     StoreTable("note_files", "document hash# name$ time seen", key: 2),

@@ -46,9 +46,9 @@ extension SQLiteDatabase: DeletedNoteTable {
   package func readDeleted(
     _ found: SQLiteStatement
   ) throws(StoreError) -> (row: DocumentRow, deletion: Deletion) {
-    let deletion = Deletion(time: Timestamp(found.integer(15)), author: found.text(16))
+    let deletion = Deletion(time: Timestamp(found.integer(16)), author: found.text(17))
     guard let row = readRow(found),
-      found.withBytes(17, { RecordChecksum($0) })
+      found.withBytes(18, { RecordChecksum($0) })
         == context.hasher.checksum(of: deletion, document: row.id, number: row.number)
     else {
       throw .damaged("a deleted note's record differs from its checksum; \(damageAdvice)")

@@ -24,8 +24,7 @@ extension SQLiteDatabase: LogTable {
       guard entry.revision == row.revision + 1, entry.operation.baseLength == row.length else {
         throw .notNext(headRevision: headRevision)
       }
-      var operation: [UInt8] = []
-      entry.operation.appendJSON(to: &operation)
+      let operation = entry.operationColumn
       row.chain = operation.withUnsafeBytes { operation in
         context.hasher.beginEntry(
           row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
@@ -50,6 +49,7 @@ extension SQLiteDatabase: LogTable {
       if entry.sequence > 0 { row.marks &+= try mark(entry, document: row) }
       row.revision = entry.revision
       row.length = entry.operation.targetLength
+      row.note(entry.format)
       try note(entry.time, before: entry.revision, in: &row)
       row.unsnapped += operation.count + 64
     }

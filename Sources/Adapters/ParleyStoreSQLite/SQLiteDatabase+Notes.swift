@@ -52,7 +52,7 @@ extension SQLiteDatabase: NoteTable {
   /// The columns that ``readRow(_:)`` reads.
   static let documentColumns = """
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain, marks,
-    unsnapped, checksum, folder
+    unsnapped, checksum, folder, kind
     """
   // Static: every change of a note reads its row.
   private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
@@ -69,7 +69,8 @@ extension SQLiteDatabase: NoteTable {
       createdAt: Timestamp(statement.integer(3)), updatedAt: Timestamp(statement.integer(4)),
       epoch: statement.name(5), revision: statement.integer(6), length: statement.integer(7),
       chain: chain, base: statement.integer(9), baseChain: baseChain, marks: statement.bits(11),
-      unsnapped: statement.integer(12), folder: FolderPath(stored: statement.text(14)))
+      unsnapped: statement.integer(12), folder: FolderPath(stored: statement.text(14)),
+      kind: NoteKind(stored: statement.integer(15)))
     return context.hasher.checksum(of: row) == checksum ? row : nil
   }
 
@@ -80,12 +81,13 @@ extension SQLiteDatabase: NoteTable {
       """
       UPDATE documents SET title = ?2, updated = ?3, epoch = ?4, revision = ?5,
         length = ?6, chain = ?7, base = ?8, base_chain = ?9, marks = ?10, unsnapped = ?11,
-        checksum = ?12
+        checksum = ?12, kind = ?13
       WHERE number = ?1
       """
     ).run(
       row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
-      row.base, row.baseChain, row.marks, row.unsnapped, context.hasher.checksum(of: row))
+      row.base, row.baseChain, row.marks, row.unsnapped, context.hasher.checksum(of: row),
+      row.kind.number)
     context.noteDue(row)
   }
 

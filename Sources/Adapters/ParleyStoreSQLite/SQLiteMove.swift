@@ -212,7 +212,8 @@ public final class SQLiteMove: UnfinishedStore {
       epoch: Epoch(cells[5].text), revision: cells[6].integer, length: cells[7].integer,
       chain: chain,
       base: cells[9].integer, baseChain: baseChain, marks: 0, unsnapped: cells[11].integer,
-      folder: FolderPath(stored: cells[13].text))
+      folder: FolderPath(stored: cells[13].text),
+      kind: NoteKind(stored: cells[14].integer))
     let marks = try sql("SELECT sequence, revision, digest, client FROM marks WHERE document = ?")
     marks.bind(row.number)
     defer { marks.reset() }
@@ -230,11 +231,11 @@ public final class SQLiteMove: UnfinishedStore {
       try sql("INSERT INTO meta (name, value, checksum) VALUES (?, ?, ?)").run(
         name, Blob(value), hasher.checksum())
     }
-    var names = table.columns.prefix(12).map(\.name) + ["folder", "marks", "checksum"]
+    var names = table.columns.prefix(12).map(\.name) + ["folder", "kind", "marks", "checksum"]
     var values = zip(table.columns, cells).prefix(12).map { Self.value($1, $0.kind) }
-    values += [row.folder.text, row.marks, hasher.checksum(of: row)]
+    values += [row.folder.text, row.kind.number, row.marks, hasher.checksum(of: row)]
     if table.name == "deleted_documents" {
-      let deletion = Deletion(time: Timestamp(cells[14].integer), author: cells[15].text)
+      let deletion = Deletion(time: Timestamp(cells[15].integer), author: cells[16].text)
       names += ["deleted", "author", "deletion_checksum"]
       values += [
         deletion.time, deletion.author,

@@ -355,7 +355,14 @@ enum StoreSchema {
 
   /// The migrations, one for each format after the first. A store of format 12 + *n* needs those
   /// from index *n* on.
-  static let migrations: [String] = []
+  static let migrations = [
+    // Rich notes.
+    """
+    ALTER TABLE documents ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;  -- see NoteKind.number
+    ALTER TABLE deleted_documents ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE snapshots ADD COLUMN format BLOB NOT NULL DEFAULT x'';  -- JSON of the attributes
+    """
+  ]
 
   /// The format that this program writes.
   static var version: Int { firstVersion + migrations.count }

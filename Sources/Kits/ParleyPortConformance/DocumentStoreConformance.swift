@@ -6,7 +6,8 @@ import OTCore
 public enum DocumentStoreConformance {
   /// All checks. Each needs a new store.
   public static let checks: [ConformanceCheck] =
-    notes + deletions + folders + logs + history + compaction + batches + restarts + rooms + outbox
+    notes + deletions + folders + logs + formats + history + compaction + batches + restarts + rooms
+    + outbox
     + once + files + comments + sessions + names + [.randomHistories]
 
   private static let notes: [ConformanceCheck] = [

@@ -92,6 +92,7 @@ extension ConformanceCheck {
     try expect(found.summary.title, expected.title, "the title")
     try expect(found.summary.revision, expected.entries.count, "the revision")
     try expect(text: found.text, expected.text, "the text")
+    try expect(found.content, expected.contents[expected.entries.count], "the content")
     let recentStart = max(expected.base, expected.entries.count - recentMax)
     try expect(found.recent, Array(expected.entries[recentStart...]), "the newest entries")
     try expect(found.marks, expected.marks, "the marks")
@@ -103,6 +104,7 @@ extension ConformanceCheck {
     let past = Int.random(in: expected.base...expected.entries.count, using: &random)
     let text = try rig.text(id, at: .revision(past))
     try expect(text: text.text, expected.texts[past], "the text at \(past)")
+    try expect(text.content, expected.contents[past], "the content at \(past)")
     try expect(text.authors, expected.authors[past], "the authors at \(past)")
   }
 }
@@ -119,6 +121,8 @@ private struct ModelDocument {
   /// Texts and authors by revision.
   var texts = [""]
   var authors: [[AuthorRun]] = [[]]
+  var contents = [NoteContent()]
+  var isRich = false
 
   var text: String { String(String.UnicodeScalarView(scalars)) }
 
@@ -138,12 +142,24 @@ private struct ModelDocument {
     operation.retain(scalars.count - end)
     scalars.replaceSubrange(start..<end, with: inserted)
     let client = "client-\(Int.random(in: 0..<4, using: &random))"
+    let format =
+      random.chance(30)
+      ? ReferenceRich(formatting: operation, using: &random).packed.format : nil
     let entry = LogEntry(
       revision: entries.count + 1, client: client, sequence: (marks[client]?.sequence ?? 0) + 1,
-      digest: random.next(), operation: operation, author: "Author of \(client)",
-      time: Timestamp(entries.count))
+      digest: random.next(), operation: operation,
+      format: ChangeFormat(format, makesRich: format != nil && !isRich || random.chance(5)),
+      author: "Author of \(client)", time: Timestamp(entries.count))
+    isRich = isRich || entry.format != nil
     owners.replaceSubrange(start..<end, with: repeatElement(entry.author, count: inserted.count))
     texts.append(text)
+    var content = contents[contents.count - 1]
+    do throws(OperationError) {
+      try content.apply(operation, entry.format)
+    } catch {
+      preconditionFailure("a made change does not apply: \(error)")
+    }
+    contents.append(content)
     authors.append(runs)
     entries.append(entry)
     marks[client] = ClientMark(

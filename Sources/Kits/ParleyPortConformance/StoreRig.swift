@@ -233,7 +233,7 @@ func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String)
 /// Throws if the documents differ. Texts are compared byte by byte.
 func expect(_ found: StoredDocument, _ expected: StoredDocument) throws {
   try expect(text: found.text, expected.text, "the text")
-  try expect(found.content.kind, expected.content.kind, "the kind")
+  try expect(found.content, expected.content, "the content")
   try expect(found.summary, expected.summary, "the summary")
   try expect(found.epoch, expected.epoch, "the epoch")
   try expect(found.recent, expected.recent, "the entries")

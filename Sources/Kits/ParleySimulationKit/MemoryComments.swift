@@ -51,6 +51,17 @@ final class MemoryComments: CommentLedger {
   func remove(_ id: CommentID) throws(StoreError) { kept[id] = nil }
 }
 
+extension NoteContent {
+  /// Applies an entry of the note's own log.
+  mutating func apply(logged entry: LogEntry) {
+    do throws(OperationError) {
+      try apply(entry.operation, entry.format)
+    } catch {
+      fatalError("the entry of revision \(entry.revision) does not apply: \(error)")
+    }
+  }
+}
+
 extension Document {
   /// Applies an entry of the document's own log.
   mutating func apply(logged entry: LogEntry) {

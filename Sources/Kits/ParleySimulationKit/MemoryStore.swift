@@ -111,7 +111,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   public func log(of id: DocumentID) -> [LogEntry]? { records[id]?.entries }
 
   /// Returns the fold of a document's log; `nil` if there is no such document.
-  public func document(_ id: DocumentID) -> Document? { records[id]?.head() }
+  public func document(_ id: DocumentID) -> Document? { records[id]?.head().text }
 
   /// Performs a batch of requests. Either all of its writes are committed, or none.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
@@ -237,7 +237,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       let record = try readable(id)
       return .document(
         StoredDocument(
-          summary: record.summary, epoch: record.state.epoch, content: NoteContent(record.head()),
+          summary: record.summary, epoch: record.state.epoch, content: record.head(),
           recent: Array(record.recent(recentMax)), marks: record.marks,
           chain: isShared ? record.chain(at: record.entries.count, in: life) : nil,
           sessionFloor: record.sessionFloor))
@@ -412,7 +412,9 @@ public final class MemoryStore: DocumentStore, Outbox {
       var uses = FileUses(head: record.entries.count, newest: [:])
       for hash in record.state.files.unsettled(before: time, base: base) {
         func names(_ revision: Int) -> Bool {
-          record.document(at: revision).text.utf8.contains(hash.digits)
+          let content = record.content(at: revision)
+          return content.text.text.utf8.contains(hash.digits)
+            || content.formatJSON.contains(hash.digits)
         }
         let isKept = record.state.versions.keys.contains { $0 < base && names($0) }
         uses.newest[hash] = .some(
@@ -664,6 +666,7 @@ public final class MemoryStore: DocumentStore, Outbox {
           sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
       }
       record.summary.updatedAt = TimeOrder.following(record.summary.updatedAt, entry.time)
+      if entry.format?.makesRich == true { record.summary.kind = .rich }
     }
     record.entries.append(contentsOf: entries)
     record.summary.revision = record.entries.count
@@ -709,7 +712,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     guard epoch == record.state.epoch, (0...record.entries.count).contains(revision),
       revision < record.entries.count || text.unicodeScalars.count == record.length
     else { throw .notNext(headRevision: record.entries.count) }
-    guard record.document(at: revision) == Document(text) else {
+    guard record.content(at: revision).text == Document(text) else {
       throw .damaged("the snapshot of revision \(revision) is not the fold of the log")
     }
   }
@@ -788,7 +791,7 @@ private final class Record {
   }
 
   /// Cached folds at some revisions, ascending, starting with the empty text.
-  private var folds: [(revision: Int, document: Document)] = [(0, Document())]
+  private var folds: [(revision: Int, content: NoteContent)] = [(0, NoteContent())]
   private static let foldSpacing = 256
 
   init(_ summary: NoteSummary, epoch: Epoch) {
@@ -857,7 +860,7 @@ private final class Record {
     }
     return HistoricText(
       revision: revision, time: revision == 0 ? summary.createdAt : entries[revision - 1].time,
-      content: NoteContent(document(at: revision)), authors: authorship.runs)
+      content: content(at: revision), authors: authorship.runs)
   }
 
   func compact(through: Int) {
@@ -870,23 +873,23 @@ private final class Record {
 
   var length: Int { entries.last?.operation.targetLength ?? 0 }
 
-  func head() -> Document {
-    let document = document(at: entries.count)
+  func head() -> NoteContent {
+    let content = content(at: entries.count)
     // Replace the newest fold, but retain one every few hundred revisions.
     if folds.count > 1, let last = folds.last,
       last.revision / Self.foldSpacing == entries.count / Self.foldSpacing
     {
       folds.removeLast()
     }
-    if folds.last?.revision != entries.count { folds.append((entries.count, document)) }
-    return document
+    if folds.last?.revision != entries.count { folds.append((entries.count, content)) }
+    return content
   }
 
-  func document(at revision: Int) -> Document {
-    let start = folds.last { $0.revision <= revision } ?? (0, Document())
-    var document = start.document
-    for entry in entries[start.revision..<revision] { document.apply(logged: entry) }
-    return document
+  func content(at revision: Int) -> NoteContent {
+    let start = folds.last { $0.revision <= revision } ?? (0, NoteContent())
+    var content = start.content
+    for entry in entries[start.revision..<revision] { content.apply(logged: entry) }
+    return content
   }
 
   func chain(at revision: Int, in life: Int) -> LogChain {
@@ -927,6 +930,11 @@ extension LogChain {
     mix(UInt64(entry.sequence))
     mix(entry.digest)
     mix(UInt64(bitPattern: entry.time))
+    if let format = entry.format {
+      var json: [UInt8] = []
+      format.appendJSON(to: &json)
+      for byte in json { mix(UInt64(byte)) }
+    }
     return LogChain(high: high.value, low: low.value, life: life)
   }
 }

@@ -13,6 +13,8 @@ public struct LogEntry: Sendable, Equatable {
   public var digest: UInt64
   /// The operation after rebasing. It applies to the revision before this entry's.
   public var operation: TextOperation
+  /// The formatting after rebasing; `nil` if the change has none.
+  public var format: ChangeFormat?
   /// The author's display name.
   public var author: String
   /// The time at which the server accepted the change.
@@ -21,13 +23,14 @@ public struct LogEntry: Sendable, Equatable {
   /// Creates an entry of a rebased change.
   public init(
     revision: Int, client: String, sequence: Int, digest: UInt64, operation: TextOperation,
-    author: String, time: Timestamp
+    format: ChangeFormat? = nil, author: String, time: Timestamp
   ) {
     self.revision = revision
     self.client = client
     self.sequence = sequence
     self.digest = digest
     self.operation = operation
+    self.format = format
     self.author = author
     self.time = time
   }

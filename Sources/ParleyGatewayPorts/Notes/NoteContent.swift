@@ -1,21 +1,33 @@
 public import OTCore
 
-/// The content of a note at a revision: its text, and what its kind adds.
+/// The content of a note at a revision: its text with attributes. A plain note has none.
 ///
 /// Stores, history and gateway access contents only through these functions, so a further kind of
 /// note is implemented here. All kinds have a text, and positions in a note are positions in it.
 public struct NoteContent: Sendable, Equatable {
+  /// The text with its attributes.
+  public private(set) var document: RichDocument
+
+  /// Creates a content.
+  public init(_ document: RichDocument) { self.document = document }
+
+  /// Creates the content of a plain note.
+  public init(_ text: Document) { document = RichDocument(text) }
+
+  /// Creates the content of a plain note.
+  public init(_ text: String = "") { self.init(Document(text)) }
+
   /// The text.
-  public private(set) var text: Document
+  public var text: Document { document.text }
 
-  /// Creates the content of a plain note.
-  public init(_ text: Document) { self.text = text }
-
-  /// Creates the content of a plain note.
-  public init(_ text: String = "") { self.text = Document(text) }
-
-  /// The kind of note.
-  public var kind: NoteKind { .plain }
+  /// The JSON form of the attributes; empty if there are none.
+  ///
+  /// - Complexity: O(*runs*).
+  public var formatJSON: [UInt8] {
+    var json: [UInt8] = []
+    if document.hasAttributes { document.appendFormatJSON(to: &json) }
+    return json
+  }
 
   /// The text in UTF-8.
   ///
@@ -30,8 +42,11 @@ public struct NoteContent: Sendable, Equatable {
   /// Changes the content.
   ///
   /// - Throws: The reason why the operation does not fit the text. The content is then unchanged.
-  public mutating func apply(_ operation: TextOperation) throws(OperationError) {
-    try text.apply(operation)
+  public mutating func apply(
+    _ operation: TextOperation, _ format: ChangeFormat? = nil
+  ) throws(OperationError) {
+    if format?.format == nil { return try document.apply(operation) }
+    try document.apply(RichOperation(operation, format))
   }
 
   /// Returns the operation that replaces the text, except the common start and end of both texts.

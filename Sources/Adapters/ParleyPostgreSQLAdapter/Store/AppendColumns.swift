@@ -70,8 +70,7 @@ private struct EntryColumns {
 
   /// - Returns: The bytes of the entry's operation.
   mutating func add(_ entry: LogEntry, _ checksum: RecordChecksum, of place: Int) -> Int {
-    var operation: [UInt8] = []
-    entry.operation.appendJSON(to: &operation)
+    let operation = entry.operationColumn
     places.append(place)
     revisions.append(entry.revision)
     clients.append(entry.client)

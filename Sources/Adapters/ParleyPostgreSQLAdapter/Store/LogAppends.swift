@@ -88,7 +88,9 @@ struct LogAppends {
     for (place, request) in batch.enumerated() {
       switch request {
       case .append(let id, let epoch, let entries, let condition):
+        // The function does not change the note's kind.
         guard !entries.isEmpty, touched[id] == 1,
+          !entries.contains(where: { $0.format?.makesRich == true }),
           database.context.outboxRules?.recorder.drafts(for: request, .done).isEmpty ?? true
         else { continue }
         appends.append((place, LogAppend(id, epoch, entries, condition)))
@@ -207,8 +209,7 @@ struct LogAppends {
   func checksum(
     of entry: LogEntry, after chain: RecordChecksum, document: DocumentID, epoch: Epoch
   ) -> RecordChecksum {
-    var operation: [UInt8] = []
-    entry.operation.appendJSON(to: &operation)
+    let operation = entry.operationColumn
     database.context.hasher.beginEntry(
       chain, document: document, epoch: epoch, revision: entry.revision)
     database.context.hasher.add(entry.client)
@@ -313,8 +314,7 @@ struct LogAppends {
       return reply
     }
     for entry in append.entries {
-      var operation: [UInt8] = []
-      entry.operation.appendJSON(to: &operation)
+      let operation = entry.operationColumn
       row.chain = checksum(of: entry, after: row.chain, document: row.id, epoch: row.epoch)
       database.change(
         """
@@ -335,6 +335,7 @@ struct LogAppends {
       }
       row.revision = entry.revision
       row.length = entry.operation.targetLength
+      row.note(entry.format)
       database.note(entry.time, before: entry.revision, in: &row)
       row.unsnapped += operation.count + 64
     }

@@ -45,16 +45,16 @@ extension PostgresDatabase: DeletedNoteTable {
   package func readDeleted(
     _ row: PostgresRow
   ) throws(StoreError) -> (row: DocumentRow, deletion: Deletion) {
-    (try readRow(row), Deletion(time: Timestamp(row.integer(14)), author: row.text(15)))
+    (try readRow(row), Deletion(time: Timestamp(row.integer(15)), author: row.text(16)))
   }
 
   private static let keptColumns = """
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-    unsnapped, set_backs, folder, session_floor
+    unsnapped, set_backs, folder, session_floor, kind
     """
 
   package static let selectDeleted = """
     SELECT number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-      unsnapped, folder, session_floor, deleted, author FROM parley.deleted_documents
+      unsnapped, folder, session_floor, kind, deleted, author FROM parley.deleted_documents
     """
 }

@@ -7,10 +7,11 @@ extension PostgresDatabase: NoteTable {
     let number = try first(
       """
       INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain,
-        base, base_chain, unsnapped, folder)
-      VALUES ($1, $2, $3, $3, $4, 0, 0, $5, 0, $5, 0, $6)
+        base, base_chain, unsnapped, folder, kind)
+      VALUES ($1, $2, $3, $3, $4, 0, 0, $5, 0, $5, 0, $6, $7)
       ON CONFLICT (id) DO NOTHING RETURNING number
-      """, row.id, row.title, row.createdAt, row.epoch, row.chain, row.folder.text
+      """, row.id, row.title, row.createdAt, row.epoch, row.chain, row.folder.text,
+      row.kind.number
     ) { $0.integer(0) }
     // Another node has created a note with this id.
     guard let number else { throw .exists }
@@ -43,17 +44,17 @@ extension PostgresDatabase: NoteTable {
 
   static let selectDocuments = """
     SELECT number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-      unsnapped, folder, session_floor FROM parley.documents
+      unsnapped, folder, session_floor, kind FROM parley.documents
     """
 
   static let selectSummaries =
-    "SELECT id, title, revision, created, updated, folder FROM parley.documents"
+    "SELECT id, title, revision, created, updated, folder, kind FROM parley.documents"
 
   func readSummary(_ row: PostgresRow) -> NoteSummary {
     NoteSummary(
       id: row.name(0), title: row.text(1), revision: row.integer(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
-      folder: FolderPath(stored: row.text(5)))
+      folder: FolderPath(stored: row.text(5)), kind: NoteKind(stored: row.integer(6)))
   }
 
   func readRow(_ row: PostgresRow) throws(StoreError) -> DocumentRow {
@@ -65,7 +66,7 @@ extension PostgresDatabase: NoteTable {
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
       epoch: row.name(5), revision: row.integer(6), length: row.integer(7), chain: chain,
       base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11),
-      folder: FolderPath(stored: row.text(12)))
+      folder: FolderPath(stored: row.text(12)), kind: NoteKind(stored: row.integer(14)))
     document.sessionFloor = row.integer(13)
     return document
   }
@@ -75,10 +76,10 @@ extension PostgresDatabase: NoteTable {
     change(
       """
       UPDATE parley.documents SET title = $2, updated = $3, epoch = $4, revision = $5, length = $6,
-        chain = $7, base = $8, base_chain = $9, unsnapped = $10
+        chain = $7, base = $8, base_chain = $9, unsnapped = $10, kind = $11
       WHERE number = $1
       """, row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
-      row.base, row.baseChain, row.unsnapped)
+      row.base, row.baseChain, row.unsnapped, row.kind.number)
     known.documents[row.id] = row
     heads[row.id] = nil
     context.noteDue(row)

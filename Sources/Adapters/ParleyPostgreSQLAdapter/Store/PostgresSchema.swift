@@ -13,7 +13,7 @@ enum PostgresSchema {
   static var version: Int { firstVersion + migrations.count }
 
   /// The oldest format whose programs can use tables of ``version``.
-  static let oldest = 10
+  static let oldest = 11
 
   /// The statements that create the tables of 0.1.0. They must not change: ``migrations`` create
   /// later formats.
@@ -409,7 +409,14 @@ enum PostgresSchema {
 
   /// The migrations, one for each format after the first. A store of format 10 + *n* needs those
   /// from index *n* on.
-  static let migrations: [[String]] = []
+  static let migrations = [
+    // Rich notes. Older programs would drop formatting.
+    [
+      "ALTER TABLE parley.documents ADD COLUMN kind bigint NOT NULL DEFAULT 0",
+      "ALTER TABLE parley.deleted_documents ADD COLUMN kind bigint NOT NULL DEFAULT 0",
+      "ALTER TABLE parley.snapshots ADD COLUMN format bytea NOT NULL DEFAULT ''",
+    ]
+  ]
 
   /// Appends to any number of logs in one statement, each with its own outcome.
   ///

@@ -162,6 +162,7 @@ package struct CheckRules<Store: SQLStore> {
   ) throws(StoreError) -> [String: ClientMark] {
     var due = snapshots.filter { $0 > row.base }[...]
     var last: [String: ClientMark] = [:]
+    var isFormatted = false
     var fold = try Fold(texts.snapshot(of: row, through: row.base))
     guard fold.revision == row.base, fold.chain == row.baseChain else {
       throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
@@ -171,6 +172,7 @@ package struct CheckRules<Store: SQLStore> {
       stored throws(StoreError) in
       try stored.apply(to: &fold)
       let entry = stored.logEntry()
+      isFormatted = isFormatted || entry.format != nil
       if entry.sequence > 0 {
         last[entry.client] = ClientMark(
           sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
@@ -187,6 +189,9 @@ package struct CheckRules<Store: SQLStore> {
     }
     if fold.content.text.scalarCount != row.length {
       findings.add(row.id, "the fold of the log has another length than the note's record says")
+    }
+    if isFormatted || fold.content.document.hasAttributes, row.kind == .plain {
+      findings.add(row.id, "the log has formatting, and the note's record says that it is plain")
     }
     if let revision = due.first {
       findings.add(row.id, "the stored text of revision \(revision) is beyond the head")

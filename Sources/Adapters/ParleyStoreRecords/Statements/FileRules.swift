@@ -132,18 +132,19 @@ struct FileRules<Store: FileTable> {
     ) { FileHash($0.bytes(0)) }.compactMap(\.self)
     var search = FileSearch(for: hashes)
     guard !hashes.isEmpty else { return search.uses(head: row.revision) }
-    search.look(in: try texts.fold(of: row, at: row.revision).content.text, at: row.revision)
+    search.look(in: try texts.fold(of: row, at: row.revision).content, at: row.revision)
     guard !search.isDone else { return search.uses(head: row.revision) }
     // Search every stored revision from the base on, then the named versions before it.
     var fold = try Fold(texts.snapshot(of: row, through: row.base))
-    search.look(in: fold.content.text, at: row.base)
+    search.look(in: fold.content, at: row.base)
     try logs.walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
       entry throws(StoreError) in
       try entry.apply(to: &fold)
-      search.look(after: entry.operation, in: fold.content.text, at: entry.revision)
+      search.look(
+        after: entry.operation, entry.format, in: fold.content, at: entry.revision)
     }
     for version in try versions.versions(of: row) where version.revision < row.base {
-      search.look(in: try texts.fold(of: row, at: version.revision).content.text, at: row.base)
+      search.look(in: try texts.fold(of: row, at: version.revision).content, at: row.base)
     }
     return search.uses(head: row.revision)
   }

@@ -100,7 +100,7 @@ package struct SnapshotBuilder<Store: LogTable> {
     var fold = try Fold(snapshot)
     // As when a snapshot is stored: its size beyond the text's length delays the next snapshot.
     var unsnapped = min(
-      0, fold.content.text.scalarCount - snapshot.text.count - snapshot.authors.count)
+      0, fold.content.text.scalarCount - snapshot.byteCount)
     while fold.revision < row.revision,
       !DocumentRow.needsSnapshot(unsnapped: unsnapped, length: fold.content.text.scalarCount)
     {
@@ -136,7 +136,7 @@ package struct SnapshotBuilder<Store: LogTable> {
         if let counted = folded.counted {
           // Entries that were logged during the fold count towards the next snapshot.
           row.unsnapped -= counted.unsnapped
-          row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
+          row.unsnapped += min(0, counted.length - snapshot.byteCount)
           try store.write(row)
           if row.needsSnapshot {
             store.context.upkeep.unsnapped.insert(row.id)

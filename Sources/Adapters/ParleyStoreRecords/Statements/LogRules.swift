@@ -127,15 +127,18 @@ package struct LogRules<Store: SQLConnection> {
       throw damaged(place.revision, "is not the one that the note ends with")
     }
     let operation: TextOperation
+    let format: ChangeFormat?
     do throws(OperationError) {
-      operation = try found.withBytes(4) { bytes throws(OperationError) in
-        try TextOperation(json: bytes.bindMemory(to: UInt8.self))
+      (operation, format) = try found.withBytes(4) { bytes throws(OperationError) in
+        try OperationColumn.read(bytes.bindMemory(to: UInt8.self))
       }
     } catch {
       throw damaged(place.revision, "is not an operation")
     }
     try body(
-      StoredEntry(found, revision: place.revision, operation: operation, checksum: place.chain))
+      StoredEntry(
+        found, revision: place.revision, operation: operation, format: format,
+        checksum: place.chain))
   }
 
   /// Returns the epochs of a log, each with the revision after which it began; never empty.

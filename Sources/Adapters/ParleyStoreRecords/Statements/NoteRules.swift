@@ -12,11 +12,6 @@ package struct NoteRules<Store: DeletedNoteTable> {
     _ id: DocumentID, epoch: Epoch, title: String, time: Timestamp, folder: FolderPath,
     kind: NoteKind
   ) throws(StoreError) -> NoteSummary {
-    // The tables have no column for the kind.
-    switch kind {
-    case .plain: break
-    case .rich: throw .refused("this store has no rich notes")
-    }
     guard try store.row(id) == nil else { throw .exists }
     // Delete what remains of an earlier note with this id.
     try store.change("DELETE FROM note_origins WHERE id = $1", id)
@@ -25,7 +20,7 @@ package struct NoteRules<Store: DeletedNoteTable> {
     var row = DocumentRow(
       number: 0, id: id, title: title, createdAt: time, updatedAt: time, epoch: epoch,
       revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0, unsnapped: 0,
-      folder: folder)
+      folder: folder, kind: kind)
     try store.insert(&row)
     try logs.beginEpoch(epoch, after: 0, document: row.number)
     return row.summary

@@ -6,16 +6,19 @@ package struct StoredEntry<Row: StoredRow>: ~Copyable {
   private let row: Row
   package let revision: Int
   package let operation: TextOperation
+  package let format: ChangeFormat?
   package let checksum: RecordChecksum
 
   /// Creates an entry from a row with the columns `revision`, `client`, `sequence`, `digest`,
   /// `operation`, `author` and `time`.
   package init(
-    _ row: Row, revision: Int, operation: TextOperation, checksum: RecordChecksum
+    _ row: Row, revision: Int, operation: TextOperation, format: ChangeFormat?,
+    checksum: RecordChecksum
   ) {
     self.row = row
     self.revision = revision
     self.operation = operation
+    self.format = format
     self.checksum = checksum
   }
 
@@ -30,13 +33,14 @@ package struct StoredEntry<Row: StoredRow>: ~Copyable {
 
   /// Applies the entry to a fold.
   package func apply(to fold: inout Fold) throws(StoreError) {
-    try fold.apply(operation, by: author, at: time, revision: revision, checksum: checksum)
+    try fold.apply(
+      operation, format, by: author, at: time, revision: revision, checksum: checksum)
   }
 
   /// Returns a copy that outlives the row.
   package func logEntry() -> LogEntry {
     LogEntry(
       revision: revision, client: row.text(1), sequence: row.integer(2), digest: row.bits(3),
-      operation: operation, author: author, time: time)
+      operation: operation, format: format, author: author, time: time)
   }
 }

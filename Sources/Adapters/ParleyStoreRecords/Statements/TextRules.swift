@@ -26,7 +26,7 @@ package struct TextRules<Store: LogTable> {
       }
       if entry.revision > snapshot.revision {
         do throws(OperationError) {
-          try content.apply(entry.operation)
+          try content.apply(entry.operation, entry.format)
         } catch {
           throw logs.damaged(entry.revision, "does not apply to the text before it")
         }
@@ -96,7 +96,7 @@ package struct TextRules<Store: LogTable> {
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
     let kept = try store.first(
       """
-      SELECT revision, chain, text, checksum, time, authors FROM snapshots
+      SELECT revision, chain, text, checksum, time, authors, format FROM snapshots
       WHERE document = $1 AND revision <= $2 ORDER BY revision DESC LIMIT 1
       """, row.number, revision
     ) { found throws(StoreError) in try readSnapshot(found, of: row) }
@@ -108,7 +108,7 @@ package struct TextRules<Store: LogTable> {
     }
     return Snapshot(
       revision: 0, chain: store.context.hasher.origin(of: row.id), time: row.createdAt, text: [],
-      authors: [0])
+      authors: [0], format: [])
   }
 
   private func readSnapshot(
@@ -120,7 +120,7 @@ package struct TextRules<Store: LogTable> {
     }
     let snapshot = Snapshot(
       revision: revision, chain: chain, time: Timestamp(found.integer(4)), text: found.bytes(2),
-      authors: found.bytes(5))
+      authors: found.bytes(5), format: found.bytes(6))
     let checksum = found.withBytes(3) { RecordChecksum($0) }
     guard checksum == store.context.hasher.checksum(of: snapshot, document: row.id) else {
       throw .damaged("the text at revision \(revision) differs from its checksum; \(damageAdvice)")
@@ -137,7 +137,7 @@ package struct TextRules<Store: LogTable> {
       snapshot, checksum: store.context.hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
       // The snapshot's size beyond the text's length delays the next snapshot.
-      row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
+      row.unsnapped = min(0, row.length - snapshot.byteCount)
       try store.write(row)
     }
   }
@@ -147,12 +147,13 @@ package struct TextRules<Store: LogTable> {
   {
     try store.change(
       """
-      INSERT INTO snapshots (document, revision, chain, time, text, authors, checksum)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      INSERT INTO snapshots (document, revision, chain, time, text, authors, checksum, format)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
       ON CONFLICT (document, revision) DO UPDATE SET chain = excluded.chain, time = excluded.time,
-        text = excluded.text, authors = excluded.authors, checksum = excluded.checksum
+        text = excluded.text, authors = excluded.authors, checksum = excluded.checksum,
+        format = excluded.format
       """, row.number, snapshot.revision, snapshot.chain, snapshot.time, Blob(snapshot.text),
-      Blob(snapshot.authors), checksum)
+      Blob(snapshot.authors), checksum, Blob(snapshot.format))
   }
 
   /// Returns the documents whose newest snapshot is far behind their head.
