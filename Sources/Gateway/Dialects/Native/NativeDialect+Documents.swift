@@ -113,29 +113,23 @@ extension NativeDialect {
   }
 
   func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
-    guard let subscription = connection.subscriptions[DocumentID(change.documentID)] else {
-      documents.refusals.refuse(
-        change.sequence, .notJoined, "join the document before changing it",
-        of: DocumentID(change.documentID), ref: ref, to: connection)
-      return
+    let id = DocumentID(change.documentID)
+    func refuse(_ code: ErrorCode, _ message: String) {
+      documents.refusals.refuse(change.sequence, code, message, of: id, ref: ref, to: connection)
+    }
+    guard let subscription = connection.subscriptions[id] else {
+      return refuse(.notJoined, "join the document before changing it")
     }
     if let epoch = subscription.room.live?.epoch, epoch != Epoch(change.epoch) {
-      documents.refusals.refuseForItsEpoch(
-        change.sequence, of: DocumentID(change.documentID), ref: ref, to: connection)
-      return
+      return documents.refusals.refuseForItsEpoch(
+        change.sequence, of: id, ref: ref, to: connection)
     }
     do throws(MessageError) {
       guard try change.checkedFormat() == nil else {
-        documents.refuse(
-          change.sequence, .notAllowed, "the note is a plain one, which has no formatting",
-          of: DocumentID(change.documentID), ref: ref, to: connection)
-        return
+        return refuse(.notAllowed, "the note is a plain one, which has no formatting")
       }
     } catch {
-      documents.refuse(
-        change.sequence, error.code, error.description, of: DocumentID(change.documentID),
-        ref: ref, to: connection)
-      return
+      return refuse(error.code, error.description)
     }
     documents.submit(
       LiveDocument.Submission(
