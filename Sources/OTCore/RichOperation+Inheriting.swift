@@ -37,7 +37,7 @@ private struct InheritingWriter {
   var table = SetTable()
   /// The base position after the last group.
   private var place = 0
-  /// What the current group inserts and deletes.
+  /// The scalars that the current group inserts, and the number of those that it deletes.
   var inserted: [Unicode.Scalar] = []
   var deleted = 0
   /// The change of the scalar behind the last group; 0 for none.

@@ -407,7 +407,7 @@ struct PublicGrowthTests {
     ],
     "does what another one does, which has a row": [
       "TextOperation.apply(to:)", "ServerSequencer.init(content:revision:recent:formats:)",
-      "ServerSequencer.submit(_:at:growth:)",
+      "ServerSequencer.submit(_:at:growth:within:)",
     ],
   ]
 

@@ -54,7 +54,7 @@ struct GatewayPartTests {
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
     "Rooms": ["Live", "Nodes", "Rooms/People", "Store", "Switchboard", "Values"],
-    "Rooms/People": ["Live", "Settings", "Store", "Switchboard", "Values"],
+    "Rooms/People": ["Live", "Settings", "Store", "Switchboard"],
     "Search": ["Access", "Bodies", "Requests", "Store", "Switchboard"],
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],

@@ -46,7 +46,7 @@ struct FileStorageTests {
     func path(_ name: String, _ variables: [String: String]) -> String {
       DataFolder.path(named: name) { variables[$0] }
     }
-    #expect(path("ann", ["HOME": "/home/a"]) == "/home/a/.local/share/\(program)/=ann")
+    #expect(path("ann", ["HOME": "/folder/a"]) == "/folder/a/.local/share/\(program)/=ann")
     #expect(
       path("../é", ["HOME": "/h", "XDG_DATA_HOME": "/d"]) == "/d/\(program)/=%2e%2e%2f%c3%a9")
     #expect(path("a", ["HOME": "/h", "XDG_DATA_HOME": "d"]) == "/h/.local/share/\(program)/=a")

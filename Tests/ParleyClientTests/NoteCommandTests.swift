@@ -101,7 +101,7 @@ struct NoteCommandTests {
     "wrong arguments are refused with 2, and say what is expected",
     arguments: [
       ([], "expected cat"), (["write", "n"], "expected cat"), (["cat"], "expected a note's id"),
-      (["cat", "n", "m"], "no more than 1"), (["cat", "n", "--loud"], "no flag is called --loud"),
+      (["cat", "n", "m"], "at most 1 words"), (["cat", "n", "--loud"], "no flag is called --loud"),
       (["cat", "n", "--wait"], "needs a value"), (["cat", "n", "--wait", "x"], "a time with"),
       (["edit", "n"], "and a file"), (["watch", "n"], "expected --exec"),
       (["edit", "n", "f", "--take", "all"], "note or file"),

@@ -101,8 +101,9 @@ struct ObservationTests {
         contentsOf: sources.appendingPathComponent("\(file).swift"), encoding: .utf8)
       #expect(!text.contains(/@ObservationIgnored public/), "\(file)")
       // A sequence of updates is no state.
-      for name in text.matches(of: /\n  public var (\w+): [^=\n]*\{/).map({ String($0.1) })
-      where name != "updates" {
+      for name in text.matches(of: /\n  public var (\w+): (?!Updates<)[^=\n]*\{/)
+        .map({ String($0.1) })
+      {
         #expect(walked.contains(name), "\(file).\(name)")
       }
     }

@@ -87,7 +87,7 @@ struct UpgradeTests {
       ),
       (
         "\r\n\r\n", "\r\nsec-websocket-protocol: chat\r\n\r\n",
-        .notWebSocket("sec-websocket-protocol came twice")
+        .notWebSocket("sec-websocket-protocol was sent twice")
       ),
     ])
   func refusing(_ old: String, _ new: String, _ failure: WebSocketFailure) {

@@ -80,9 +80,9 @@ test("the worker keeps what a first visit fetches, and is of the page's build", 
   assert.ok(manifest.icons.reduce((/** @type {number} */ sum, /** @type {any} */ { src }) => sum + size(src), 0) <= 40_000);
 });
 
-test("the client for other pages is at most 120.5 kB with the client core", () => {
+test("the client for other pages is at most 121.5 kB with the client core", () => {
   const bytes = ["parley.js", "client.wasm"].map((name) => size(`sdk/1/${name}.br`));
-  assert.ok(bytes.reduce((sum, one) => sum + one) <= 120_500, `${bytes}`);
+  assert.ok(bytes.reduce((sum, one) => sum + one) <= 121_500, `${bytes}`);
 });
 
 test("each file has its compressed forms, and they hold the same", () => {
