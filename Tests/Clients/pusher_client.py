@@ -26,9 +26,21 @@ def client(port, key, secret, user):
         reconnect_interval=0.1, user_data={"user_id": user, "user_info": {"name": f"The {user}"}},
     )  # fmt: skip
     names = set()
+    # pysher drops what comes for a channel before it has returned from `subscribe`.
+    subscribing = threading.RLock()
+    handle = pusher.connection.event_handler
+
+    def handle_after_subscribing(*event):
+        with subscribing:
+            handle(*event)
+
+    pusher.connection.event_handler = handle_after_subscribing
 
     def subscribe(name):
-        channel = pusher.subscribe(name)
+        with subscribing:
+            bind(pusher.subscribe(name), name)
+
+    def bind(channel, name):
         for event in [
             "pusher_internal:subscription_succeeded", "pusher:subscription_error",
             "pusher_internal:member_added", "pusher_internal:member_removed", "pusher:cache_miss",

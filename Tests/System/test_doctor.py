@@ -55,11 +55,11 @@ def test_few_files(tmp_path):
 
     _, findings = examine(tmp_path, "--connections-max", 1000, preexec_fn=limit)
     severity, text = findings["files"][0]
-    assert severity == "warning" and "256 may be open" in text and "1064" in text
+    assert severity == "warning" and "the limit is 256" in text and "1064" in text
     # As serve counts, which takes 64 connections of programs beside.
     flags = ["--connections-max", 1000, "--api-listen", "127.0.0.1:0"]
     _, findings = examine(tmp_path, *flags, preexec_fn=limit)
-    assert "connections-max wants 1128" in findings["files"][0][1]
+    assert "connections-max requires 1128" in findings["files"][0][1]
     _, findings = examine(tmp_path, "--connections-max", 100, preexec_fn=limit)
     assert findings["files"][0][0] == "ok"
 
@@ -128,7 +128,7 @@ def test_websockets_through_the_public_address(start, tmp_path, passes):
         code, findings = examine(tmp_path, "--port", server.port, "--public-url", f"http://127.0.0.1:{port}")
     severity, text = findings["websockets"][0]
     assert (severity, code) == (("ok", 0) if passes else ("problem", 1)), text
-    assert ("get through" if passes else "removes the headers Upgrade") in text
+    assert ("WebSockets pass" if passes else "removes the headers Upgrade") in text
     # While the server does not run, there is nothing to ask.
     _, findings = examine(tmp_path, "--public-url", "http://127.0.0.1:1")
     assert findings["websockets"][0][0] == "ok"

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 from native_client import Editor
-from parley_server import PROGRAM
+from parley_server import PROGRAM, ParleyServer
 from postgres_server import PostgresServer
 from test_files import picture, put
 from test_fixtures import FIXTURES, opened
@@ -95,12 +95,13 @@ def make(start, tmp_path):
     return server, note
 
 
-def test_a_database_of_0_1_0_is_its_store_of_sqlite(start, postgres, tmp_path):
+def test_a_database_of_0_1_0_is_its_store_of_sqlite(postgres, tmp_path):
     address = postgres.new_database()
     (postgres.folder / "store.sql").write_bytes(gzip.decompress((FIXTURES / "store.sql.gz").read_bytes()))
     postgres.run("psql", "--quiet", "-v", "ON_ERROR_STOP=1", "-d", address, "-f", postgres.folder / "store.sql")
     # A server migrates it to the present format.
-    assert start("--store-url", address).stop() == 0
+    (tmp_path / "server").mkdir()
+    assert ParleyServer(tmp_path / "server", "--store-url", address).start().stop() == 0
     code, said = parley(tmp_path, "check", "--store-url", address)
     assert code == 0 and "sound" in said, said
     (tmp_path / "moved").mkdir()
@@ -199,7 +200,7 @@ def test_a_killed_move_starts_over(start, postgres, tmp_path, to):
 
 def test_what_cannot_be_moved(tmp_path, postgres):
     for words, reason in (
-        (["--from", "none.parley", "--to", "new.parley"], "there is no such file"),
+        (["--from", "none.parley", "--to", "new.parley"], "the file does not exist"),
         (["--from", postgres.new_database(), "--to", "new.parley"], "it has no tables of Parley's"),
         (["--from", "a", "--to", "mysql://u:hidden-word@host/name"], "an address such as postgres://"),
         (["--from", "a"], "expected --from STORE --to STORE"),

@@ -131,7 +131,7 @@ def test_what_is_there_is_replaced_only_when_asked(tmp_path):
     # A second time: the user keeps the password.
     before = (tmp_path / "notes" / "users").read_bytes()
     ended = setup(tmp_path, *ANSWERS, "--replace", password=OTHER)
-    assert ended.returncode == 0 and "keeps the password" in ended.stderr
+    assert ended.returncode == 0 and "its password does not change" in ended.stderr
     assert (tmp_path / "notes" / "users").read_bytes() == before
 
 
@@ -150,7 +150,7 @@ def test_what_is_there_is_replaced_only_when_asked(tmp_path):
         (["--port", "0"], "--port expects"),
         (["--data-dir", "a #b"], "cannot hold"),
         (["--data-dir", "a\nlog-level = debug"], "nothing was written"),
-        (["--data-dir", "file/below"], "cannot be made"),
+        (["--data-dir", "file/below"], "cannot be created"),
         (["--prot", "1"], "no flag is called --prot"),
         (["stray"], "no flag is called stray"),
     ],

@@ -149,7 +149,7 @@ def test_share_reports_a_server_that_is_not_parley(start, tmp_path):
         thread.start()
         other = share(tmp_path, "a", "--server", f"http://127.0.0.1:{foreign.server_port}")
         thread.join()
-    assert other.returncode == 1 and "status 200 came, but not from Parley" in other.stderr
+    assert other.returncode == 1 and "status 200, but not from Parley" in other.stderr
 
 
 def test_certificates_that_are_trusted_by_name(start, tmp_path):
