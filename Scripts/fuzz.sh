@@ -62,7 +62,7 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 
 # Compiles the modules that a target may import, in the order of their dependencies, if something has changed.
 compile_modules() {
-  local folder module sources
+  local folder module sources source
   for folder in OTCore ParleyJSON ParleyModel SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyWebSocketFrames \
     ParleyGatewayPorts ParleyImporting Adapters/ParleyHashing Adapters/ParleyCryptoOpenSSL ParleyHTTP1 ParleyDialectModels ParleyClientCore; do
     module=${folder##*/}
@@ -70,7 +70,8 @@ compile_modules() {
     # shellcheck disable=SC2086
     stamp=$(echo "$stamp"; cat $sources | cksum)
     if [ "$target" = replay ]; then
-      objects+=(".build/release/$module.build"/*.o)
+      # Not all objects in the folder: those of renamed files remain there.
+      for source in $sources; do objects+=(".build/release/$module.build/${source##*/}.o"); done
       continue
     fi
     objects+=("$build/$module.o")

@@ -29,7 +29,7 @@ struct ExampleTests {
     try await server.makeNote("n")
     let bot = try Example("parley-example-todo-bot", server.address, "n")
     defer { withExtendedLifetime(bot) {} }
-    let ann = ParleyService(server.address, as: "Ann")
+    let ann = ParleyService(server.address, as: "Ann", timeout: .seconds(600))
     let note = await ann.note("n")
     try await note.append("todo: tea\ntodo: milk\n")
     var text = ""
@@ -47,7 +47,8 @@ struct ExampleTests {
     let list = try Example("parley-example-live-list", server.address, "orders")
     defer { withExtendedLifetime(list) {} }
     #expect(line(of: list) == "following")
-    let kitchen = await ParleyService(server.address, as: "kitchen").room("orders")
+    let kitchen = await ParleyService(server.address, as: "kitchen", timeout: .seconds(600)).room(
+      "orders")
     try await kitchen.publish(Dish(id: 1, dish: "soup"))
     #expect(line(of: list) == "soup")
     try await kitchen.publish(Dish(id: 2, dish: "rice"))

@@ -70,7 +70,7 @@ struct NoteCommandTests {
   private func serve(_ text: String = "") async throws -> (GatewayProgram, ServiceNote) {
     let server = try GatewayProgram()
     try await server.makeNote("n")
-    let note = await ParleyService(server.address, as: "Ann").note("n")
+    let note = await ParleyService(server.address, as: "Ann", timeout: .seconds(600)).note("n")
     if !text.isEmpty { try await note.append(text) } else { try await note.opened() }
     return (server, note)
   }

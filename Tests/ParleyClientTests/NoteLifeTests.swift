@@ -14,7 +14,7 @@ struct NoteLifeTests {
   @Test func `a note is made, found, changed, shared, deleted and restored`() async throws {
     let server = try guarded()
     let token = try server.token(for: "ann")
-    let service = ParleyService(server.address, as: "Ann") { token }
+    let service = ParleyService(server.address, as: "Ann", timeout: .seconds(600)) { token }
     let notes = service.notes
     let made = try await notes.create("Shopping", folder: "home")
     try await service.note(made.id).append("milk and bread")
@@ -171,14 +171,18 @@ struct NoteLifeTests {
 
   @Test func `an app's connection and a service's have one surface`() async throws {
     let server = try GatewayProgram()
-    #expect(try await write("app", by: Parley(server.address, as: "Ann")) == "app")
-    #expect(try await write("bot", by: ParleyService(server.address, as: "Bot")) == "bot")
+    #expect(
+      try await write("app", by: Parley(server.address, as: "Ann", timeout: .seconds(600))) == "app"
+    )
+    #expect(
+      try await write("bot", by: ParleyService(server.address, as: "Bot", timeout: .seconds(600)))
+        == "bot")
   }
 
   @Test func `a service sees the others, as an app does`() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
-    let service = ParleyService(server.address, as: "Bot")
+    let service = ParleyService(server.address, as: "Bot", timeout: .seconds(600))
     let note = await service.note("n")
     try await note.append("abc")
     let ann = await Parley(server.address, as: "Ann", color: "#102030")

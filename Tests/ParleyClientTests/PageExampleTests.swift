@@ -78,7 +78,7 @@ func connectToOurs() -> ParleyService {
 struct PageExampleTests {
   @Test func `the page's example about notes runs`() async throws {
     let server = try GatewayProgram()
-    let link = try await share(by: ParleyService(server.address, as: "Ann"))
+    let link = try await share(by: ParleyService(server.address, as: "Ann", timeout: .seconds(600)))
     #expect(link.access == .write)
   }
 

@@ -28,8 +28,8 @@ struct ProgramTests {
   func together() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
-    let ann = Parley(server.address, as: "Ann")
-    let ben = Parley(server.address, as: "Ben")
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
+    let ben = Parley(server.address, as: "Ben", timeout: .seconds(600))
     let (mine, theirs) = (ann.note("n"), ben.note("n"))
     try await mine.opened()
     try await theirs.opened()
@@ -52,7 +52,7 @@ struct ProgramTests {
   func people() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
-    let ann = Parley(server.address, as: "Ann")
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
     let note = ann.note("n")
     try await note.opened()
     try note.append("a😀b")
@@ -92,7 +92,7 @@ struct ProgramTests {
     }
     try await note.saved()
     #expect(note.text == expected)
-    let ben = Parley(server.address, as: "Ben")
+    let ben = Parley(server.address, as: "Ben", timeout: .seconds(600))
     let other = ben.note("n")
     try await other.opened()
     #expect(other.text == expected)
@@ -110,7 +110,7 @@ struct ProgramTests {
     proxy.cut()
     await until { note.state == .offline }
     try note.append("offline ")
-    let ben = ParleyService(server.address, as: "Ben")
+    let ben = ParleyService(server.address, as: "Ben", timeout: .seconds(600))
     try await ben.note("n").append("meanwhile ")
     #expect(note.unsaved > 0)
     proxy.mend()
@@ -152,7 +152,8 @@ struct ProgramTests {
     proxy.mend()
     ann.networkChanged()
     try await note.saved()
-    let text = try await ParleyService(server.address, as: "Ben").note("n").text()
+    let text = try await ParleyService(server.address, as: "Ben", timeout: .seconds(600)).note("n")
+      .text()
     #expect(text == "before kept later ")
   }
 
@@ -173,7 +174,7 @@ struct ProgramTests {
       "--hmac-secret-file", "secret", "--audience", "parley", "--clock-skew", "0s")
     try await server.makeNote("n", token: try server.token(for: "ann"))
     let (asked, asking) = AsyncStream.makeStream(of: Void.self)
-    let ann = Parley(server.address, as: "Ann") { [server] in
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600)) { [server] in
       asking.yield()
       return try server.token(for: "ann", lasting: "8s")
     }
@@ -194,7 +195,7 @@ struct ProgramTests {
   func refused() async throws {
     let server = try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
     try await server.makeNote("n", token: try server.token(for: "ann"))
-    let ben = Parley(server.address, as: "Ben") { [server] in
+    let ben = Parley(server.address, as: "Ben", timeout: .seconds(600)) { [server] in
       try server.token(for: "ben", document: "other=read,write")
     }
     let note = ben.note("n")
@@ -204,7 +205,7 @@ struct ProgramTests {
       return
     }
     #expect(throws: NoteError.self) { try note.append("x") }
-    let reader = Parley(server.address, as: "Cid") { [server] in
+    let reader = Parley(server.address, as: "Cid", timeout: .seconds(600)) { [server] in
       try server.token(for: "cid", document: "n=read")
     }
     let read = reader.note("n")
@@ -219,7 +220,9 @@ struct ProgramTests {
     try await server.makeNote("n", token: try server.token(for: "ann"))
     let token = Locked<String?>(nil)
     let login = Login(token: token)
-    let ann = Parley(server.address, as: "Ann") { login.token.withLock { $0 } }
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600)) {
+      login.token.withLock { $0 }
+    }
     await until { ann.connection == .stopped(.noToken) }
     let fresh = try server.token(for: "ann")
     login.token.withLock { $0 = fresh }
@@ -242,7 +245,7 @@ struct ProgramTests {
     let room = ann.room("orders")
     let updates = room.updates
     try await room.opened()
-    let bot = ParleyService(server.address, as: "bot")
+    let bot = ParleyService(server.address, as: "bot", timeout: .seconds(600))
     let orders = await bot.room("orders")
     try await orders.publish(["number": 1])
     proxy.cut()
@@ -269,8 +272,8 @@ struct ProgramTests {
   @Test("who is present in a room is seen, and whether they type")
   func presence() async throws {
     let server = try GatewayProgram()
-    let ann = Parley(server.address, as: "Ann")
-    let ben = Parley(server.address, as: "Ben")
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
+    let ben = Parley(server.address, as: "Ben", timeout: .seconds(600))
     let room = ann.room("r", isPresent: true)
     try await room.opened()
     let other = ben.room("r", isPresent: true)

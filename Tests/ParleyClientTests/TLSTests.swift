@@ -83,7 +83,8 @@ struct TLSTests {
     for host in ["localhost", "127.0.0.1"] {
       let service = ParleyService(
         transport: SystemTransport(
-          "wss://\(host):\(server.port)", trusting: authority.certificate), as: "Ann")
+          "wss://\(host):\(server.port)", trusting: authority.certificate), as: "Ann",
+        timeout: .seconds(600))
       let room = await service.room("r")
       // Longer than one record of TLS, and than what a socket takes at once.
       let text = String(repeating: "x", count: 60_000)

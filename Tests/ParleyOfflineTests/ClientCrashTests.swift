@@ -46,7 +46,8 @@ struct ClientCrashTests {
     }
     let last = try run(count: 0)
     while let line = await last.line(), line != "done" {}
-    let text = try await ParleyService(server.address, as: "B").note("n").text()
+    let text = try await ParleyService(server.address, as: "B", timeout: .seconds(600)).note("n")
+      .text()
     let edits = text.split(separator: "<").compactMap { Int($0.dropLast()) }
     let made = backEnd.made.compactMap { line in
       line.firstMatch(of: /"number":(\d+)/).flatMap { Int($0.1) }

@@ -185,7 +185,8 @@ struct FaultyDependenciesTests {
     }
     #expect(Set(made).count == made.count, "changes came twice")
     #expect(kept.subtracting(made).isEmpty, "kept changes are missing")
-    let text = try await ParleyService(server.address, as: "B").note("n").text()
+    let text = try await ParleyService(server.address, as: "B", timeout: .seconds(600)).note("n")
+      .text()
     let edits = text.split(separator: "<").compactMap { Int($0.dropLast()) }
     #expect(Set(edits).count == edits.count, "edits came twice")
     #expect(edited.subtracting(edits).isEmpty, "confirmed edits are missing")
@@ -248,7 +249,8 @@ struct FaultyDependenciesTests {
       ])
     #expect(await helper.shows("done"))
     #expect(backEnd.made.count == 10)
-    let text = try await ParleyService(server.address, as: "B") { token }.note("n").text()
+    let text = try await ParleyService(server.address, as: "B", timeout: .seconds(600)) { token }
+      .note("n").text()
     #expect(text == (0..<10).map { "<\($0)>" }.joined())
     // The clock it had was another one.
     let date = try Helper(
@@ -349,7 +351,7 @@ struct FaultyDependenciesTests {
     #expect(note.unsaved == 1)
     #expect(await outbox.count == 1)
     #expect(try await titles(server, tokens["ben"]) == ["A note", "of ben"])
-    let ben = ParleyService(server.address, as: "B") { tokens["ben"] }
+    let ben = ParleyService(server.address, as: "B", timeout: .seconds(600)) { tokens["ben"] }
     #expect(try await ben.note("n").text() == "")
 
     person.name.withLock { $0 = "ann" }

@@ -137,7 +137,7 @@ struct ProtocolCheckTests {
     for note in notes { try await note.opened() }
     proxy.cut()
     for note in notes { await until { note.state == .offline } }
-    let online = ParleyService(server.address, as: "B")
+    let online = ParleyService(server.address, as: "B", timeout: .seconds(600))
     for step in 0..<100 {
       for (writer, note) in notes.enumerated() {
         let place = step % 2 == 0 ? 0 : note.utf16Count
@@ -149,7 +149,7 @@ struct ProtocolCheckTests {
     for writer in writers { writer.networkChanged() }
     for note in notes { try await note.saved() }
     await until { notes[0].text == notes[1].text }
-    let fresh = ParleyService(server.address, as: "C")
+    let fresh = ParleyService(server.address, as: "C", timeout: .seconds(600))
     #expect(try await fresh.note("n").text() == notes[0].text)
     for writer in 0..<2 {
       for step in 0..<100 {

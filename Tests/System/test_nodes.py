@@ -313,7 +313,8 @@ def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
     epoch = ada.epoch
     # A copy requires that no gateway is connected: the gateways wait.
     end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    wait_until(lambda: not postgres.execute(end))
     postgres.execute(f"CREATE DATABASE {name}_backup TEMPLATE {name}")
     postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     ada.edit([len(ada.text), "lost "])
