@@ -10,7 +10,7 @@ public struct ChangeFormat: Sendable, Hashable {
   /// Whether the note becomes a rich one with this change.
   public let makesRich: Bool
 
-  /// Creates the formatting of a change; `nil` if there is none.
+  /// Creates the formatting of a change; `nil` for a change without formatting.
   public init?(_ format: Format?, makesRich: Bool = false) {
     if format == nil, !makesRich { return nil }
     self.format = format

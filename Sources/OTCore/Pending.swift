@@ -13,8 +13,8 @@ struct Pending<Operation: SynchronizedOperation>: Sendable {
     case overtaken(Synchronizer<Operation>.Change)
     /// Refused finally, but visible to its author; first in the queue. Next: `waiting`.
     case refused
-    /// Not sent by this synchroniser, but possibly by the one whose state was restored. Next:
-    /// `sent`.
+    /// The operation was not sent by this synchroniser, but possibly by the one whose state was
+    /// restored. Next: `sent`.
     case waiting
     /// Typed since the restoration, so the server does not have the text. Next: `waiting`.
     case sinceRestored

@@ -77,8 +77,8 @@ public enum NoteAction: Sendable, Equatable {
 
 /// A connection's state.
 public enum LineState: Sendable, Equatable {
-  /// Not connected. The app must start the connection, unless ``StopReason/noToken`` says
-  /// otherwise.
+  /// The client is not connected. The app must start the connection, except after
+  /// ``StopReason/noToken``.
   case stopped(StopReason)
   /// Waiting for a token.
   case authorising

@@ -84,8 +84,8 @@ struct Line: Sendable {
 
   mutating func stop(_ turn: inout Turn) -> Signal? {
     let signal = release(&turn, hangsUp: true)
-    // The next start may be for another person, to whom the present or requested token does not
-    // belong.
+    // After the next start, the person may be another one. The present token and a requested one
+    // belong to the former person.
     isTokenAsked = false
     isTokenFresh = false
     become(.stopped(.asked), &turn)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The people of a document")
 struct DocumentPresenceTests {
-  /// One follower's state, built from the reply to its join and all turns since.
+  /// The state of one follower, built from the reply to its join and all turns since.
   private struct FollowerState: Equatable {
     let own: String
     var names: [String: String] = [:]

@@ -58,7 +58,7 @@ struct RequestGrowthTests {
       self.law = law
     }
 
-    /// As many requests as the size. Earlier requests must not make later ones more expensive.
+    /// Sends as many requests as the size. Earlier requests must not make later ones more expensive.
     static func often(
       _ operation: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig) -> (Int) -> Int

@@ -23,7 +23,7 @@ export class Waits {
   }
 
   /**
-   * Returns the answer, or rejects if there is none in time.
+   * Returns the answer, or rejects at the end of the time limit.
    *
    * @template Value
    * @param {PromiseLike<Value>} answer
@@ -33,13 +33,16 @@ export class Waits {
     return new Promise((resolve, reject) => {
       const end = () => {
         this.#waits.delete(end);
-        this.review();
+        if (this.#waits.size === 0) this.review();
       };
       this.#waits.set(end, { since: Date.now(), reject });
       answer.then(resolve, reject);
       answer.then(end, end);
       // An answer that is there already comes first.
-      void Promise.resolve().then(() => this.review());
+      void Promise.resolve().then(() => {
+        // A later wait ends no earlier than those before it, for which the timer is set.
+        if (this.state === "stopped" || this.#timer === undefined) this.review();
+      });
     });
   }
 
@@ -53,6 +56,7 @@ export class Waits {
   /** Ends the waits whose time has passed. */
   review() {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     const now = Date.now();
     let next = Infinity;
     for (const [key, { since, reject }] of this.#waits) {

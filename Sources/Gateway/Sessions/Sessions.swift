@@ -9,8 +9,9 @@ import SocketMessages
 ///     DELETE /api/sessions        ends all but the current one
 ///     DELETE /api/sessions/{id}   ends one
 ///
-/// When a session ends, its tokens are revoked first, which closes its connections at once, and at
-/// other gateways soon after. Then the store removes it, so that it yields no new token.
+/// A session ends in two steps. First its tokens are revoked, which closes its connections at once,
+/// and at other gateways soon after. Then the store removes the session, so that it yields no new
+/// token.
 final class Sessions: Part {
   let board: Switchboard
   let access: Access

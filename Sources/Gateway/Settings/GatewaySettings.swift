@@ -76,8 +76,8 @@ public struct GatewaySettings: Sendable {
   public var names = NameSettings()
   /// Milliseconds for which a person stays present in a room after their connection broke.
   public var presenceGraceMilliseconds: Int64 = 5_000
-  /// Maximum people of a document of whom all are named. Beyond, a count is sent, and the names of
-  /// this many who acted last.
+  /// Maximum number of a document's people that are sent by name. In a document with more people,
+  /// those who acted last are sent by name, with the total count.
   public var presenceListMax = 200
   /// Whether blocking also hides the blocker from the blocked person.
   public var blocksBothWays = false

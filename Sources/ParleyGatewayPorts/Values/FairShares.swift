@@ -1,6 +1,6 @@
 /// A capacity that many strangers share: bytes in reception, sessions, slots.
 ///
-/// One stranger may hold at most as much as remains free. So a single stranger can hold half of the
+/// Each stranger may hold at most as much as remains free. So a single stranger can hold half of the
 /// capacity, and *k* strangers can hold 1/(*k* + 1) each, with the same amount free for the next
 /// one. No share has to be configured or reserved for absent strangers. (Dynamic queue thresholds
 /// with a factor of 1: A. Choudhury and E. Hahne, IEEE/ACM Transactions on Networking 6(2), 1998.)

@@ -55,7 +55,7 @@
       }
 
       func end() {
-        // Without a granted task there is none to end.
+        // The system may have refused the task.
         if task != .invalid { UIApplication.shared.endBackgroundTask(task) }
         task = .invalid
       }

@@ -49,7 +49,7 @@ export class Pacing {
 
   /** @param {string} message */
   #mayDelay(message) {
-    // Browsers slow down the timers of pages that nobody sees, and draw nothing there.
+    // Browsers slow down the timers of hidden pages, and do not draw them.
     if (!this.#dependencies.isSeen()) return false;
     return isChange(message)
       ? isSingle(message) || !this.#awaitsReply()

@@ -5,8 +5,8 @@ import ParleyGatewayPorts
 ///     ask ─▶ takeAsking ─▶ begin (sessions) ─▶ begin (entries) ─▶ end ─▶ the work continues
 ///     hear, unsettle ─▶ isWanted ─▶ …                               └──▶ requeue: more is to be read
 ///
-/// One read is under way at a time. During a read nothing is handed to the store, so that the
-/// entries read follow the known ones.
+/// At most one read is in progress. During a read, no commit is sent to the store, so that the
+/// entries that are read follow the known entries.
 struct LogReading {
   /// A read that is under way.
   struct Read {
