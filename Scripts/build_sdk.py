@@ -24,6 +24,8 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WEB = ROOT / "Web"
 ESBUILD = os.environ.get("ESBUILD", "esbuild")
+# Debian's Node finds Debian's modules; another one must be told where they are.
+TOOLS = {**os.environ, "NODE_PATH": "/usr/share/nodejs"}
 
 
 def version():
@@ -32,14 +34,25 @@ def version():
     return re.search(r'"(\d+\.\d+\.\d+[^"]*)"', source)[1]
 
 
-def run(*command):
-    """Runs a tool, and ends the script if the tool is missing or fails."""
+def run(*command, source=None):
+    """Runs a tool and returns its output, and ends the script if the tool is missing or fails."""
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        done = subprocess.run(
+            [str(word) for word in command], input=source, capture_output=True, text=True, env=TOOLS
+        )
     except FileNotFoundError:
         sys.exit(f"build_sdk.py: {command[0]} is missing: Scripts/install-packages.sh serve installs it")
     if done.returncode != 0:
         sys.exit(f"build_sdk.py: {command[0]} said:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def smaller(module):
+    """Minifies a module that esbuild has minified: terser inlines more.
+
+    The module must not have private fields (`#name`), which Debian's terser moves out of their classes.
+    """
+    return run("terser", "--module", "--ecma", "2020", "--compress", "--mangle", source=module)
 
 
 def build(target):

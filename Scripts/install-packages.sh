@@ -17,7 +17,7 @@ for set in "$@"; do
       # The seven C libraries, pkg-config, Python for fetching CodeMirror, and tools that make the page smaller.
       packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev libnats-dev
         libcurl4-openssl-dev zlib1g-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
-        esbuild binaryen brotli)
+        esbuild terser binaryen brotli)
       ;;
     test)
       # A real browser, headless Chromium, with fonts for emoji and CJK so that screenshots show them.
