@@ -50,6 +50,15 @@ public struct AttributeSet: Sendable, Hashable {
     return isFound
   }
 
+  /// Returns the value of a key as JSON; `nil` if the set does not contain it.
+  func json(of key: StaticString) -> [UInt8]? {
+    var value: [UInt8]?
+    forEach { found, json in
+      if found.elementsEqual(UnsafeBufferPointer(key)) { value = Array(json) }
+    }
+    return value
+  }
+
   /// Whether an entry removes its key.
   var hasRemovals: Bool {
     var isFound = false

@@ -22,13 +22,26 @@ public struct ChangeFormat: Sendable, Hashable {
   /// - Parameters:
   ///   - json: The JSON form, as UTF-8.
   ///   - text: The operation of the change.
+  ///   - setsMax: Maximum sets. A change that was merged with others may have more than its author
+  ///     may send.
   /// - Throws: As ``RichOperation/init(text:formatJSON:)``.
-  public init?(json: [UInt8], of text: TextOperation) throws(OperationError) {
+  public init?(
+    json: [UInt8], of text: TextOperation, setsMax: Int = Format.setsMax
+  ) throws(OperationError) {
     let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
-      try reader.readLists()
+      reader.setsMax = setsMax
+      return try reader.readLists()
     }
     self.init(try lists.format(of: text), makesRich: lists.makesRich)
   }
+
+  /// The approximate bytes of the JSON form.
+  ///
+  /// - Complexity: O(*sets*).
+  public var byteCount: Int { 16 + (format?.byteCount ?? 0) }
+
+  /// The number of spans and runs.
+  public var componentCount: Int { format?.componentCount ?? 0 }
 
   /// Appends the JSON form as UTF-8.
   public func appendJSON(to buffer: inout [UInt8]) {

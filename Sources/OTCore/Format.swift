@@ -48,6 +48,11 @@ public struct Format: @unchecked Sendable {
   /// The number of runs and spans, including the unformatted text between them.
   public var componentCount: Int { spanCount + runCount }
 
+  /// The approximate bytes of the JSON form.
+  ///
+  /// - Complexity: O(*sets*).
+  var byteCount: Int { sets.reduce(8 * componentCount) { $0 + $1.bytes.count } }
+
   /// The number of spans, including the unchanged text between them; 0 if no retained text changes.
   var spanCount: Int { Int(block.top.pointee.spanCount) }
   var runCount: Int { Int(block.top.pointee.runCount) }

@@ -237,7 +237,7 @@ struct FormatJSONReader {
     } catch {
       switch error {
       case .invalidUTF8(let offset): throw .invalidUTF8(offset: start - 1 + offset)
-      case .malformed, .lengthMismatch, .tooLong, .tooManySets, .tooManyRuns:
+      case .malformed, .lengthMismatch, .tooLong, .tooManySets, .tooManyRuns, .tooManyKeys:
         throw .malformed(offset: start)
       }
     }

@@ -13,4 +13,6 @@ public enum OperationError: Error, Sendable, Equatable {
   case tooManySets(max: Int)
   /// The document would have more runs of attributes than this maximum.
   case tooManyRuns(max: Int)
+  /// A part of the document would have more attributes than this maximum.
+  case tooManyKeys(max: Int)
 }

@@ -10,6 +10,9 @@ public struct FormatLimits: Sendable, Hashable {
     self.setsMax = setsMax
     self.runsMax = runsMax
   }
+
+  /// No limits, for changes that were accepted already.
+  public static let unlimited = FormatLimits(setsMax: .max, runsMax: .max)
 }
 
 extension RichDocument {
@@ -18,13 +21,15 @@ extension RichDocument {
   /// Operations without attribute values always apply, so that formatting can be removed and text
   /// typed at the limits. An operation that does not add runs or sets applies, too.
   ///
-  /// - Throws: `tooManyRuns`, `tooManySets`, and as ``apply(_:)-(RichOperation)``. Nothing changes
+  /// - Throws: `tooManyRuns`, `tooManySets`, `tooManyKeys`, and as ``apply(_:)-(RichOperation)``. Nothing changes
   ///   then.
   /// - Complexity: As for ``apply(_:)-(RichOperation)``; near the limits, O(*runs*) more.
   public mutating func apply(
     _ operation: RichOperation, within limits: FormatLimits
   ) throws(OperationError) {
-    if fitsSurely(after: operation, limits) || !operation.format.setsValues {
+    if limits == .unlimited || fitsSurely(after: operation, limits)
+      || !operation.format.setsValues
+    {
       return try apply(operation)
     }
     var changed = self
@@ -32,13 +37,15 @@ extension RichDocument {
     if changed.runCount > limits.runsMax, changed.runCount > runCount {
       throw .tooManyRuns(max: limits.runsMax)
     }
-    if changed.sets.count > limits.setsMax {
+    let keysMax = AttributeSet.keysMax
+    if changed.sets.count > limits.setsMax || changed.keysMax > keysMax {
       changed.dropUnusedSets()
       var former = self
       former.dropUnusedSets()
       if changed.sets.count > max(limits.setsMax, former.sets.count) {
         throw .tooManySets(max: limits.setsMax)
       }
+      if changed.keysMax > max(keysMax, former.keysMax) { throw .tooManyKeys(max: keysMax) }
     }
     self = changed
   }
@@ -47,7 +54,9 @@ extension RichDocument {
   private func fitsSurely(after operation: RichOperation, _ limits: FormatLimits) -> Bool {
     let changes = operation.format.sets.count
     // Each set of the document can be merged with each set of the operation.
-    guard sets.count + (sets.count + 1) * changes <= limits.setsMax else { return false }
+    guard sets.count + (sets.count + 1) * changes <= limits.setsMax,
+      keysMax + operation.format.sets.keysMax <= AttributeSet.keysMax
+    else { return false }
     // A component splits at most two runs.
     return runCountMax + 3 * operation.componentCount <= limits.runsMax
   }
@@ -64,7 +73,19 @@ extension Format? {
   }
 }
 
+extension Sequence<AttributeSet> {
+  /// The most keys of one of the sets.
+  var keysMax: Int { reduce(0) { Swift.max($0, $1.keyCount) } }
+}
+
 extension AttributeSet {
+  /// The number of keys.
+  fileprivate var keyCount: Int {
+    var count = 0
+    forEach { _, _ in count += 1 }
+    return count
+  }
+
   /// Whether all entries remove their keys.
   fileprivate var isRemoval: Bool {
     var isRemoval = true

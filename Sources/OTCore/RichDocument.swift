@@ -11,6 +11,8 @@ public struct RichDocument: Sendable {
   /// The number of sets above which unused sets are dropped.
   private var setsMax = Self.setsMaxMin
   private static let setsMaxMin = 256
+  /// An upper bound of the keys of a set.
+  private(set) var keysMax = 0
 
   /// Creates a document without attributes.
   public init(_ text: Document = Document()) { self.text = text }
@@ -21,6 +23,7 @@ public struct RichDocument: Sendable {
     runs = RunTree(words)
     table = SetTable(sets)
     setsMax = max(Self.setsMaxMin, 2 * sets.count)
+    keysMax = sets.keysMax
   }
 
   /// Whether any text has attributes.
@@ -50,6 +53,9 @@ public struct RichDocument: Sendable {
 
   var sets: [AttributeSet] { table.sets }
 
+  /// The set with a number; the empty one for 0.
+  subscript(number: UInt32) -> AttributeSet { table[number] }
+
   /// The number of runs.
   ///
   /// - Complexity: O(*runs*).
@@ -62,7 +68,7 @@ public struct RichDocument: Sendable {
   /// An upper bound of ``runCount``.
   ///
   /// - Complexity: O(*runs* / 32).
-  var runCountMax: Int { runs?.countMax ?? 0 }
+  package var runCountMax: Int { runs?.countMax ?? 0 }
 
   /// Calls `body` with the runs of a range; neighbours may have the same number.
   func forEachWord(in range: Range<Int>, _ body: (RunWord) -> Void) {
@@ -97,6 +103,7 @@ public struct RichDocument: Sendable {
     // The tree and the table must not be shared while they change.
     runs = nil
     var merger = SetMerger(table, operation.format.sets)
+    let known = table.sets.count
     table = SetTable()
     var place = 0
     operation.format.withWords { spans, runs in
@@ -133,7 +140,12 @@ public struct RichDocument: Sendable {
       }
     }
     table = merger.table
-    if tree.length > 0, tree.onlyValue != 0 { runs = tree } else { table = SetTable() }
+    if table.sets.count > known { keysMax = max(keysMax, table.sets[known...].keysMax) }
+    if tree.length > 0, tree.onlyValue != 0 {
+      runs = tree
+    } else {
+      (table, keysMax) = (SetTable(), 0)
+    }
     if table.sets.count > setsMax { dropUnusedSets() }
   }
 

@@ -6,6 +6,7 @@ extension RichOperation {
   public init(changing old: RichDocument, into new: RichDocument) {
     text = TextOperation(changing: old.text, into: new.text)
     if !old.hasAttributes, !new.hasAttributes { return }
+    text = text.replacingEmbeds(from: old, to: new)
     var merger = SetMerger(old.sets, new.sets)
     var spans: [RunWord] = []
     var runs: [RunWord] = []
@@ -38,5 +39,48 @@ extension RichOperation {
       }
     }
     format = Format(spans: spans, runs: runs, sets: merger.table.sets)
+  }
+}
+
+extension TextOperation {
+  /// Returns the difference of two texts, which deletes and inserts an embedded thing where the
+  /// attribute `embed` differs: it cannot be changed.
+  fileprivate func replacingEmbeds(from old: RichDocument, to new: RichDocument) -> TextOperation {
+    guard (old.sets + new.sets).contains(where: { $0.contains("embed") }) else { return self }
+    var result = TextOperation()
+    old.words.withUnsafeBufferPointer { oldWords in
+      new.words.withUnsafeBufferPointer { newWords in
+        var from = RunReader(oldWords)
+        var to = RunReader(newWords)
+        for component in components {
+          switch component {
+          case .retain(var left):
+            while left > 0 {
+              let count = min(left, from.word.count, to.word.count)
+              let (before, after) = (from.word.value, to.word.value)
+              if before == after && before == 0
+                || old[before].json(of: "embed") == new[after].json(of: "embed")
+              {
+                result.retain(count)
+              } else {
+                result.insert(String(repeating: "\u{fffc}", count: count))
+                result.delete(count)
+              }
+              from.take(count)
+              to.take(count)
+              left -= count
+            }
+          case .insert(let text):
+            result.insert(text)
+            to.skip(text.unicodeScalars.count)
+          case .delete(let count):
+            result.delete(count)
+            from.skip(count)
+          }
+        }
+      }
+    }
+    result.pack()
+    return result
   }
 }

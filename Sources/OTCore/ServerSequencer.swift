@@ -73,15 +73,19 @@ public struct ServerSequencer: Sendable {
   /// The oldest revision on which a change can be based.
   public var oldestBase: Int { revision - (operations.count - trimmed) }
 
-  /// Returns the total number of components of the operations after a revision.
+  /// Returns the total number of components of the operations after a revision, formats included.
   ///
   /// - Parameter most: Counting stops once this number is exceeded.
   /// - Precondition: `oldestBase <= revision <= self.revision`.
   /// - Complexity: O(operations after the revision), and at most O(`most`).
   package func components(after revision: Int, atMost most: Int) -> Int {
     var count = 0
-    for operation in operations(after: revision).reversed() {
-      count += operation.componentCount
+    let operations = operations(after: revision)
+    let formats = formats(after: revision)
+    let shift = formats.startIndex - operations.startIndex
+    for index in operations.indices.reversed() {
+      count += operations[index].componentCount
+      if !formats.isEmpty { count += formats[index + shift]?.componentCount ?? 0 }
       if count > most { break }
     }
     return count
@@ -134,6 +138,36 @@ public struct ServerSequencer: Sendable {
     rebased.text.pack()
     append(rebased.text, rebased.format)
     return rebased
+  }
+
+  /// Rebases a change of a client that knows only text, and appends it: its inserted text takes
+  /// attributes of the text around it at the head; see ``RichOperation/init(_:inheritingFrom:)``.
+  ///
+  /// Attributes that would exceed the limits are left out.
+  ///
+  /// - Returns: The rebased operation with its attributes.
+  /// - Throws: As ``submit(_:at:)``.
+  /// - Complexity: As ``submit(_:at:)``, and O(log *document*) for each component.
+  public mutating func submit(
+    inheriting operation: TextOperation, at base: Int, within limits: FormatLimits = FormatLimits()
+  ) throws(SequencerError) -> RichOperation {
+    try check(base)
+    var result: RichOperation
+    do throws(OperationError) {
+      let rebased = try operation.rebased(over: operations(after: base), side: .right)
+      result = RichOperation(rebased, inheritingFrom: content)
+      do throws(OperationError) {
+        try content.apply(result, within: limits)
+      } catch .tooManySets, .tooManyRuns {
+        result = RichOperation(rebased)
+        try content.apply(rebased)
+      }
+    } catch {
+      throw .operation(error)
+    }
+    result.text.pack()
+    append(result.text, result.format)
+    return result
   }
 
   private func check(_ base: Int) throws(SequencerError) {

@@ -39,11 +39,14 @@ public import ParleyModel
       utf8 = json
     }
 
-    /// Reads the formatting of a change; `nil` if it has no effect.
+    /// Reads the formatting of a change from a server; `nil` if it has no effect.
     ///
-    /// - Throws: As ``OTCore/ChangeFormat/init(json:of:)``.
-    public func changeFormat(of operation: TextOperation) throws(OperationError) -> ChangeFormat? {
-      try ChangeFormat(json: utf8, of: operation)
+    /// - Parameter setsMax: Maximum sets; a server may send more than it accepts.
+    /// - Throws: As ``OTCore/ChangeFormat/init(json:of:setsMax:)``.
+    public func changeFormat(
+      of operation: TextOperation, setsMax: Int = .max
+    ) throws(OperationError) -> ChangeFormat? {
+      try ChangeFormat(json: utf8, of: operation, setsMax: setsMax)
     }
 
     /// Reads the attributes of a text.
@@ -87,7 +90,7 @@ extension NoteKind: MessageWord {
     /// - Throws: `badOperation` or `tooLarge`, naming the change.
     public func checkedFormat() throws(MessageError) -> ChangeFormat? {
       do throws(OperationError) {
-        return try format?.changeFormat(of: operation)
+        return try format?.changeFormat(of: operation, setsMax: Format.setsMax)
       } catch {
         throw MessageError(error, rejectedChange)
       }
@@ -98,7 +101,7 @@ extension NoteKind: MessageWord {
     /// - Parameter change: The change whose format could not be read.
     init(_ error: OperationError, _ change: RejectedChange?) {
       switch error {
-      case .tooLong, .tooManySets, .tooManyRuns:
+      case .tooLong, .tooManySets, .tooManyRuns, .tooManyKeys:
         self.init(
           .tooLarge,
           "change, field format: a change may have \(Format.setsMax) sets of attributes, and lengths "

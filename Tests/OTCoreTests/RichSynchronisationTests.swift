@@ -87,8 +87,11 @@ struct RichSynchronisationTests {
       if author == 2 {
         guard !plain.sent.isEmpty else { return }
         let change = plain.sent.removeFirst()
-        let stored = try server.submit(change.operation, at: change.revision)
-        log.append((RichOperation(stored), author))
+        var text = server.content.text
+        let stored = try server.submit(inheriting: change.operation, at: change.revision)
+        try text.apply(stored.text)
+        #expect(text == server.content.text)
+        log.append((stored, author))
       } else {
         guard !rich[author].sent.isEmpty else { return }
         let change = rich[author].sent.removeFirst()

@@ -174,6 +174,49 @@ struct RichTests {
     changed.checkInvariants()
   }
 
+  @Test func `text of clients that know only text is rebased, then takes attributes`() throws {
+    let runs = #"{"sets":[{"bold":true},{"italic":true}],"runs":[3,1,3,2]}"#
+    let document = try RichDocument(Document("aaabbb"), formatJSON: Array(runs.utf8))
+    var sequencer = ServerSequencer(content: document, revision: 0)
+    // The place behind the third letter is in the middle of the bold text now.
+    _ = try sequencer.submit(
+      Self.rich("+xxx =3 -3", #"{"sets":[{"bold":true}],"put":[3,1]}"#), at: 0)
+    let inserted = try sequencer.submit(inheriting: op("=6 +y"), at: 0)
+    #expect(Self.json(inserted) == #"=6 +y {"sets":[{"bold":true}],"put":[1,1]}"#)
+    // At the limits it takes none, and is committed all the same.
+    let limits = FormatLimits(setsMax: 0, runsMax: 1)
+    let bare = try sequencer.submit(inheriting: op("=6 +z"), at: 0, within: limits)
+    #expect(bare.format == nil)
+    #expect(sequencer.document == Document("xxxaaayz"))
+    sequencer.content.checkInvariants()
+    #expect(throws: SequencerError.operation(.lengthMismatch(expected: 8, found: 3))) {
+      try sequencer.submit(inheriting: op("=3 +z"), at: 3)
+    }
+  }
+
+  @Test func `an embed that becomes another one is replaced, as embeds cannot change`() throws {
+    func document(_ runs: String) throws -> RichDocument {
+      try RichDocument(Document("a\u{fffc}\u{fffc}b"), formatJSON: Array(runs.utf8))
+    }
+    let one = #"{"embed":{"image":"one"}}"#
+    let forms = [
+      #"{"sets":[\#(one)],"runs":[1,0,1,1,2,0]}"#, #"{"sets":[\#(one)],"runs":[1,0,2,1,1,0]}"#,
+      #"{"sets":[{"embed":{"image":"two"}},{"width":9}],"runs":[1,2,2,1,1,2]}"#, "{}",
+    ]
+    for old in forms {
+      for new in forms {
+        var changed = try document(old)
+        let difference = RichOperation(changing: changed, into: try document(new))
+        try changed.apply(difference)
+        #expect(changed == (try document(new)))
+        var json: [UInt8] = []
+        difference.format?.appendJSON(to: &json)
+        guard difference.format != nil else { continue }
+        #expect(try RichOperation(text: difference.text, formatJSON: json) == difference)
+      }
+    }
+  }
+
   // MARK: JSON
 
   @Test(arguments: [
@@ -246,6 +289,37 @@ struct RichTests {
     }
     _ = try Self.rich("=1", format(Format.setsMax))
     #expect(throws: OperationError.tooLong) { try Self.rich("=1", format(Format.setsMax + 1)) }
+  }
+
+  @Test func `a piece of text has no more attributes than can be read`() throws {
+    func sixteen(_ letter: String) -> String {
+      "{" + (0..<16).map { "\"\(letter)\($0)\":1" }.joined(separator: ",") + "}"
+    }
+    var sequencer = ServerSequencer(document: Document("abc"), revision: 0)
+    func submit(_ format: String, at base: Int? = nil) throws {
+      _ = try sequencer.submit(Self.rich("=3", format), at: base ?? sequencer.revision)
+    }
+    try submit(#"{"sets":[\#(sixteen("a"))],"kept":[0,2,1]}"#)
+    let before = sequencer.content
+    for (base, format) in [
+      (1, #"{"sets":[{"b":1}],"kept":[1,1,1]}"#),
+      (0, #"{"sets":[\#(sixteen("b"))],"kept":[0,2,1]}"#),
+    ] {
+      #expect(throws: SequencerError.operation(.tooManyKeys(max: 16))) {
+        try submit(format, at: base)
+      }
+    }
+    // Inserted text that grows.
+    #expect(throws: SequencerError.operation(.tooManyKeys(max: 16))) {
+      _ = try sequencer.submit(
+        Self.rich("=1 +x =2", #"{"sets":[{"b":1}],"put":[1,1]}"#), at: 0)
+    }
+    #expect(sequencer.content == before)
+    try submit(#"{"sets":[{"b":1}],"kept":[2,1,1]}"#)
+    try submit(#"{"sets":[{"b":1,"a0":null}],"kept":[1,1,1]}"#)
+    var json: [UInt8] = []
+    sequencer.content.appendFormatJSON(to: &json)
+    #expect(try RichDocument(sequencer.document, formatJSON: json) == sequencer.content)
   }
 
   @Test func `a document at its limits takes text, removals and known attributes`() throws {

@@ -21,7 +21,7 @@ package enum OperationColumn {
     guard bytes.last == UInt8(ascii: "}") else { return (try TextOperation(json: bytes), nil) }
     let end = operationEnd(bytes)
     let operation = try TextOperation(json: UnsafeBufferPointer(rebasing: bytes[..<end]))
-    return (operation, try ChangeFormat(json: Array(bytes[end...]), of: operation))
+    return (operation, try ChangeFormat(json: Array(bytes[end...]), of: operation, setsMax: .max))
   }
 
   /// Returns the index after the first array, whose elements are numbers and strings.

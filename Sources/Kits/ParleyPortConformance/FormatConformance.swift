@@ -69,6 +69,20 @@ extension DocumentStoreConformance {
       try rig.create("m")
       try expect(rig.load("m").summary.kind, .plain, "the kind of the next note of this id")
     },
+    ConformanceCheck("a merged change has more sets of attributes than a client may send") { rig in
+      let count = Format.setsMax + 1
+      var builder = RichOperationBuilder()
+      for number in 0..<count {
+        builder.insert("x", with: try AttributeSet(json: "{\"size\":\(number)}"))
+      }
+      let operation = builder.finished()
+      var merged = entry(1, operation.text)
+      merged.format = ChangeFormat(operation.format, makesRich: true)
+      try rig.create("n")
+      try rig.append("n", merged)
+      try rig.restart()
+      try expect(rig.load("n").recent, [merged], "the entry")
+    },
     ConformanceCheck("a file that an attribute names is in use") { rig in
       try rig.create("n")
       let shown = try rig.put("shown", [1], in: "n", at: 10).file
