@@ -28,10 +28,7 @@ public struct ChangeFormat: Sendable, Hashable {
   public init?(
     json: [UInt8], of text: TextOperation, setsMax: Int = Format.setsMax
   ) throws(OperationError) {
-    let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
-      reader.setsMax = setsMax
-      return try reader.readLists()
-    }
+    let lists = try FormatJSONReader.lists(json, setsMax: setsMax)
     self.init(try lists.format(of: text), makesRich: lists.makesRich)
   }
 
@@ -56,6 +53,9 @@ public struct ChangeFormat: Sendable, Hashable {
 extension RichOperation {
   /// Creates an operation from the operation and the formatting of a change.
   public init(_ text: TextOperation, _ format: ChangeFormat?) {
-    self.init(text: text, format: format?.format)
+    self.init(text: text, format: format?.format, makesRich: format?.makesRich ?? false)
   }
+
+  /// The formatting of the change, for messages and logs.
+  public var changeFormat: ChangeFormat? { ChangeFormat(format, makesRich: makesRich) }
 }

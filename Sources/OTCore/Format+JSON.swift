@@ -117,9 +117,7 @@ extension RichOperation {
   ///   error for any input.
   /// - Complexity: O(bytes + components of the text).
   public init(text: TextOperation, formatJSON json: [UInt8]) throws(OperationError) {
-    let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
-      try reader.readLists()
-    }
+    let lists = try FormatJSONReader.lists(json, setsMax: Format.setsMax)
     self.text = text
     format = try lists.format(of: text)
   }
@@ -135,7 +133,10 @@ extension FormatJSONReader.Lists {
 
 extension RichDocument {
   /// Appends the JSON form of the runs: `{"sets":[…],"runs":[5,1,6,0]}`.
-  public func appendFormatJSON(to buffer: inout [UInt8]) {
+  public func appendFormatJSON(to buffer: inout [UInt8]) { appendFormatJSON(words, to: &buffer) }
+
+  /// Appends the JSON form with these lengths of the runs.
+  func appendFormatJSON(_ words: [RunWord], to buffer: inout [UInt8]) {
     words.withUnsafeBufferPointer { words in
       let numbering = UsedSets(sets, words, UnsafeBufferPointer(start: nil, count: 0))
       Format.append("{\"sets\":", to: &buffer)
@@ -152,10 +153,7 @@ extension RichDocument {
   ///
   /// - Throws: `malformed` or `invalidUTF8`, and no other error for any input.
   public init(_ text: Document, formatJSON json: [UInt8]) throws(OperationError) {
-    let lists = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
-      reader.setsMax = .max
-      return try reader.readLists()
-    }
+    let lists = try FormatJSONReader.lists(json, setsMax: .max)
     // The runs of a text equal those of its insertion.
     let whole = TextOperation(replacing: Document(), by: text)
     let check = FormatCheck(lists)

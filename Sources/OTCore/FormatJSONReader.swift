@@ -12,7 +12,16 @@ struct FormatJSONReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var next = 0
   /// Maximum sets; more are an error.
-  var setsMax = Format.setsMax
+  private var setsMax = Format.setsMax
+
+  /// Reads the lists of a format that fills all bytes.
+  @inline(never)
+  static func lists(_ json: [UInt8], setsMax: Int) throws(OperationError) -> Lists {
+    try whole(json) { (reader) throws(OperationError) in
+      reader.setsMax = setsMax
+      return try reader.readLists()
+    }
+  }
 
   /// Reads a value that fills all bytes, except for surrounding space.
   static func whole<Value>(
@@ -65,23 +74,23 @@ struct FormatJSONReader {
     try expect(close)
   }
 
-  mutating func readLists() throws(OperationError) -> Lists {
+  private mutating func readLists() throws(OperationError) -> Lists {
     var lists = Lists()
     try readItems("{", "}") { (reader) throws(OperationError) in
       let name = try reader.readKey()
-      if name.elementsEqual("sets".utf8) {
+      if name.isEqual(to: "sets") {
         lists.sets = []
         try reader.readItems("[", "]") { (reader) throws(OperationError) in
           guard lists.sets.count < reader.setsMax else { throw .tooLong }
           lists.sets.append(try reader.readSet())
         }
-      } else if name.elementsEqual("kept".utf8) {
+      } else if name.isEqual(to: "kept") {
         lists.kept = try reader.readNumbers()
-      } else if name.elementsEqual("put".utf8) || name.elementsEqual("runs".utf8) {
+      } else if name.isEqual(to: "put") || name.isEqual(to: "runs") {
         lists.put = try reader.readNumbers()
-      } else if name.elementsEqual("kind".utf8) {
+      } else if name.isEqual(to: "kind") {
         let kind = try reader.readString()
-        guard kind.elementsEqual("rich".utf8) else { throw reader.malformed }
+        guard kind.isEqual(to: "rich") else { throw reader.malformed }
         lists.makesRich = true
       } else {
         try reader.skipValue(depth: 0)
@@ -124,7 +133,7 @@ struct FormatJSONReader {
       let key = try reader.readKey()
       guard Self.isKey(key) else { throw reader.malformed }
       let value =
-        key.elementsEqual("embed".utf8) ? try reader.readEmbed() : try reader.readValue()
+        key.isEqual(to: "embed") ? try reader.readEmbed() : try reader.readValue()
       let place = entries.firstIndex { !$0.key.lexicographicallyPrecedes(key) } ?? entries.count
       if place < entries.count, entries[place].key == key {
         entries[place].value = value
@@ -217,30 +226,70 @@ struct FormatJSONReader {
     return embed
   }
 
-  /// Reads a string, by reading an operation that inserts it.
+  /// Reads a string.
   private mutating func readString() throws(OperationError) -> [UInt8] {
-    skipSpace()
+    try expect("\"")
     let start = next
-    guard current == UInt8(ascii: "\"") else { throw malformed }
-    next += 1
-    while next < bytes.count, bytes[next] != UInt8(ascii: "\"") {
-      next += bytes[next] == UInt8(ascii: "\\") ? 2 : 1
+    var text: [UInt8] = []
+    while current != UInt8(ascii: "\"") {
+      let byte = current
+      guard byte >= 0x20 else { throw malformed }
+      next += 1
+      if byte == UInt8(ascii: "\\") { try readEscape(to: &text) } else { text.append(byte) }
     }
-    guard next < bytes.count else { throw .malformed(offset: start) }
     next += 1
-    var list: [UInt8] = [UInt8(ascii: "[")]
-    list += bytes[start..<next]
-    list.append(UInt8(ascii: "]"))
-    do throws(OperationError) {
-      let insertion = try list.withUnsafeBufferPointer { TextOperation.read($0) }.get()
-      return insertion.withPacked { _, text in Array(text) }
-    } catch {
-      switch error {
-      case .invalidUTF8(let offset): throw .invalidUTF8(offset: start - 1 + offset)
-      case .malformed, .lengthMismatch, .tooLong, .tooManySets, .tooManyRuns, .tooManyKeys:
-        throw .malformed(offset: start)
+    // An escape is valid UTF-8, so an error is in a byte that was copied.
+    if let offset = text.withUnsafeBufferPointer(UTF8Check.firstInvalid) {
+      throw .invalidUTF8(offset: start + offset)
+    }
+    return text
+  }
+
+  /// Reads the rest of an escape, and appends the bytes that it represents.
+  private mutating func readEscape(to text: inout [UInt8]) throws(OperationError) {
+    let kind = current
+    guard kind != 0 else { throw malformed }
+    next += 1
+    switch kind {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)
+    case UInt8(ascii: "n"): text.append(0x0a)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "r"): text.append(0x0d)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0c)
+    case UInt8(ascii: "u"):
+      var value = try readHexadecimal()
+      if value >= 0xd800, value < 0xdc00 {
+        guard current == UInt8(ascii: "\\") else { throw malformed }
+        next += 1
+        guard current == UInt8(ascii: "u") else { throw malformed }
+        next += 1
+        let low = try readHexadecimal()
+        guard low >= 0xdc00, low < 0xe000 else { throw malformed }
+        value = 0x10000 + (value - 0xd800) << 10 + (low - 0xdc00)
       }
+      guard let scalar = Unicode.Scalar(value), let utf8 = UTF8.encode(scalar) else {
+        throw malformed
+      }
+      text.append(contentsOf: utf8)
+    default: throw malformed
     }
+  }
+
+  private mutating func readHexadecimal() throws(OperationError) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      let byte = current
+      let letter = byte | 0x20
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt32(byte & 0x0f)
+      default:
+        guard UInt8(ascii: "a")...UInt8(ascii: "f") ~= letter else { throw malformed }
+        value = value << 4 | UInt32(letter - UInt8(ascii: "a") + 10)
+      }
+      next += 1
+    }
+    return value
   }
 
   /// Skips a value of any type.
@@ -260,5 +309,14 @@ struct FormatJSONReader {
     case UInt8(ascii: "f"): _ = try readWord("false")
     default: _ = try readValue(bytesMax: .max)
     }
+  }
+}
+
+extension [UInt8] {
+  /// Whether the bytes are those of an ASCII text.
+  func isEqual(to text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount else { return false }
+    for index in indices where self[index] != text.utf8Start[index] { return false }
+    return true
   }
 }

@@ -6,7 +6,7 @@ public struct RichDocument: Sendable {
   /// The text.
   public private(set) var text: Document
   /// Runs over the whole text; `nil` without attributes.
-  private var runs: RunTree?
+  private var runs: Runs?
   private var table = SetTable()
   /// The number of sets above which unused sets are dropped.
   private var setsMax = Self.setsMaxMin
@@ -20,7 +20,7 @@ public struct RichDocument: Sendable {
   init(_ text: Document, runs words: [RunWord], sets: [AttributeSet]) {
     self.text = text
     guard words.contains(where: { $0.value != 0 }) else { return }
-    runs = RunTree(words)
+    runs = Runs(words)
     table = SetTable(sets)
     setsMax = max(Self.setsMaxMin, 2 * sets.count)
     keysMax = sets.keysMax
@@ -96,58 +96,80 @@ public struct RichDocument: Sendable {
     if runs != nil { applyFormat(RichOperation(operation)) }
   }
 
-  private mutating func applyFormat(_ operation: RichOperation) {
-    var former: [RunWord] = []
-    former.put(0, count: operation.baseLength)
-    var tree = runs ?? RunTree(former)
-    // The tree and the table must not be shared while they change.
-    runs = nil
-    var merger = SetMerger(table, operation.format.sets)
-    let known = table.sets.count
-    table = SetTable()
-    var place = 0
-    operation.format.withWords { spans, runs in
-      var spans = RunReader(spans)
-      var runs = RunReader(runs)
-      operation.text.withPacked { words, _ in
-        for word in words {
-          var left = word.scalars
-          if word.isRetain {
-            while left > 0, !spans.isAtEnd {
-              let count = min(left, spans.word.count)
-              let change = spans.word.value
-              if change != 0 {
-                tree.update(place..<place + count) { merger.merge(.settle, $0, other: change) }
+  #if hasFeature(Embedded)
+    private typealias Runs = FlatRuns
+
+    /// Composes the operation with the insertion of the whole text, because the code for that is
+    /// there already.
+    private mutating func applyFormat(_ operation: RichOperation) {
+      var former = runs.flatMap { Format(spans: [], runs: $0.words, sets: sets) }
+      var insertion = TextOperation.Word(.insert, scalars: operation.baseLength)
+      former = withUnsafePointer(to: &insertion) {
+        former.composed(UnsafeBufferPointer(start: $0, count: 1), with: operation)
+      }
+      let all = former.withWords { _, runs in Array(runs) }
+      var padded = all
+      padded.put(0, count: text.scalarCount - all.reduce(0) { $0 + $1.count })
+      self = RichDocument(text, runs: padded, sets: former.sets)
+    }
+  #else
+    private typealias Runs = RunTree
+  #endif
+
+  #if !hasFeature(Embedded)
+    private mutating func applyFormat(_ operation: RichOperation) {
+      var former: [RunWord] = []
+      former.put(0, count: operation.baseLength)
+      var tree = runs ?? RunTree(former)
+      // The tree and the table must not be shared while they change.
+      runs = nil
+      var merger = SetMerger(table, operation.format.sets)
+      let known = table.sets.count
+      table = SetTable()
+      var place = 0
+      operation.format.withWords { spans, runs in
+        var spans = RunReader(spans)
+        var runs = RunReader(runs)
+        operation.text.withPacked { words, _ in
+          for word in words {
+            var left = word.scalars
+            if word.isRetain {
+              while left > 0, !spans.isAtEnd {
+                let count = min(left, spans.word.count)
+                let change = spans.word.value
+                if change != 0 {
+                  tree.update(place..<place + count) { merger.merge(.settle, $0, other: change) }
+                }
+                spans.take(count)
+                place += count
+                left -= count
               }
-              spans.take(count)
-              place += count
-              left -= count
+              place += left
+            } else if word.isInsert {
+              while left > 0 {
+                let count = min(left, runs.word.count)
+                tree.insert(count, of: merger.adopt(runs.word.value), at: place)
+                runs.take(count)
+                place += count
+                left -= count
+              }
+            } else {
+              tree.remove(left, at: place)
+              spans.skip(left)
             }
-            place += left
-          } else if word.isInsert {
-            while left > 0 {
-              let count = min(left, runs.word.count)
-              tree.insert(count, of: merger.adopt(runs.word.value), at: place)
-              runs.take(count)
-              place += count
-              left -= count
-            }
-          } else {
-            tree.remove(left, at: place)
-            spans.skip(left)
           }
         }
       }
+      table = merger.table
+      if table.sets.count > known { keysMax = max(keysMax, table.sets[known...].keysMax) }
+      if tree.length > 0, tree.onlyValue != 0 {
+        runs = tree
+      } else {
+        (table, keysMax) = (SetTable(), 0)
+      }
+      if table.sets.count > setsMax { dropUnusedSets() }
     }
-    table = merger.table
-    if table.sets.count > known { keysMax = max(keysMax, table.sets[known...].keysMax) }
-    if tree.length > 0, tree.onlyValue != 0 {
-      runs = tree
-    } else {
-      (table, keysMax) = (SetTable(), 0)
-    }
-    if table.sets.count > setsMax { dropUnusedSets() }
-  }
+  #endif
 
   mutating func dropUnusedSets() {
     var words = words

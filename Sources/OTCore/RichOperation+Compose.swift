@@ -8,28 +8,36 @@ extension RichOperation {
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public func composed(with next: RichOperation) throws(OperationError) -> RichOperation {
     let text = try text.composed(with: next.text)
-    if format == nil, next.format == nil { return RichOperation(text) }
-    return RichOperation(text: text, format: composedFormat(with: next))
+    var format: Format?
+    if self.format != nil || next.format != nil {
+      format = self.text.withPacked { words, _ in self.format.composed(words, with: next) }
+    }
+    return RichOperation(text: text, format: format, makesRich: makesRich || next.makesRich)
   }
+}
 
-  private func composedFormat(with next: RichOperation) -> Format? {
-    format.withWords { spans, runs in
+extension Format? {
+  /// Returns the format of an operation composed with the next.
+  ///
+  /// - Parameter words: The operation on the text that this is the format of.
+  func composed(
+    _ words: UnsafeBufferPointer<TextOperation.Word>, with next: RichOperation
+  ) -> Format? {
+    withWords { spans, runs in
       next.format.withWords { nextSpans, nextRuns in
-        text.withPacked { words, _ in
-          next.text.withPacked { nextWords, _ in
-            let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
-            let runsMax = most + runs.count + nextRuns.count
-            return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
-              let memory = RunWriter.memory(memory)
-              var walk = ComposeWalk(
-                spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
-                nextRuns: RunReader(nextRuns), merger: SetMerger(format.sets, next.format.sets),
-                spansOut: RunWriter(memory), runsOut: RunWriter(memory + most))
-              walk.walk(words, nextWords)
-              return Format(
-                spans: walk.spansOut.written, runs: walk.runsOut.written,
-                sets: walk.merger.table.sets)
-            }
+        next.text.withPacked { nextWords, _ in
+          let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
+          let runsMax = most + runs.count + nextRuns.count
+          return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
+            let memory = RunWriter.memory(memory)
+            var walk = ComposeWalk(
+              spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
+              nextRuns: RunReader(nextRuns), merger: SetMerger(sets, next.format.sets),
+              spansOut: RunWriter(memory), runsOut: RunWriter(memory + most))
+            walk.walk(words, nextWords)
+            return Format(
+              spans: walk.spansOut.written, runs: walk.runsOut.written,
+              sets: walk.merger.table.sets)
           }
         }
       }

@@ -2,12 +2,19 @@ extension RichOperation {
   /// Splits the operation into consecutive operations within limits: first the spans, then the
   /// parts of the text with their runs, as in ``TextOperation/split(within:)``.
   ///
-  /// Components and JSON of text and format count together. A single span or scalar whose
-  /// attributes exceed the limits becomes one part.
+  /// Components and JSON of text and format count together, and no part has more sets than a
+  /// message may contain. A single span or scalar whose attributes exceed the limits becomes one
+  /// part. The first part makes the note a rich one if the operation does.
   ///
   /// - Complexity: O(*components* · log *parts*), plus the text copied.
   public func split(within limits: OperationLimits) -> [RichOperation] {
     if fits(within: limits) { return [self] }
+    var parts = partsWithoutKind(within: limits)
+    parts[0].makesRich = makesRich
+    return parts
+  }
+
+  private func partsWithoutKind(within limits: OperationLimits) -> [RichOperation] {
     guard let format else { return text.split(within: limits).map { RichOperation($0) } }
     var parts: [RichOperation] = []
     // Spans never cover deleted text, so they can apply before the text changes.
@@ -15,14 +22,16 @@ extension RichOperation {
     let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
     let rest = RichOperation(
       text: text, format: Format(spans: none, runs: format.block.runs, sets: format.sets))
-    if !rest.isIdentity { parts += rest.textParts(within: limits) }
+    if !rest.isIdentity { rest.cutText(limits, to: &parts) }
     return parts
   }
 
   /// Whether the operation is within limits.
   package func fits(within limits: OperationLimits) -> Bool {
     guard let format else { return text.fits(within: limits) }
-    guard componentCount <= limits.componentsMax else { return false }
+    guard componentCount <= limits.componentsMax, format.usedSetCount <= Format.setsMax else {
+      return false
+    }
     if limits.jsonBytesMax == .max { return true }
     var json: [UInt8] = []
     text.appendJSON(to: &json)
@@ -30,44 +39,89 @@ extension RichOperation {
     return json.count <= limits.jsonBytesMax
   }
 
-  /// Splits an operation without spans, into ever smaller parts until each fits with its runs.
-  private func textParts(within limits: OperationLimits) -> [RichOperation] {
-    var smaller = limits
-    while true {
-      let parts = parts(ofTextWithin: smaller)
-      let isSmallest =
-        smaller.componentsMax == OperationLimits.componentsMin
-        && smaller.jsonBytesMax == OperationLimits.jsonBytesMin
-      if isSmallest || parts.allSatisfy({ $0.fits(within: limits) }) { return parts }
-      smaller = OperationLimits(
-        componentsMax: min(smaller.componentsMax, componentCount) / 2,
-        jsonBytesMax: min(smaller.jsonBytesMax, 1 << 24) / 2)
+  /// Halves an operation without spans, until each part fits. As in
+  /// ``TextOperation/split(within:)``, a half that does not lengthen the text comes first.
+  private func cutText(_ limits: OperationLimits, to parts: inout [RichOperation]) {
+    guard !fits(within: limits), let cut = text.middle else { return parts.append(self) }
+    let left = text.half(cut, isLeft: true)
+    let right = text.half(cut, isLeft: false)
+    let isLeftFirst = left.targetLength <= left.baseLength || right.targetLength > right.baseLength
+    let (leftRuns, rightRuns) = format.withWords { _, runs in
+      var reader = RunReader(runs)
+      return (reader.taken(left.insertedScalars), reader.taken(right.insertedScalars))
     }
+    let halves = [
+      RichOperation(
+        text: left.shifted(
+          before: 0, behind: isLeftFirst ? right.baseLength : right.targetLength),
+        format: Format(spans: [], runs: leftRuns, sets: format.sets)),
+      RichOperation(
+        text: right.shifted(
+          before: isLeftFirst ? left.targetLength : left.baseLength, behind: 0),
+        format: Format(spans: [], runs: rightRuns, sets: format.sets)),
+    ]
+    halves[isLeftFirst ? 0 : 1].cutText(limits, to: &parts)
+    halves[isLeftFirst ? 1 : 0].cutText(limits, to: &parts)
+  }
+}
+
+extension TextOperation {
+  /// A place in an operation: before a component, or within an insertion after some of its bytes.
+  fileprivate struct Cut {
+    var component: Int
+    var bytes = 0
   }
 
-  private func parts(ofTextWithin limits: OperationLimits) -> [RichOperation] {
-    let pieces = text.parts(within: limits)
-    let (growing, others) = (
-      pieces.indices.filter { pieces[$0].targetLength > pieces[$0].baseLength },
-      pieces.indices.filter { pieces[$0].targetLength <= pieces[$0].baseLength }
-    )
-    return format.withWords { _, runs in
-      var reader = RunReader(runs)
-      let formats = pieces.map { piece in
-        var own: [RunWord] = []
-        var left = piece.insertedScalars
-        while left > 0 {
-          let count = min(left, reader.word.count)
-          own.put(reader.word.value, count: count)
-          reader.take(count)
-          left -= count
+  /// The place in the middle of all insertions and deletions, or of the only insertion; `nil` if the
+  /// operation cannot be divided.
+  fileprivate var middle: Cut? {
+    var changes: [Int] = []
+    var index = 0
+    var cut: Cut?
+    forEachPacked { kind, _, text in
+      if kind != .retain { changes.append(index) }
+      var half = text.count / 2
+      while half > 0, text[half] & 0xc0 == 0x80 { half -= 1 }
+      if half > 0 { cut = Cut(component: index, bytes: half) }
+      index += 1
+    }
+    return changes.count > 1 ? Cut(component: changes[changes.count / 2]) : cut
+  }
+
+  /// Returns the components before a place, or those behind it.
+  fileprivate func half(_ cut: Cut, isLeft: Bool) -> TextOperation {
+    var half = TextOperation()
+    var index = 0
+    forEachPacked { kind, length, text in
+      defer { index += 1 }
+      if index == cut.component, cut.bytes > 0 {
+        half.insertValid(
+          UnsafeBufferPointer(
+            rebasing: isLeft ? text[..<cut.bytes] : text[cut.bytes...]))
+      } else if (index < cut.component) == isLeft {
+        switch kind {
+        case .retain: half.retain(length)
+        case .delete: half.delete(length)
+        case .insert: half.insertValid(text)
         }
-        return Format(spans: [], runs: own, sets: format.sets)
-      }
-      return zip(others + growing, pieces.shrinkingFirst()).map { index, piece in
-        RichOperation(text: piece, format: formats[index])
       }
     }
+    return half
+  }
+}
+
+extension RunReader {
+  /// Takes scalars, across runs, and returns their runs.
+  fileprivate mutating func taken(_ scalars: Int) -> [RunWord] {
+    var runs: [RunWord] = []
+    var left = scalars
+    while left > 0 {
+      let count = min(left, word.count)
+      runs.put(word.value, count: count)
+      take(count)
+      left -= count
+    }
+    return runs
   }
 }
 
@@ -85,5 +139,13 @@ extension ArraySlice<RunWord> {
     self[..<middle].cut(sets, length, limits, to: &parts)
     let gap = self[..<middle].reduce(0) { $0 + $1.count }
     ([RunWord(0, count: gap)] + self[middle...])[...].cut(sets, length, limits, to: &parts)
+  }
+}
+
+extension Format {
+  /// The number of sets that the JSON form contains.
+  fileprivate var usedSetCount: Int {
+    // Unused sets are few, so most formats need no count.
+    sets.count <= Self.setsMax ? sets.count : UsedSets(sets, block.spans, block.runs).used.count
   }
 }

@@ -15,10 +15,14 @@ extension RichOperation {
     _ a: RichOperation, _ b: RichOperation, growth: Growth
   ) throws(OperationError) -> (aAfterB: RichOperation, bAfterA: RichOperation) {
     let (aText, bText) = try TextOperation.transform(a.text, b.text)
-    if a.format == nil, b.format == nil { return (RichOperation(aText), RichOperation(bText)) }
+    var (aFormat, bFormat): (Format?, Format?)
+    if a.format != nil || b.format != nil {
+      aFormat = a.format(after: b, side: .left, growth)
+      bFormat = b.format(after: a, side: .right, growth)
+    }
     return (
-      RichOperation(text: aText, format: a.format(after: b, side: .left, growth)),
-      RichOperation(text: bText, format: b.format(after: a, side: .right, growth))
+      RichOperation(text: aText, format: aFormat, makesRich: a.makesRich),
+      RichOperation(text: bText, format: bFormat, makesRich: b.makesRich)
     )
   }
 
@@ -33,8 +37,10 @@ extension RichOperation {
     over other: RichOperation, side: Side, growth: Growth = .grows
   ) throws(OperationError) -> RichOperation {
     let text = try text.transformed(over: other.text, side: side)
-    if format == nil, other.format == nil { return RichOperation(text) }
-    return RichOperation(text: text, format: format(after: other, side: side, growth))
+    let isPlain = format == nil && other.format == nil
+    return RichOperation(
+      text: text, format: isPlain ? nil : format(after: other, side: side, growth),
+      makesRich: makesRich)
   }
 
   /// Returns the format as it applies after `other`, which has the same base.

@@ -21,13 +21,17 @@ public struct RichOperation: Sendable, Hashable {
   public internal(set) var text: TextOperation
   /// The formatting; `nil` if missing.
   public internal(set) var format: Format?
+  /// Whether a plain note becomes a rich one with the operation. Servers keep it beside the
+  /// operation, see ``ChangeFormat``; in a client's queue it stays with its edit.
+  public internal(set) var makesRich = false
 
   /// Creates an operation without formatting; its inserted text has no attributes.
   public init(_ text: TextOperation = TextOperation()) { self.text = text }
 
-  init(text: TextOperation, format: Format?) {
+  init(text: TextOperation, format: Format?, makesRich: Bool = false) {
     self.text = text
     self.format = format
+    self.makesRich = makesRich
   }
 
   /// Returns the operation that does not change a text of this length.
@@ -48,7 +52,7 @@ public struct RichOperation: Sendable, Hashable {
   public var componentCount: Int { text.componentCount + (format?.componentCount ?? 0) }
 
   /// Whether the operation changes nothing.
-  public var isIdentity: Bool { format == nil && text.isIdentity }
+  public var isIdentity: Bool { format == nil && text.isIdentity && !makesRich }
 }
 
 /// Builds a rich operation component by component.

@@ -18,8 +18,7 @@ extension TextOperation {
   }
 
   /// Returns the parts from left to right, each on the text after the previous ones.
-  @inline(__always)
-  func parts(within limits: OperationLimits) -> [TextOperation] {
+  private func parts(within limits: OperationLimits) -> [TextOperation] {
     var splitter = OperationSplitter(limits: limits, baseLength: baseLength)
     withPacked { words, text in
       var offset = 0
@@ -63,7 +62,7 @@ extension [TextOperation] {
   /// Reorders the parts of an operation, which are from left to right, for applying them.
   ///
   /// Parts that do not grow come first, then the others, each in their order.
-  func shrinkingFirst() -> [TextOperation] {
+  fileprivate func shrinkingFirst() -> [TextOperation] {
     let growths = map { $0.targetLength - $0.baseLength }
     guard let firstGrowing = growths.firstIndex(where: { $0 > 0 }),
       growths[firstGrowing...].contains(where: { $0 <= 0 })
@@ -88,7 +87,7 @@ extension [TextOperation] {
 
 extension TextOperation {
   /// Returns the same insertions and deletions, with more scalars retained before and after them.
-  fileprivate func shifted(before: Int, behind: Int) -> TextOperation {
+  func shifted(before: Int, behind: Int) -> TextOperation {
     var shifted = TextOperation()
     var gap = before
     forEachPacked { kind, length, text in

@@ -105,8 +105,10 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   ///   text has another length. Nothing is recorded then.
   /// - Complexity: O(components of the edit and of the step that it joins + log *document*), plus
   ///   the text deleted.
-  @specialized(where Operation == TextOperation)
-  @specialized(where Operation == RichOperation)
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
   public mutating func record(
     _ edit: Operation, on document: Operation.Content, selection: Selection? = nil,
     milliseconds: Int64 = 0
@@ -140,8 +142,10 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   ///   ``Synchronizer/receive(_:revision:)``.
   /// - Throws: `lengthMismatch` if it does not start from the user's text.
   /// - Complexity: O(steps × components).
-  @specialized(where Operation == TextOperation)
-  @specialized(where Operation == RichOperation)
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
   public mutating func receive(_ operation: Operation) throws(OperationError) {
     try check(operation.baseLength)
     guard !operation.isIdentity else { return }
