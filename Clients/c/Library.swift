@@ -19,7 +19,7 @@ extension DoorHandle {
 
 /// The version of these calls; another one is another header.
 @_cdecl("parley_client_version")
-public func version() -> Int32 { 1 }
+public func version() -> Int32 { 2 }
 
 /// Makes a client; to be freed with `parley_client_free`.
 @_cdecl("parley_client_new")
@@ -68,6 +68,21 @@ public func handle(
 public func noteText(_ handle: DoorHandle, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
 {
   handle.called(with: bytes, count) { $0.noteText($1) }
+}
+
+/// Puts the attributes of a note's text into the output.
+@_cdecl("parley_note_format")
+public func noteFormat(_ handle: DoorHandle, _ bytes: UnsafePointer<UInt8>?, _ count: Int32)
+  -> Int32
+{
+  handle.called(with: bytes, count) { $0.noteFormat($1) }
+}
+
+/// What a note allows: 1 to undo, 2 to redo, 4 to format.
+@_cdecl("parley_note_flags")
+public func noteFlags(_ handle: DoorHandle, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
+{
+  handle.called(with: bytes, count) { $0.noteFlags($1) }
 }
 
 /// The revision of a note.

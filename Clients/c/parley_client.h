@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* What parley_client_version returns for the functions and forms of this header. */
-enum { PARLEY_CLIENT_VERSION = 1 };
+enum { PARLEY_CLIENT_VERSION = 2 };
 
 typedef struct parley_client parley_client;
 
@@ -44,6 +44,8 @@ int32_t parley_client_handle(parley_client *client, const uint8_t *bytes, int32_
 
 /* Each takes the id of a note or the name of a room. */
 int32_t parley_note_text(parley_client *client, const uint8_t *bytes, int32_t count);
+int32_t parley_note_format(parley_client *client, const uint8_t *bytes, int32_t count);
+int32_t parley_note_flags(parley_client *client, const uint8_t *bytes, int32_t count);
 double parley_note_revision(parley_client *client, const uint8_t *bytes, int32_t count);
 int32_t parley_note_people(parley_client *client, const uint8_t *bytes, int32_t count);
 int32_t parley_room_people(parley_client *client, const uint8_t *bytes, int32_t count);

@@ -262,8 +262,8 @@ import SocketMessages
     case nil: break
     }
     switch action {
-    case .reset(let document): editors.forEach { $0.note(becomes: document) }
-    case .apply(let operation, _, _): editors.forEach { $0.note(applied: operation) }
+    case .reset(let content): editors.forEach { $0.note(becomes: content.text) }
+    case .apply(let operation, _, _): editors.forEach { $0.note(applied: operation.text) }
     default: break
     }
   }

@@ -27,7 +27,10 @@ public enum NoteUpdate: Sendable, Hashable {
 
 /// A note's text and state without a user interface, shared by ``Note`` and ``ServiceNote``.
 struct NoteScreen {
-  private(set) var document: Document?
+  /// The text with its attributes; `nil` before the note is opened.
+  private(set) var content: RichDocument?
+  /// The note's kind.
+  private(set) var kind = NoteKind.plain
   private(set) var status = NoteStatus()
   private(set) var title = ""
   /// The reason why the storage could not be read; `nil` if it could.
@@ -54,26 +57,28 @@ struct NoteScreen {
     return NoteState(status.phase)
   }
 
+  var document: Document? { content?.text }
+
   var refusal: Refusal? { status.refusal.map { Refusal($0) } }
 
   // MARK: The machine
 
   mutating func take(_ action: NoteAction, author: (String) -> String?) -> NoteUpdate? {
     switch action {
-    case .reset(let text):
+    case .reset(let new):
       // Readers start from an empty text.
-      let isNews = document != nil || text.scalarCount > 0
-      document = text
-      let update = NoteUpdate.reset(text.text)
+      let isNews = content != nil || new.text.scalarCount > 0
+      content = new
+      let update = NoteUpdate.reset(new.text.text)
       if isNews { put(update) }
       return update
     case .apply(let operation, let client, let revision):
       guard let before = document else { return nil }
-      try? document?.apply(operation)
+      try? content?.apply(operation)
       let update = NoteUpdate.changed(
         NoteChange(
           clientID: client, author: client.flatMap(author),
-          edits: TextEdit.edits(of: operation, on: before), revision: revision))
+          edits: TextEdit.edits(of: operation.text, on: before), revision: revision))
       put(update)
       return update
     case .status(let status):
@@ -81,8 +86,9 @@ struct NoteScreen {
       tellState()
       if NoteState(status.phase) == .closed { finish() }
     case .title(let title): self.title = title
+    case .kind(let kind): self.kind = kind
     case .rebased: isRebased = true
-    case .keep, .forget, .people, .carets, .outOfStep, .misfit: break
+    case .step, .keep, .forget, .people, .carets, .outOfStep, .misfit: break
     }
     return nil
   }
@@ -152,7 +158,7 @@ struct NoteScreen {
   private mutating func make(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
     guard !operation.isIdentity else { return nil }
     do throws(OperationError) {
-      try document?.apply(operation)
+      try content?.apply(operation)
     } catch {
       throw .tooLong
     }

@@ -50,11 +50,16 @@ public enum NoteAction: Sendable, Equatable {
   case forget
 
   // Actions for the screen.
-  /// Show this text in place of the present one.
-  case reset(Document)
+  /// Show this text in place of the present one. It has attributes only if the note was opened
+  /// with formats.
+  case reset(RichDocument)
   /// Apply the operation to the text on the screen. `by` is its author, another client; `nil` if
   /// unknown. It created this revision, or the last of several.
-  case apply(TextOperation, by: String?, revision: Int64)
+  case apply(RichOperation, by: String?, revision: Int64)
+  /// Apply a step of the undo history to the text on the screen, then show the selection.
+  case step(RichOperation, selection: Selection)
+  /// The note's kind has changed. A note is plain until this action.
+  case kind(NoteKind)
   /// The note's state has changed.
   case status(NoteStatus)
   /// The list of other people has changed, or their names or who is writing; read

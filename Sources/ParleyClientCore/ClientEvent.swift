@@ -42,16 +42,24 @@ public enum ClientEvent: Sendable {
 /// An event of a note.
 public enum NoteEvent: Sendable {
   /// The app opens the note, with its stored state if there is one. The machine receives stored
-  /// state only by this event.
-  case open(KeptNote?)
+  /// state only by this event. `formats`: the app shows formatting; otherwise it sees and changes
+  /// the text alone.
+  indirect case open(KeptNote?, formats: Bool = false)
   /// The app opens the note again after a failure, because rights may have changed.
   case reopen
   /// The app closes the note; no further actions for the screen follow. The note is left once its
   /// edits are stored or confirmed, or can be neither. If the app opens it before that, it
   /// continues.
   case leave
-  /// The person has made an edit: an operation on the text on the screen.
-  case edit(TextOperation)
+  /// The person has made an edit: an operation on the text on the screen. In a plain note, only an
+  /// edit that makes it a rich one may have formatting.
+  case edit(RichOperation)
+  /// The person undoes the newest own edit that still has an effect, or redoes one. Only in notes
+  /// that were opened with formats.
+  case undo, redo
+  /// The next edit is a separate step of the undo history: the person has moved the caret, or
+  /// pastes.
+  case endStep
   /// The person's carets, in scalars of the text on the screen.
   case select([Selection])
   /// After a final refusal, the app sends the edits again, together with later ones.
@@ -67,4 +75,11 @@ public enum NoteEvent: Sendable {
   /// A `keep` had no effect, because this client has no storage. Its edits live as long as the
   /// process.
   case unkept
+}
+
+extension NoteEvent {
+  /// Returns the event of an edit without formatting.
+  public static func edit(_ operation: TextOperation) -> NoteEvent {
+    .edit(RichOperation(operation))
+  }
 }

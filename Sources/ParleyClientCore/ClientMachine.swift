@@ -289,10 +289,10 @@ public struct ClientMachine: Sendable {
   }
 
   private mutating func take(_ event: NoteEvent, of id: String, _ turn: inout Turn) {
-    if case .open(let kept) = event {
-      if let index = place(of: id) { return notes[index].openAgain(&turn) }
+    if case .open(let kept, let formats) = event {
+      if let index = place(of: id) { return notes[index].openAgain(formats: formats, &turn) }
       var note = NoteMachine(documentID: id, timing: line.settings.timing)
-      note.open(kept, &turn)
+      note.open(kept, formats: formats, &turn)
       notes.append(note)
       return
     }
@@ -344,7 +344,29 @@ public struct ClientMachine: Sendable {
 
   /// Returns a note's text with all local edits; `nil` before the note was first joined.
   public func document(of documentID: String) -> Document? {
+    content(of: documentID)?.text
+  }
+
+  /// Returns a note's text with all local edits and its attributes; `nil` before the note was first
+  /// joined. Without attributes if the note was not opened with formats.
+  public func content(of documentID: String) -> RichDocument? {
     place(of: documentID).flatMap { notes[$0].replica?.local }
+  }
+
+  /// Returns a note's kind; `nil` if it is not open.
+  public func kind(of documentID: String) -> NoteKind? {
+    place(of: documentID).map { notes[$0].kind }
+  }
+
+  /// Whether the server knows formatting; `true` before the first welcome.
+  public var hasFormats: Bool { line.hasFormats }
+
+  /// Whether there are edits of a note to undo and to redo.
+  public func steps(in documentID: String) -> (canUndo: Bool, canRedo: Bool) {
+    guard let history = place(of: documentID).flatMap({ notes[$0].history }) else {
+      return (false, false)
+    }
+    return (history.canUndo, history.canRedo)
   }
 
   /// Returns a copy of a note with the server's newest text, for opening the note later without a

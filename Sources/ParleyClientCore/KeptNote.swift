@@ -7,38 +7,87 @@ import SocketMessages
 /// The encoded form is text: a line that names the form, then decimal numbers, each followed by a
 /// newline, then the strings whose lengths are among the numbers. The server's text is stored
 /// separately, because it is long and rarely changes: if ``textTag`` is unchanged since the last
-/// write, write only ``encodedEdits()``.
+/// write, write only ``encodedEdits()``. The attributes of a rich note's text follow the text.
 public struct KeptNote: Sendable {
-  /// The document's id.
-  public let documentID: String
-  /// The client id under which the edits were sent. A client with another id that restores them
-  /// asks the server which of them it has stored, and sends the rest as its own.
-  public let clientID: String
-  /// The note's title.
-  public let title: String
-  /// The change that created the newest revision known.
-  let change: ChangeName?
-  let synchronizer: ClientSynchronizer.Kept
-  /// The server's text at that revision.
-  public let server: Document
-  /// The text on the screen.
-  public let local: Document
+  /// The fields, which are shared by copies.
+  private final class Fields: Sendable {
+    let documentID: String
+    let clientID: String
+    let title: String
+    let change: ChangeName?
+    let synchronizer: RichSynchronizer.Kept
+    let server: RichDocument
+    let local: RichDocument
+    let kind: NoteKind
+    let hasFormats: Bool
+
+    init(
+      _ documentID: String, _ clientID: String, _ title: String, _ change: ChangeName?,
+      _ synchronizer: RichSynchronizer.Kept, server: RichDocument, local: RichDocument,
+      _ kind: NoteKind, hasFormats: Bool
+    ) {
+      self.documentID = documentID
+      self.clientID = clientID
+      self.title = title
+      self.change = change
+      self.synchronizer = synchronizer
+      self.server = server
+      self.local = local
+      self.kind = kind
+      self.hasFormats = hasFormats
+    }
+  }
+
+  private let fields: Fields
 
   init(
     documentID: String, clientID: String, title: String, change: ChangeName?,
-    synchronizer: ClientSynchronizer.Kept, server: Document, local: Document
+    synchronizer: RichSynchronizer.Kept, server: RichDocument, local: RichDocument,
+    kind: NoteKind, hasFormats: Bool
   ) {
-    self.documentID = documentID
-    self.clientID = clientID
-    self.title = title
-    self.change = change
-    self.synchronizer = synchronizer
-    self.server = server
-    self.local = local
+    fields = Fields(
+      documentID, clientID, title, change, synchronizer, server: server, local: local, kind,
+      hasFormats: hasFormats)
   }
 
-  /// A tag that identifies the server's text among all versions of this note.
-  public var textTag: String { String(synchronizer.revision) + " " + synchronizer.epoch }
+  /// The document's id.
+  public var documentID: String { fields.documentID }
+  /// The client id under which the edits were sent. A client with another id that restores them
+  /// asks the server which of them it has stored, and sends the rest as its own.
+  public var clientID: String { fields.clientID }
+  /// The note's title.
+  public var title: String { fields.title }
+  /// The change that created the newest revision known.
+  var change: ChangeName? { fields.change }
+  var synchronizer: RichSynchronizer.Kept { fields.synchronizer }
+  /// The server's text at that revision, with its attributes.
+  var serverContent: RichDocument { fields.server }
+  /// The text on the screen, with its attributes.
+  var localContent: RichDocument { fields.local }
+  /// The server's kind of the note.
+  var kind: NoteKind { fields.kind }
+  /// Whether attributes were requested with the text.
+  var hasFormats: Bool { fields.hasFormats }
+
+  /// The server's text at the newest revision known.
+  public var server: Document { serverContent.text }
+
+  /// The text on the screen.
+  public var local: Document { localContent.text }
+
+  /// Whether an unconfirmed edit makes the note a rich one.
+  var makesRich: Bool {
+    let operations = [synchronizer.rebased, synchronizer.buffer, synchronizer.afterRestoring]
+    return operations.contains { $0?.makesRich ?? false }
+  }
+
+  /// Whether the note has formatting. Other notes are stored in the form that older versions read.
+  private var isRich: Bool { kind == .rich || makesRich }
+
+  /// A tag that identifies the server's text and its attributes among all versions of this note.
+  public var textTag: String {
+    (isRich && hasFormats ? "f" : "") + String(synchronizer.revision) + " " + synchronizer.epoch
+  }
 
   /// Whether a change is in flight and further edits wait for it.
   package var isInParts: Bool { synchronizer.inFlight != nil && synchronizer.buffer != nil }
@@ -53,7 +102,7 @@ public struct KeptNote: Sendable {
 extension KeptNote: Equatable {
   /// Whether both have the same encoded edits and the same text.
   public static func == (one: Self, other: Self) -> Bool {
-    one.encodedEdits() == other.encodedEdits() && one.server == other.server
+    one.encodedEdits() == other.encodedEdits() && one.serverContent == other.serverContent
   }
 }
 
@@ -69,6 +118,9 @@ public enum KeptNoteError: Error, Sendable, Equatable {
 
 extension KeptNote {
   static let form: StaticString = "parley.note.1\n"
+  /// The form of a rich note. It has further numbers (the kind, whether the attributes are known,
+  /// the bytes of the server's text) and the formats of the operations.
+  static let richForm: StaticString = "parley.note.2\n"
 
   /// The client id in a copy, and in edits on a copy until a server was reached.
   static var noClientID: String { "" }
@@ -81,12 +133,20 @@ extension KeptNote {
       Array(documentID.utf8), Array(clientID.utf8), Array(title.utf8),
       Array(synchronizer.epoch.utf8), Array((change?.clientID ?? "").utf8), [], [], [], [],
     ]
-    synchronizer.inFlight?.operation.appendJSON(to: &pieces[5])
-    (synchronizer.rebased ?? synchronizer.inFlight?.operation)?.appendJSON(to: &pieces[6])
-    synchronizer.buffer?.appendJSON(to: &pieces[7])
-    synchronizer.afterRestoring?.appendJSON(to: &pieces[8])
+    let operations = [
+      synchronizer.inFlight?.operation, synchronizer.rebased ?? synchronizer.inFlight?.operation,
+      synchronizer.buffer, synchronizer.afterRestoring,
+    ]
+    for index in operations.indices { operations[index]?.text.appendJSON(to: &pieces[5 + index]) }
+    if isRich {
+      for operation in operations {
+        var format: [UInt8] = []
+        operation?.changeFormat?.appendJSON(to: &format)
+        pieces.append(format)
+      }
+    }
     var bytes: [UInt8] = []
-    Self.form.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    (isRich ? Self.richForm : Self.form).withUTF8Buffer { bytes.append(contentsOf: $0) }
     func append(_ number: Int64) {
       bytes.append(contentsOf: String(number).utf8)
       bytes.append(UInt8(ascii: "\n"))
@@ -101,23 +161,29 @@ extension KeptNote {
     append(Int64(change?.sequence ?? 0))
     append(change?.time == nil ? 0 : 1)
     append(change?.time ?? 0)
+    if isRich {
+      append(kind == .rich ? 1 : 0)
+      append(hasFormats ? 1 : 0)
+      append(Int64(server.utf8Count))
+    }
     for piece in pieces { append(Int64(piece.count)) }
     for piece in pieces { bytes.append(contentsOf: piece) }
     return bytes
   }
 
-  /// Returns the server's text, in UTF-8.
+  /// Returns the server's text, in UTF-8. The attributes of a rich note follow as JSON.
   public func encodedText() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(server.utf8Count)
     server.forEachChunk { bytes.append(contentsOf: $0) }
+    if isRich, serverContent.hasAttributes { serverContent.appendFormatJSON(to: &bytes) }
     return bytes
   }
 
   /// Decodes the results of ``encodedEdits()`` and ``encodedText()``.
   public init(edits: [UInt8], text: [UInt8]) throws(KeptNoteError) {
     var reader = KeptReader(bytes: edits)
-    try reader.form(Self.form)
+    let isRich = try reader.isRichForm()
     let revision = try reader.count()
     let nextSequence = try reader.count()
     let sequence = try reader.count()
@@ -128,26 +194,32 @@ extension KeptNote {
     let changeSequence = try reader.count()
     let hasTime = try reader.number() != 0
     let time = try reader.number()
+    let kind: NoteKind = isRich ? try reader.count() != 0 ? .rich : .plain : .plain
+    let hasFormats = isRich ? try reader.count() != 0 : false
+    let textCount = isRich ? try reader.count() : text.count
     var lengths: [Int] = []
-    for _ in 0..<9 { lengths.append(try reader.count()) }
-    documentID = try reader.text(lengths[0])
-    clientID = try reader.text(lengths[1])
-    title = try reader.text(lengths[2])
+    for _ in 0..<(isRich ? 13 : 9) { lengths.append(try reader.count()) }
+    let documentID = try reader.text(lengths[0])
+    let clientID = try reader.text(lengths[1])
+    let title = try reader.text(lengths[2])
     let epoch = try reader.text(lengths[3])
     let changeClient = try reader.text(lengths[4])
-    let sent = try reader.operation(lengths[5])
-    let rebased = try reader.operation(lengths[6])
-    let buffer = try reader.operation(lengths[7])
-    let afterRestoring = try reader.operation(lengths[8])
+    var operations: [RichOperation?] = []
+    for index in 5..<9 { operations.append(try reader.operation(lengths[index])) }
+    for index in 9..<lengths.count {
+      operations[index - 9] = try reader.format(lengths[index], of: operations[index - 9])
+    }
+    let (sent, rebased) = (operations[0], operations[1])
+    let (buffer, afterRestoring) = (operations[2], operations[3])
     try reader.finish()
     guard nextSequence >= 1, sent == nil || sequence >= 1 && sequence < nextSequence else {
       throw .unreadable(offset: 0)
     }
-    change =
+    let change =
       hasChange
       ? ChangeName(clientID: changeClient, sequence: changeSequence, time: hasTime ? time : nil)
       : nil
-    var kept = ClientSynchronizer.Kept(
+    var kept = RichSynchronizer.Kept(
       epoch: epoch, revision: revision, nextSequence: nextSequence, buffer: buffer,
       bufferedEdits: bufferedEdits, afterRestoring: afterRestoring,
       editsAfterRestoring: editsAfterRestoring)
@@ -155,15 +227,20 @@ extension KeptNote {
       kept.inFlight = .init(sequence: sequence, revision: base, operation: sent)
       kept.rebased = rebased ?? sent
     }
-    synchronizer = kept
     // Check that the parts fit together; otherwise the first received change would fail.
+    guard textCount <= text.count else { throw .doesNotFit }
     do throws(OperationError) {
-      server = try Document.decoding(text)
+      var server = RichDocument(try Document.decoding(text[..<textCount]))
+      if textCount < text.count {
+        server = try RichDocument(server.text, formatJSON: Array(text[textCount...]))
+      }
       var local = server
       if let rebased = kept.rebased { try local.apply(rebased) }
       if let buffer { try local.apply(buffer) }
       if let afterRestoring { try local.apply(afterRestoring) }
-      self.local = local
+      self.init(
+        documentID: documentID, clientID: clientID, title: title, change: change,
+        synchronizer: kept, server: server, local: local, kind: kind, hasFormats: hasFormats)
     } catch {
       throw .doesNotFit
     }
@@ -171,7 +248,7 @@ extension KeptNote {
 }
 
 extension Document {
-  fileprivate static func decoding(_ bytes: [UInt8]) throws(OperationError) -> Document {
+  fileprivate static func decoding(_ bytes: ArraySlice<UInt8>) throws(OperationError) -> Document {
     let result = bytes.withUnsafeBufferPointer { bytes in
       do throws(OperationError) {
         return Result<Document, OperationError>.success(try Document(utf8: bytes))
@@ -191,10 +268,16 @@ private struct KeptReader {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func form(_ form: StaticString) throws(KeptNoteError) {
-    let isThis = form.withUTF8Buffer { bytes.starts(with: $0) }
-    guard isThis else { throw .unknownForm }
-    position = form.utf8CodeUnitCount
+  /// Reads the name of the form, and returns whether it is that of a rich note.
+  mutating func isRichForm() throws(KeptNoteError) -> Bool {
+    for isRich in [false, true] {
+      let form = isRich ? KeptNote.richForm : KeptNote.form
+      let isThis = form.withUTF8Buffer { bytes.starts(with: $0) }
+      guard isThis else { continue }
+      position = form.utf8CodeUnitCount
+      return isRich
+    }
+    throw .unknownForm
   }
 
   /// Reads an integer, which may be negative.
@@ -249,13 +332,30 @@ private struct KeptReader {
 
   /// Reads an operation in JSON form; `nil` for zero bytes.
   @inline(never)
-  mutating func operation(_ count: Int) throws(KeptNoteError) -> TextOperation? {
+  mutating func operation(_ count: Int) throws(KeptNoteError) -> RichOperation? {
     guard count > 0 else { return nil }
     let start = position
     let piece = try piece(count)
     let read = piece.withUnsafeBufferPointer { TextOperation(messageJSON: $0) }
     guard let read else { throw .unreadable(offset: start) }
-    return read
+    return RichOperation(read)
+  }
+
+  /// Reads the format of an operation; the operation itself for zero bytes.
+  @inline(never)
+  mutating func format(
+    _ count: Int, of operation: RichOperation?
+  ) throws(KeptNoteError) -> RichOperation? {
+    guard count > 0 else { return operation }
+    let start = position
+    let piece = try piece(count)
+    guard let operation else { throw .unreadable(offset: start) }
+    do throws(OperationError) {
+      return RichOperation(
+        operation.text, try ChangeFormat(json: Array(piece), of: operation.text, setsMax: .max))
+    } catch {
+      throw .unreadable(offset: start)
+    }
   }
 
   func finish() throws(KeptNoteError) {

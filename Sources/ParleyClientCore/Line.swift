@@ -33,6 +33,8 @@ struct Line: Sendable {
   private(set) var person: String?
   /// The server's limits.
   private(set) var limits = Limits()
+  /// Whether the server knows formatting; `true` before the first welcome.
+  private(set) var hasFormats = true
   /// The claim that the server has just rejected.
   private var rejectedClaim: ClientClaim?
   private var chance: SeededRandom
@@ -307,6 +309,7 @@ struct Line: Sendable {
     rejectedClaim = nil
     attempts = 0
     limits = welcome.limits
+    hasFormats = welcome.capabilities.contains { $0.isSame(as: "rich") }
     welcomedAt = turn.now
     let new = ClientClaim(id: welcome.clientID, resumeToken: welcome.resumeToken)
     let isNews =

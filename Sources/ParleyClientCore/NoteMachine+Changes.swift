@@ -34,17 +34,17 @@ extension NoteMachine {
       guard let known = replica?.synchronizer, revision > known.revision else { continue }
       let name = ChangeName(clientID: change.clientID, sequence: change.sequence)
       guard let clientID, clientID.isSame(as: change.clientID) else {
-        try receive(change.operation, name, revision: revision, &turn)
+        try receive(operation(of: change), name, revision: revision, &turn)
         continue
       }
       if known.changeInFlight?.sequence == change.sequence {
         try acknowledge(name, revision: revision, &turn)
       } else if isMissed, isRestored {
-        try supersede(change.operation, name, revision: revision, &turn)
+        try supersede(operation(of: change), name, revision: revision, &turn)
       } else if isMissed {
         // An own change that was given up here. The waiting edits are independent of it, and get a
         // later number.
-        try receive(change.operation, name, revision: revision, &turn)
+        try receive(operation(of: change), name, revision: revision, &turn)
         isRefused = true
       } else {
         throw .notInFlight(sequence: change.sequence)
@@ -53,14 +53,16 @@ extension NoteMachine {
   }
 
   /// Applies another client's change.
+  @inline(never)
   private mutating func receive(
-    _ operation: TextOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
+    _ operation: RichOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {
     // In place, because a copy would make both texts copy their changed nodes. An operation that
     // fits the server's text fits in each of these steps.
-    guard let length = replica?.server.scalarCount, operation.baseLength == length else {
+    guard let length = replica?.server.text.scalarCount, operation.baseLength == length else {
       throw .operation(
-        .lengthMismatch(expected: replica?.server.scalarCount ?? 0, found: operation.baseLength))
+        .lengthMismatch(
+          expected: replica?.server.text.scalarCount ?? 0, found: operation.baseLength))
     }
     guard let apply = try replica?.synchronizer.receive(operation, revision: revision) else {
       return
@@ -68,11 +70,13 @@ extension NoteMachine {
     do throws(OperationError) {
       try replica?.server.apply(operation)
       try replica?.local.apply(apply)
+      try history?.receive(apply)
     } catch {
       throw .operation(error)
     }
     replica?.change = name
-    movePeople(over: apply, by: name.clientID, isOwn: false)
+    if operation.makesRich { become(.rich, &turn) }
+    movePeople(over: apply.text, by: name.clientID, isOwn: false)
     tell(.apply(apply, by: name.clientID, revision: Int64(revision)), &turn)
     if people.writes(name.clientID, until: turn.after(timing.writingStays)) {
       tell(.people, &turn)
@@ -91,6 +95,7 @@ extension NoteMachine {
       throw .operation(error)
     }
     replica?.change = name
+    if stored.makesRich { become(.rich, &turn) }
     rejoinCount = 0
     changeMessage = nil
     if putOff == .change {
@@ -102,8 +107,9 @@ extension NoteMachine {
 
   /// Applies an own change that is not in flight: this note was restored from a state older than
   /// the change, so the change contains all edits that waited in that state.
+  @inline(never)
   private mutating func supersede(
-    _ operation: TextOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
+    _ operation: RichOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {
     guard var moved = replica else { return }
     var server = moved.server
@@ -116,6 +122,7 @@ extension NoteMachine {
       from: moved.server, to: server, sequence: name.sequence, revision: revision)
     do throws(OperationError) {
       try moved.local.apply(apply)
+      try history?.receive(apply)
     } catch {
       throw .operation(error)
     }
@@ -123,7 +130,8 @@ extension NoteMachine {
     moved.change = name
     replica = moved
     keeping.goBeyond()
-    movePeople(over: apply, by: nil, isOwn: true)
+    if operation.makesRich { become(.rich, &turn) }
+    movePeople(over: apply.text, by: nil, isOwn: true)
     tell(.apply(apply, by: nil, revision: Int64(revision)), &turn)
   }
 
@@ -147,7 +155,7 @@ extension NoteMachine {
   // MARK: Sending
 
   /// Sends a change, and stores the edits first if necessary.
-  mutating func transmit(_ change: ClientSynchronizer.Change?, _ turn: inout Turn) {
+  mutating func transmit(_ change: RichSynchronizer.Change?, _ turn: inout Turn) {
     guard let change, let replica, phase == .live, turn.isOnline else { return }
     let (number, bytes) = turn.encode(
       .change(

@@ -25,8 +25,9 @@ extension NoteMachine {
         .init(
           documentID: documentID, resume: resume,
           unanswered: unanswered,
-          pages: resume != nil && pages)))
-    pendingJoin = PendingJoin(message: number, isFresh: isFresh, pages: pages)
+          pages: resume != nil && pages, formats: knowsFormats)))
+    pendingJoin = PendingJoin(
+      message: number, isFresh: isFresh, pages: pages, formats: knowsFormats)
   }
 
   /// The change whose outcome a reply to a join must report: the one in flight, or the one that an
@@ -96,14 +97,18 @@ extension NoteMachine {
     else { return recover(&turn) }
     limitChanges(turn)
     numbers = joined.numbers.map { NoteNumbers($0) }
+    dropFormatsUnlessKnown(&turn)
+    if pendingJoin.formats, needsFormats(joined) { return join(fresh: true, &turn) }
+    become(joined.kind ?? .plain, &turn)
     do throws(SynchronizerError) {
       switch joined.content {
-      case .text(let text): try take(Document(text), joined, &turn)
+      case .text(let text): try take(content(text, joined.format), joined, &turn)
       case .changes(let changes): try resume(changes, joined, &turn)
       }
     } catch {
       return recover(&turn)
     }
+    replica?.hasFormats = pendingJoin.formats
     access = joined.access
     retitle(joined.title, &turn)
     people.removeAll()
@@ -113,18 +118,19 @@ extension NoteMachine {
     selectionIsUnsent = true
     scheduleSelection(&turn)
     unconfirmedMoved(&turn)
+    if knowsFormats, !pendingJoin.formats { joinForFormats(&turn) }
   }
 
   /// Applies the whole text: the first one, or one that replaces a text whose missed changes are
   /// too many or of another history.
   private mutating func take(
-    _ text: Document, _ joined: ServerMessage.Joined, _ turn: inout Turn
+    _ text: RichDocument, _ joined: ServerMessage.Joined, _ turn: inout Turn
   ) throws(SynchronizerError) {
     guard replica != nil else {
       clientID = turn.clientID
       replica = Replica(
         local: text, server: text, change: joined.change,
-        synchronizer: ClientSynchronizer(
+        synchronizer: RichSynchronizer(
           epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
       limitChanges(turn)
       phase = .live
@@ -178,8 +184,9 @@ extension NoteMachine {
       resync.revision < .max, resync.lastSequence < .max
     else { return }
     do throws(SynchronizerError) {
+      become(resync.kind ?? .plain, &turn)
       try rebase(
-        onto: Document(resync.text), epoch: resync.epoch, revision: resync.revision,
+        onto: content(resync.text, resync.format), epoch: resync.epoch, revision: resync.revision,
         lastSequence: resync.lastSequence, formerSequence: nil, change: resync.change,
         isSameConnection: true, &turn)
       unconfirmedMoved(&turn)
@@ -192,7 +199,7 @@ extension NoteMachine {
 
   /// Moves the unconfirmed edits onto another text.
   private mutating func rebase(
-    onto text: Document, epoch: String, revision: Int, lastSequence: Int, formerSequence: Int?,
+    onto text: RichDocument, epoch: String, revision: Int, lastSequence: Int, formerSequence: Int?,
     change: ChangeName?, isSameConnection: Bool, _ turn: inout Turn
   ) throws(SynchronizerError) {
     guard var moved = replica else { return }
@@ -202,6 +209,7 @@ extension NoteMachine {
       formerSequence: formerSequence, isSameConnection: isSameConnection)
     do throws(OperationError) {
       try moved.local.apply(apply)
+      try history?.receive(apply)
     } catch {
       throw .operation(error)
     }
@@ -219,12 +227,12 @@ extension NoteMachine {
       retryAt = nil
     }
     if !apply.isIdentity {
-      movePeople(over: apply, by: nil, isOwn: false)
+      movePeople(over: apply.text, by: nil, isOwn: false)
       tell(.apply(apply, by: nil, revision: Int64(revision)), &turn)
     }
     transmit(next, &turn)
     if count > 0, let pending = replica?.synchronizer.pending {
-      tell(.rebased(pending.changedRanges), &turn)
+      tell(.rebased(pending.text.changedRanges), &turn)
     }
   }
 

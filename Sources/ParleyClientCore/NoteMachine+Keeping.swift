@@ -126,7 +126,8 @@ extension NoteMachine {
       documentID: documentID, clientID: KeptNote.noClientID, title: title, change: replica.change,
       synchronizer: .init(
         epoch: synchronizer.epoch, revision: synchronizer.revision, nextSequence: 1),
-      server: replica.server, local: replica.server)
+      server: replica.server, local: replica.server, kind: serverKind,
+      hasFormats: replica.hasFormats)
   }
 
   /// The state to store.
@@ -134,6 +135,7 @@ extension NoteMachine {
     guard let replica, let clientID else { return nil }
     return KeptNote(
       documentID: documentID, clientID: clientID, title: title, change: replica.change,
-      synchronizer: replica.synchronizer.kept, server: replica.server, local: replica.local)
+      synchronizer: replica.synchronizer.kept, server: replica.server, local: replica.local,
+      kind: serverKind, hasFormats: replica.hasFormats)
   }
 }

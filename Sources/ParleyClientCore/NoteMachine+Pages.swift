@@ -62,8 +62,8 @@ extension NoteMachine {
   /// Limits changes to the size that the server accepts; larger ones are sent as several.
   mutating func limitChanges(_ turn: Turn) {
     guard let epoch = replica?.synchronizer.epoch else { return }
-    // The maximum bytes around the operation, with all names escaped.
-    let around = 160 + 6 * (documentID.utf8.count + epoch.utf8.count)
+    // The maximum bytes around the operation and its format, with all names escaped.
+    let around = (knowsFormats ? 192 : 160) + 6 * (documentID.utf8.count + epoch.utf8.count)
     let limits = turn.limits
     replica?.synchronizer.limits = OperationLimits(
       componentsMax: limits.operationComponentsMax,

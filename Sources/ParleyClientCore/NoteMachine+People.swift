@@ -60,7 +60,7 @@ extension NoteMachine {
       replica.synchronizer.unconfirmedCount == 0
     else { return }
     selectionIsUnsent = false
-    let end = replica.local.scalarCount
+    let end = replica.local.text.scalarCount
     let inside = selections.map {
       Selection(anchor: min(max($0.anchor, 0), end), head: min(max($0.head, 0), end))
     }
@@ -78,8 +78,8 @@ private struct PositionMapper {
 
   init?(_ replica: NoteMachine.Replica?) {
     guard let replica else { return nil }
-    end = replica.server.scalarCount
-    pending = replica.synchronizer.pending
+    end = replica.server.text.scalarCount
+    pending = replica.synchronizer.pending?.text
   }
 
   func onScreen(_ selections: [Selection]) -> [Selection] {

@@ -14,12 +14,14 @@ struct NoteMachine: Sendable {
   /// The local and the server's text, and the edits between them.
   struct Replica: Sendable {
     /// The text on the screen, with all local edits.
-    var local: Document
+    var local: RichDocument
     /// The server's text at the synchroniser's revision.
-    var server: Document
+    var server: RichDocument
     /// The change that created that revision, if it is known.
     var change: ChangeName?
-    var synchronizer: ClientSynchronizer
+    var synchronizer: RichSynchronizer
+    /// Whether attributes were requested with the text.
+    var hasFormats = false
   }
 
   /// Work that is deferred until a retry.
@@ -38,6 +40,8 @@ struct NoteMachine: Sendable {
     let isFresh: Bool
     /// Whether the answer may be `behind`.
     let pages: Bool
+    /// Whether formatting was requested.
+    let formats: Bool
   }
 
   let documentID: String
@@ -47,6 +51,16 @@ struct NoteMachine: Sendable {
   var access = ServerMessage.Joined.Access.write
   var title = ""
   var replica: Replica?
+  /// Whether the app shows formatting, or stored edits have some.
+  var knowsFormats = false
+  /// The server's kind of the note.
+  var serverKind = NoteKind.plain
+  /// Whether an unconfirmed edit makes the note a rich one.
+  var makesRich = false
+  /// The kind that the app knows.
+  var reportedKind = NoteKind.plain
+  /// The edits that the person can undo, in notes with formats.
+  var history: RichUndoHistory?
   /// The client id under which the unconfirmed edits were sent.
   var clientID: String?
   /// The refusal that holds back the unconfirmed edits.
@@ -139,17 +153,24 @@ struct NoteMachine: Sendable {
 
   // MARK: The app
 
-  mutating func open(_ kept: KeptNote?, _ turn: inout Turn) {
+  mutating func open(_ kept: KeptNote?, formats: Bool, _ turn: inout Turn) {
+    knowsFormats = formats
+    if formats { history = RichUndoHistory() }
     if let kept, kept.documentID.isSame(as: documentID) {
       title = kept.title
       clientID = kept.clientID
       replica = Replica(
-        local: kept.local, server: kept.server, change: kept.change,
-        synchronizer: ClientSynchronizer(kept.synchronizer))
+        local: kept.localContent, server: kept.serverContent, change: kept.change,
+        synchronizer: RichSynchronizer(kept.synchronizer), hasFormats: kept.hasFormats)
+      // Edits with formatting are sent with it, whatever this app shows.
+      if kept.hasFormats { knowsFormats = true }
+      serverKind = kept.kind
+      makesRich = kept.makesRich
       keeping.restored()
       isRestored = true
       phase = .away
-      tell(.reset(kept.local), &turn)
+      tellKind(&turn)
+      tell(.reset(kept.localContent), &turn)
     }
     if turn.isOnline { join(&turn) }
     tellStatus(&turn)
@@ -161,6 +182,9 @@ struct NoteMachine: Sendable {
     case .reopen: reopen(&turn)
     case .leave: leave(&turn)
     case .edit(let operation): edit(operation, &turn)
+    case .undo: step(isRedo: false, &turn)
+    case .redo: step(isRedo: true, &turn)
+    case .endStep: history?.endRun()
     case .select(let selections): select(selections, &turn)
     case .retryRefused:
       if refusal != nil {
@@ -195,9 +219,12 @@ struct NoteMachine: Sendable {
   }
 
   /// Reopens a note that the app has just closed. It continues with all its edits.
-  mutating func openAgain(_ turn: inout Turn) {
+  mutating func openAgain(formats: Bool, _ turn: inout Turn) {
     guard isLeaving else { return }
     isLeaving = false
+    reportedKind = .plain
+    tellKind(&turn)
+    if formats, history == nil { learnFormats(&turn) }
     if let replica { tell(.reset(replica.local), &turn) }
     if !title.utf8.isEmpty { tell(.title(title), &turn) }
     tell(.people, &turn)
@@ -230,6 +257,8 @@ struct NoteMachine: Sendable {
     forget(&turn)
     settle()
     replica = nil
+    makesRich = false
+    history?.removeAll()
     isRefused = false
     isRestored = false
     people.removeAll()
@@ -246,32 +275,6 @@ struct NoteMachine: Sendable {
     putOff = nil
     retryAt = nil
     selectAt = nil
-  }
-
-  private mutating func edit(_ operation: TextOperation, _ turn: inout Turn) {
-    guard let length = replica?.local.scalarCount, operation.baseLength == length,
-      (try? replica?.local.apply(operation)) != nil
-    else { return misfit(&turn) }
-    let change: ClientSynchronizer.Change?
-    do throws(SynchronizerError) {
-      change = try replica?.synchronizer.edit(operation)
-    } catch {
-      return misfit(&turn)
-    }
-    movePeople(over: operation, by: nil, isOwn: true)
-    selectionIsUnsent = true
-    transmit(change, &turn)
-    unconfirmedMoved(&turn)
-  }
-
-  /// Restarts the screen from the known edits, because it shows another text than this note's.
-  private mutating func misfit(_ turn: inout Turn) {
-    tell(.misfit, &turn)
-    guard let held = replica else { return }
-    var text = held.server
-    if let pending = held.synchronizer.pending { try? text.apply(pending) }
-    replica?.local = text
-    tell(.reset(text), &turn)
   }
 
   // MARK: The line

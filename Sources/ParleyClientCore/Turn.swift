@@ -11,6 +11,8 @@ struct Turn {
   private(set) var clientID: String?
   /// The server's limits.
   private(set) var limits = Limits()
+  /// Whether the server knows formatting.
+  private(set) var hasFormats = true
 
   init(now: Int64, messageCount: Int) {
     self.now = now
@@ -22,6 +24,7 @@ struct Turn {
     isOnline = line.isOnline
     clientID = line.claim?.id
     limits = line.limits
+    hasFormats = line.hasFormats
   }
 
   /// Sends a message.

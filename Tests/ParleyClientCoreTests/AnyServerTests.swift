@@ -185,7 +185,7 @@ struct AnyServerTests {
         let text = run.rig.text ?? ""
         let missing = Set(run.typed).subtracting(text.unicodeScalars)
         try #require(missing.isEmpty, "seed \(seed)")
-        try #require(run.rig.screen.map { $0.text == text } ?? true, "seed \(seed)")
+        try #require(run.rig.screen.map { $0.text.text == text } ?? true, "seed \(seed)")
       }
       phases.insert("\(run.rig.status?.phase as Any)")
     }
@@ -202,7 +202,7 @@ struct AnyServerTests {
       run.rig.joined(text: "abc", revision: 0)
       for _ in 0..<120 {
         run.step()
-        try #require(run.rig.screen?.text == run.rig.text, "seed \(seed)")
+        try #require(run.rig.screen?.text.text == run.rig.text, "seed \(seed)")
       }
     }
   }

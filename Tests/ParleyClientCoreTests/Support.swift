@@ -26,7 +26,7 @@ struct Rig {
   /// The places of the edits that were moved by a difference.
   private(set) var moved: [Range<Int>] = []
   /// The text on a screen that does every action.
-  private(set) var screen: Document?
+  private(set) var screen: RichDocument?
   /// Actions for the app beside the states.
   var told: [ClientAction] = []
 
@@ -284,12 +284,16 @@ struct Rig {
     case .forget:
       disk = nil
       return "forget"
-    case .reset(let document):
-      screen = document
-      return "reset \(document.text)"
+    case .reset(let content):
+      screen = content
+      return "reset \(content.text.text)" + Self.words(content)
     case .apply(let operation, _, _):
       try? screen?.apply(operation)
-      return "apply \(operation.notation)"
+      return "apply " + Self.words(operation)
+    case .step(let operation, let selection):
+      try? screen?.apply(operation)
+      return "step " + Self.words(operation) + " \(selection.anchor) \(selection.head)"
+    case .kind(let kind): return "kind \(kind)"
     case .status(let status): return Self.words(status)
     case .people: return nil
     case .carets: return nil
@@ -300,6 +304,22 @@ struct Rig {
     case .outOfStep: return "out of step"
     case .misfit: return "misfit"
     }
+  }
+
+  /// Returns an operation's notation, and the JSON form of its formatting.
+  static func words(_ operation: RichOperation) -> String {
+    var format: [UInt8] = []
+    operation.changeFormat?.appendJSON(to: &format)
+    return operation.text.notation + (format.isEmpty ? "" : " ")
+      + String(decoding: format, as: UTF8.self)
+  }
+
+  /// Returns the JSON form of a text's attributes; an empty text without attributes.
+  static func words(_ content: RichDocument) -> String {
+    guard content.hasAttributes else { return "" }
+    var format: [UInt8] = []
+    content.appendFormatJSON(to: &format)
+    return " " + String(decoding: format, as: UTF8.self)
   }
 
   private static func words(_ state: LineState) -> String {

@@ -24,20 +24,22 @@ export class ServerCore extends Core {
    *
    * @param {string} left
    * @param {string} right
+   * @param {string} leftFormat
+   * @param {string} rightFormat
    */
-  transform(left, right) {
-    this.#call("operation_transform", left, right);
+  transform(left, right, leftFormat = "", rightFormat = "") {
+    this.#call("operation_transform", left, right, leftFormat, rightFormat);
     const { memory, output_address: address, output_count: count } = this.#exports;
     const output = new DataView(memory.buffer, address(), count());
     /** @type {string[]} */
     const texts = [];
-    for (let at = 0; texts.length < 2; ) {
+    for (let at = 0; texts.length < 4; ) {
       const length = output.getFloat64(at, true);
       texts.push(new TextDecoder().decode(new Uint8Array(output.buffer, output.byteOffset + at + 8, length)));
       at += 8 + length;
     }
-    const [leftAfterRight = "", rightAfterLeft = ""] = texts;
-    return { leftAfterRight, rightAfterLeft };
+    const [leftAfterRight = "", rightAfterLeft = "", leftFormatAfter = "", rightFormatAfter = ""] = texts;
+    return { leftAfterRight, rightAfterLeft, leftFormat: leftFormatAfter, rightFormat: rightFormatAfter };
   }
 
   /** @param {string} message A server's. @returns {boolean} Whether this client knows its type. */
@@ -233,6 +235,8 @@ export class World {
   isSeen = true;
   /** Whether the browser lets a socket be made. */
   opens = true;
+  /** What the server can do. */
+  capabilities = welcome.capabilities;
   /** Called with the type of each message before it goes out. */
   beforeSending = (/** @type {string} */ _type) => {};
 
@@ -319,7 +323,7 @@ export class World {
   /** @param {string} [id] */
   welcome(id = "ann") {
     this.open();
-    this.say("welcome", { ...welcome, clientId: id, resumeToken: `token of ${id}` }, "hello");
+    this.say("welcome", { ...welcome, capabilities: this.capabilities, clientId: id, resumeToken: `token of ${id}` }, "hello");
   }
 
   /** @param {number} code */

@@ -6,6 +6,10 @@
 // is its length as a number, then its bytes, with texts in UTF-8. Positions in a text are UTF-16
 // units of the text on the screen, like the editor's.
 //
+// Formatting is JSON as in messages, but its lengths are in UTF-16 units. Only notes that were opened
+// with formats (events 31 and 32) use the events and actions with formatting; the others are told
+// the note's kind.
+//
 // Page.swift exports the door from WebAssembly, Clients/c/Library.swift from a shared library; both
 // only forward bytes.
 
@@ -48,6 +52,21 @@ struct Door {
     guard let text = client?.machine.document(of: fields.text()) else { return 0 }
     text.forEachChunk { output.bytes.append(contentsOf: $0) }
     return 1
+  }
+
+  /// Output: the attributes of a note's text on the screen. Result: 1, or 0 without a text.
+  mutating func noteFormat(_ fields: consuming Input) -> Int32 {
+    guard let content = client?.machine.content(of: fields.text()) else { return 0 }
+    content.appendFormatJSONInUTF16(to: &output.bytes)
+    return 1
+  }
+
+  /// Result: the sum of 1 if there is an edit of a note to undo, 2 if there is one to redo, and 4 if
+  /// the server knows formatting.
+  func noteFlags(_ fields: consuming Input) -> Int32 {
+    guard let machine = client?.machine else { return 0 }
+    let (canUndo, canRedo) = machine.steps(in: fields.text())
+    return (canUndo ? 1 : 0) + (canRedo ? 2 : 0) + (machine.hasFormats ? 4 : 0)
   }
 
   /// Result: the newest revision of a note known from the server; 0 without one.
@@ -120,6 +139,8 @@ private struct Client {
   var machine: ClientMachine
   /// The ids of open notes, in the order of opening.
   private var notes: [String] = []
+  /// The ids of notes that were opened with formats.
+  private var formattedNotes: [String] = []
   /// Unanswered `keep` actions. The page answers each with `kept`, `keepFailed` or `unkept`.
   private var keeps: [KeptNote] = []
 
@@ -145,10 +166,15 @@ private struct Client {
     if case .note(_, .edit) = event {} else { screens = Screens(of: notes, machine) }
     if case .note(let id, let event) = event {
       switch event {
-      case .open: notes.append(id)
-      case .leave: notes.removeAll { $0.utf8.elementsEqual(id.utf8) }
+      case .open(_, let formats):
+        notes.append(id)
+        if formats { formattedNotes.append(id) }
+      case .leave:
+        notes.removeAll { $0.utf8.elementsEqual(id.utf8) }
+        formattedNotes.removeAll { $0.utf8.elementsEqual(id.utf8) }
       case .kept, .keepFailed, .unkept: answered(id)
-      case .reopen, .edit, .select, .retryRefused, .discard, .sendAgain: break
+      case .reopen, .edit, .undo, .redo, .endStep, .select, .retryRefused, .discard, .sendAgain:
+        break
       }
     }
     let actions = machine.handle(event, now: now)
@@ -171,16 +197,22 @@ private struct Client {
     case 9: .profile(name: fields.text(), color: fields.text())
     case 10: .suspending
     case 20: .note(fields.text(), .open(nil))
-    case 21: restored(&fields)
+    case 21: restored(&fields, formats: false)
     case 22: .note(fields.text(), .reopen)
     case 23: .note(fields.text(), .leave)
-    case 24: edited(&fields)
+    case 24: edited(&fields, formats: false)
     case 25: selected(&fields)
     case 26: .note(fields.text(), .retryRefused)
     case 27: .note(fields.text(), .discard)
     case 28: .note(fields.text(), .kept(took: Int64(fields.integer())))
     case 29: .note(fields.text(), .keepFailed)
     case 30: .note(fields.text(), .unkept)
+    case 31: .note(fields.text(), .open(nil, formats: true))
+    case 32: restored(&fields, formats: true)
+    case 33: edited(&fields, formats: true)
+    case 34: .note(fields.text(), .undo)
+    case 35: .note(fields.text(), .redo)
+    case 36: .note(fields.text(), .endStep)
     case 40: .room(fields.text(), subscribing(&fields))
     case 41: .room(fields.text(), .unsubscribe)
     case 42: publishing(&fields)
@@ -220,15 +252,16 @@ private struct Client {
         key: key))
   }
 
-  private func restored(_ fields: inout Input) -> ClientEvent? {
+  private func restored(_ fields: inout Input, formats: Bool) -> ClientEvent? {
     let id = fields.text()
     guard let kept = try? KeptNote(edits: fields.bytes(), text: fields.bytes()) else { return nil }
-    return .note(id, .open(kept))
+    return .note(id, .open(kept, formats: formats))
   }
 
   /// Fields: the number of changes; for each its start, the number of removed units, and the
-  /// inserted text. Changes ascend, and positions count units of the text before all changes.
-  private func edited(_ fields: inout Input) -> ClientEvent? {
+  /// inserted text. Changes ascend, and positions count units of the text before all changes. With
+  /// formats, the format follows; it is empty for an edit without formatting.
+  private func edited(_ fields: inout Input, formats: Bool) -> ClientEvent? {
     let id = fields.text()
     // Without a text the machine rejects every edit.
     let text = machine.document(of: id) ?? Document("")
@@ -248,7 +281,12 @@ private struct Client {
     }
     guard position <= text.scalarCount else { return nil }
     operation.retain(text.scalarCount - position)
-    return .note(id, .edit(operation))
+    let json = formats ? fields.bytes() : []
+    if json.isEmpty { return .note(id, .edit(RichOperation(operation))) }
+    guard !fields.hasFailed,
+      let format = try? ChangeFormat(utf16JSON: json, of: operation, on: text)
+    else { return nil }
+    return .note(id, .edit(RichOperation(operation, format)))
   }
 
   private func selected(_ fields: inout Input) -> ClientEvent? {
@@ -427,17 +465,32 @@ private struct Client {
     case .forget:
       output.byte(21)
       output.text(id)
-    case .reset(let text):
-      output.byte(22)
+    case .reset(let content):
+      let formats = hasFormats(id)
+      output.byte(formats ? 31 : 22)
       output.text(id)
-      output.number(text.utf8Count)
-      text.forEachChunk { output.bytes.append(contentsOf: $0) }
-      screens.reset(id, to: text)
+      output.number(content.text.utf8Count)
+      content.text.forEachChunk { output.bytes.append(contentsOf: $0) }
+      screens.reset(id, to: content.text)
+      guard formats else { return }
+      var format: [UInt8] = []
+      if content.hasAttributes { content.appendFormatJSONInUTF16(to: &format) }
+      output.run(format)
     case .apply(let operation, _, let revision):
-      output.byte(23)
+      let formats = hasFormats(id)
+      output.byte(formats ? 32 : 23)
       output.text(id)
       output.number(revision)
-      screens.write(operation, to: id, &output)
+      screens.write(operation, to: id, formats: formats, &output)
+    case .step(let operation, let selection):
+      output.byte(33)
+      output.text(id)
+      screens.write(operation, to: id, formats: true, &output)
+      screens.write(selection, in: id, &output)
+    case .kind(let kind):
+      output.byte(34)
+      output.text(id)
+      output.text(kind == .rich ? "rich" : "plain")
     case .status(let status):
       output.byte(24)
       output.text(id)
@@ -462,6 +515,10 @@ private struct Client {
       output.byte(30)
       output.text(id)
     }
+  }
+
+  private func hasFormats(_ id: String) -> Bool {
+    formattedNotes.contains { $0.utf8.elementsEqual(id.utf8) }
   }
 
   /// Writes phase, reason of a failure, access, unconfirmed edits, reason of their refusal, and
@@ -508,10 +565,24 @@ private struct Screens {
     if let place = place(of: id) { texts[place].text = text } else { texts.append((id, text)) }
   }
 
+  /// Writes a selection's anchor and head.
+  func write(_ selection: Selection, in id: String, _ output: inout Output) {
+    let text = place(of: id).map { texts[$0].text }
+    output.number(text?.utf16Offset(ofScalar: selection.anchor) ?? 0)
+    output.number(text?.utf16Offset(ofScalar: selection.head) ?? 0)
+  }
+
   /// Writes the number of changes; for each its start, the number of removed units, and the
-  /// inserted text.
-  mutating func write(_ operation: TextOperation, to id: String, _ output: inout Output) {
-    guard let place = place(of: id) else { return output.number(0) }
+  /// inserted text. With formats, the format follows; it is empty without formatting.
+  mutating func write(
+    _ rich: RichOperation, to id: String, formats: Bool, _ output: inout Output
+  ) {
+    guard let place = place(of: id) else {
+      output.number(0)
+      if formats { output.run([]) }
+      return
+    }
+    let operation = rich.text
     let text = texts[place].text
     var changes: [(from: Int, to: Int, inserted: [UInt8])] = []
     var position = 0
@@ -538,6 +609,11 @@ private struct Screens {
       output.number(from)
       output.number(text.utf16Offset(ofScalar: change.to) - from)
       output.run(change.inserted)
+    }
+    if formats {
+      var format: [UInt8] = []
+      rich.appendFormatJSON(to: &format, inUTF16Of: text)
+      output.run(format)
     }
     try? texts[place].text.apply(operation)
   }

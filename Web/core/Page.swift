@@ -51,6 +51,14 @@ public func clientHandle(_ count: Int32, _ now: Double) -> Int32 {
 @_cdecl("note_text")
 public func noteText(_ count: Int32) -> Int32 { door.noteText(reading(count)) }
 
+@_expose(wasm, "note_format")
+@_cdecl("note_format")
+public func noteFormat(_ count: Int32) -> Int32 { door.noteFormat(reading(count)) }
+
+@_expose(wasm, "note_flags")
+@_cdecl("note_flags")
+public func noteFlags(_ count: Int32) -> Int32 { door.noteFlags(reading(count)) }
+
 @_expose(wasm, "note_revision")
 @_cdecl("note_revision")
 public func noteRevision(_ count: Int32) -> Double { door.noteRevision(reading(count)) }

@@ -3,7 +3,8 @@
 import OTCore
 import SocketMessages
 
-/// Input: two operations in JSON form. Output: both transformed, with the first one's inserts left.
+/// Input: two operations in JSON form, then their formats; empty for an operation without format.
+/// Output: both operations transformed, with the first one's inserts left, then their formats.
 /// Result: -1 on error.
 @_expose(wasm, "operation_transform")
 @_cdecl("operation_transform")
@@ -11,14 +12,29 @@ public func operationTransform(_ count: Int32) -> Int32 {
   var fields = reading(count)
   guard let left = TextOperation(messageJSON: fields.run()),
     let right = TextOperation(messageJSON: fields.run()),
-    let (leftAfter, rightAfter) = try? TextOperation.transform(left, right)
+    let leftFormat = try? format(fields.bytes(), of: left),
+    let rightFormat = try? format(fields.bytes(), of: right),
+    let (leftAfter, rightAfter) = try? RichOperation.transform(leftFormat, rightFormat)
   else { return -1 }
   for operation in [leftAfter, rightAfter] {
     var bytes: [UInt8] = []
-    operation.appendJSON(to: &bytes)
+    operation.text.appendJSON(to: &bytes)
+    door.output.run(bytes)
+  }
+  for operation in [leftAfter, rightAfter] {
+    var bytes: [UInt8] = []
+    operation.changeFormat?.appendJSON(to: &bytes)
     door.output.run(bytes)
   }
   return 0
+}
+
+private func format(
+  _ json: [UInt8], of operation: TextOperation
+) throws(OperationError) -> RichOperation {
+  json.isEmpty
+    ? RichOperation(operation)
+    : RichOperation(operation, try ChangeFormat(json: json, of: operation, setsMax: .max))
 }
 
 /// Input: an operation in JSON form, then a text. Output: the text after it. Result: -1 on error.

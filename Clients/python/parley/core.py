@@ -174,11 +174,10 @@ def _read_action(fields: _Reader) -> Action:
     match kind:
         case 20: return Action("keep", note, (number() == 1, text(), text(), text()))
         case 21: return Action("forget", note)
-        case 22: return Action("reset", note, (text(),))
+        case 22: return Action("reset", note, (text(), ""))
         case 23:
             revision = integer()
-            changes = tuple((integer(), integer(), text()) for _ in range(integer()))
-            return Action("apply", note, (revision, changes))
+            return Action("apply", note, (revision, _read_changes(fields), ""))
         case 24: return Action("status", note, (text(), text(), text(), integer(), text(), number() == 1))
         case 25: return Action("people", note)
         case 26: return Action("carets", note)
@@ -186,7 +185,17 @@ def _read_action(fields: _Reader) -> Action:
         case 28: return Action("rebased", note)
         case 29: return Action("outOfStep", note)
         case 30: return Action("misfit", note)
+        case 31: return Action("reset", note, (text(), text()))
+        case 32:
+            revision = integer()
+            return Action("apply", note, (revision, _read_changes(fields), text()))
+        case 33: return Action("step", note, (_read_changes(fields), text(), integer(), integer()))
+        case 34: return Action("becomes", note, (text(),))
     raise CoreError(f"the core asks for {kind}, which this package does not know")
+
+
+def _read_changes(fields: _Reader) -> tuple[tuple[int, int, str], ...]:
+    return tuple((fields.integer(), fields.integer(), fields.text()) for _ in range(fields.integer()))
 
 
 def _read_room_action(kind: int, fields: _Reader) -> Action:

@@ -21,12 +21,13 @@ from .errors import CoreUnavailable
 #: The environment variable that selects library or wasm; if it is not set, the package selects.
 CORE_VARIABLE = "PARLEY_CORE"
 #: PARLEY_CLIENT_VERSION of Clients/c/parley_client.h in Parley's sources.
-_VERSION = 1
+_VERSION = 2
 
 _FUNCTIONS = {
     "client_create": "parley_client_create", "client_handle": "parley_client_handle", "note_text": "parley_note_text",
     "note_revision": "parley_note_revision", "note_people": "parley_note_people",
-    "room_people": "parley_room_people", "kept_text": "parley_kept_text",
+    "room_people": "parley_room_people", "kept_text": "parley_kept_text", "note_format": "parley_note_format",
+    "note_flags": "parley_note_flags",
 }  # fmt: skip
 
 

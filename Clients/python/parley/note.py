@@ -247,7 +247,7 @@ class NoteState:
             case "title":
                 (self.title,) = action.values
             case "reset":
-                (self.text,) = action.values
+                self.text = action.values[0]
                 self.readers.tell(Changed((), is_own=False, text=self.text))
             case "apply":
                 self._apply(action.values[1])

@@ -451,7 +451,7 @@ package final class SimulatedClient {
       }
     case .outOfStep: mistake = .outOfStep
     case .misfit: mistake = .misfit
-    case .reset, .apply, .people, .carets, .title, .rebased: break
+    case .reset, .apply, .step, .kind, .people, .carets, .title, .rebased: break
     }
   }
 }

@@ -305,9 +305,10 @@ export class Connection extends Emitter {
   /**
    * @param {string} note
    * @param {import("./door.js").TextChange[]} changes
+   * @param {string} [format]
    */
-  edit(note, changes) {
-    this.#act(this.#core.edit(this.#now, note, changes));
+  edit(note, changes, format = undefined) {
+    this.#act(this.#core.edit(this.#now, note, changes, format));
   }
 
   /** @param {(Action | Call)[]} actions */

@@ -12,6 +12,21 @@
  */
 
 /**
+ * Formatting, in the form of messages, but with lengths in UTF-16 units. `sets` are numbered from 1; 0 is no attribute.
+ *
+ * TextFormat: the attributes of a text. `runs`: pairs over the text, a length and a set; the rest has none.
+ *
+ * ChangeFormat: the formatting of an edit. `kept`: triples over the text before the edit, for what it keeps: the length
+ * passed since the end of the last triple, a length, a set; `null` as a value removes the key. `put`: pairs over all
+ * inserted text in the order of the changes; the rest has no attributes. `kind`: the edit makes a plain note rich.
+ *
+ * @typedef {Record<string, string | number | true | null | Record<string, string | number | true>>} Attributes
+ * @typedef {{sets: Attributes[], runs: number[]}} TextFormat
+ * @typedef {{sets?: Attributes[], kept?: number[], put?: number[], kind?: "rich"}} ChangeFormat
+ * @typedef {"plain" | "rich"} NoteKind
+ */
+
+/**
  * The state of a note. joining: no text yet. live: synchronised with the server. away: the text is available, the
  * connection is not.
  *
@@ -33,8 +48,10 @@
  *   | {kind: "tokenEnds", at: number} | {kind: "refreshed", problem: string} | {kind: "resource", id: string}
  *   | NoteAction | RoomAction} Action
  * @typedef {{kind: "keep", note: string, isRequired: boolean, clientId: string, tag: string, edits: string}
- *   | {kind: "forget", note: string} | {kind: "reset", note: string, text: string}
- *   | {kind: "apply", note: string, revision: number, changes: TextChange[]}
+ *   | {kind: "forget", note: string} | {kind: "reset", note: string, text: string, format?: TextFormat}
+ *   | {kind: "apply", note: string, revision: number, changes: TextChange[], format?: ChangeFormat}
+ *   | {kind: "step", note: string, changes: TextChange[], format?: ChangeFormat, selection: {anchor: number, head: number}}
+ *   | {kind: "becomes", note: string, value: NoteKind}
  *   | {kind: "status", note: string, status: NoteStatus} | {kind: "people", note: string}
  *   | {kind: "carets", note: string} | {kind: "title", note: string, title: string}
  *   | {kind: "rebased", note: string} | {kind: "outOfStep", note: string} | {kind: "misfit", note: string}
@@ -150,6 +167,12 @@ class Reader {
     return decoder.decode(this.#bytes.subarray(start, start + count));
   }
 
+  /** @returns {any} The value of JSON; undefined for an empty text. */
+  json() {
+    const text = this.text();
+    return text ? JSON.parse(text) : undefined;
+  }
+
   /** @template Value @param {() => Value} read @returns {Value[]} */
   list(read) {
     return Array.from({ length: this.number() }, read);
@@ -205,6 +228,14 @@ function readAction(fields) {
     case 28: return { kind: "rebased", note };
     case 29: return { kind: "outOfStep", note };
     case 30: return { kind: "misfit", note };
+    case 31: return { kind: "reset", note, text: fields.text(), format: fields.json() };
+    case 32: return { kind: "apply", note, revision: fields.number(), ...readFormattedChanges(fields) };
+    case 33:
+      return {
+        kind: "step", note, ...readFormattedChanges(fields),
+        selection: { anchor: fields.number(), head: fields.number() },
+      };
+    case 34: return { kind: "becomes", note, value: /** @type {NoteKind} */ (fields.text()) };
   }
   throw new CoreError(`the core asks for ${kind}, which this page does not know`);
 }
@@ -248,6 +279,11 @@ function readChange(fields) {
   return { from, to: from + fields.number(), insert: fields.text() };
 }
 
+/** @param {Reader} fields @returns {{changes: TextChange[], format?: ChangeFormat}} */
+const readFormattedChanges = (fields) => ({
+  changes: fields.list(() => readChange(fields)), format: fields.json(),
+});
+
 /** @param {Reader} fields @returns {NoteStatus} */
 const readStatus = (fields) => ({
   phase: /** @type {Phase} */ (fields.text()),
@@ -261,7 +297,8 @@ const readStatus = (fields) => ({
 const eventKinds = {
   start: 1, stop: 2, opened: 3, received: 4, closed: 5, wake: 6, reachable: 7, token: 8, profile: 9,
   suspending: 10, open: 20, restore: 21, reopen: 22, leave: 23, edit: 24, select: 25, retryRefused: 26,
-  discard: 27, kept: 28, keepFailed: 29, unkept: 30, subscribe: 40, unsubscribe: 41, publish: 42,
+  discard: 27, kept: 28, keepFailed: 29, unkept: 30, openFormatted: 31, restoreFormatted: 32, editFormatted: 33,
+  undo: 34, redo: 35, endStep: 36, subscribe: 40, unsubscribe: 41, publish: 42,
   typing: 43, confirm: 44, askReceipts: 45,
 };
 
@@ -321,10 +358,12 @@ export class Core {
    * @param {number} now
    * @param {string} note
    * @param {TextChange[]} changes
+   * @param {string} [format] A ChangeFormat as JSON, or "", for a note that was opened with formats.
    */
-  edit(now, note, changes) {
+  edit(now, note, changes, format = undefined) {
     const each = changes.flatMap(({ from, to, insert }) => [from, to - from, insert]);
-    return this.handle(now, "edit", note, changes.length, ...each);
+    if (format === undefined) return this.handle(now, "edit", note, changes.length, ...each);
+    return this.handle(now, "editFormatted", note, changes.length, ...each, format);
   }
 
   /**
@@ -340,6 +379,18 @@ export class Core {
   /** @param {string} note @returns {string | undefined} The text on the screen. */
   text(note) {
     return this.#call("note_text", new Writer(0).text(note)) ? decoder.decode(this.#output()) : undefined;
+  }
+
+  /** @param {string} note @returns {TextFormat | undefined} The attributes of the text on the screen. */
+  format(note) {
+    if (!this.#call("note_format", new Writer(0).text(note))) return undefined;
+    return JSON.parse(decoder.decode(this.#output()));
+  }
+
+  /** @param {string} note */
+  flags(note) {
+    const flags = this.#call("note_flags", new Writer(0).text(note));
+    return { canUndo: (flags & 1) > 0, canRedo: (flags & 2) > 0, canBeRich: (flags & 4) > 0 };
   }
 
   /** @param {string} note */

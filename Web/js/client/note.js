@@ -1,5 +1,10 @@
 // One note: passes the client core's actions to the editor and the views, and stores unconfirmed edits in the browser's
 // storage.
+//
+// A note opened with `formats` shows and changes formatting: `edit` takes a format beside the changes, `reset` and
+// `changes` have one, and the core contains the history of `undo` and `redo`. Lengths in formats are UTF-16 units, as all
+// positions. Inserted text has exactly the attributes that its edit gives it; nothing is inherited. Without `formats`, a
+// rich note is only its text, and the server gives inserted text the attributes around it.
 
 import { composed } from "./changes.js";
 import { Emitter } from "../ground/emitter.js";
@@ -7,6 +12,9 @@ import { Emitter } from "../ground/emitter.js";
 /**
  * @typedef {import("./door.js").Core} Core
  * @typedef {import("./door.js").TextChange} TextChange
+ * @typedef {import("./door.js").TextFormat} TextFormat
+ * @typedef {import("./door.js").ChangeFormat} ChangeFormat
+ * @typedef {import("./door.js").NoteKind} NoteKind
  * @typedef {import("./door.js").NoteAction} NoteAction
  * @typedef {import("./door.js").NoteStatus} NoteStatus
  * @typedef {import("./connection.js").Connection} Connection
@@ -33,12 +41,14 @@ import { Emitter } from "../ground/emitter.js";
  */
 
 /**
- * reset: the editor starts from a new text. changes: changes to apply in the editor; with `isOwn`, this user requested
- * them and may undo them. edited: the user edited the text. shownEdit: the edit in positions of the page; only
+ * reset: the editor starts from a new text. changes: changes to apply in the editor, together with their format; with
+ * `isOwn`, this user requested them and may undo them; with `selection`, undo or redo has caused them. kind: the note's
+ * kind has changed; a note that is rich from the start says so before its text. edited: the user edited the text. shownEdit: the edit in positions of the page; only
  * ShownNote emits it. joined: the people in the note are known. peers: others' carets may have moved. notice: a message
  * for the user.
  *
- * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void,
+ * @typedef {{reset: {text: string, format?: TextFormat}, kind: NoteKind, edited: void,
+ *   changes: {changes: TextChange[], format?: ChangeFormat, isOwn?: boolean, selection?: {anchor: number, head: number}},
  *   shownEdit: {changes: TextChange[]}, joined: void, peers: void, people: void, status: void, left: void, title: string,
  *   notice: {kind: "rebased" | "storage" | "aside"}}} NoteEvents
  */
@@ -54,8 +64,11 @@ export class Note extends Emitter {
   title = "";
   /** Whether a text is available; reading `text` itself copies it each time. */
   hasText = false;
+  /** @type {NoteKind} "rich" as soon as an own edit makes it so. */
+  kind = "plain";
 
   #core;
+  #formats;
   #connection;
   #pending;
   #status = unknown;
@@ -81,6 +94,7 @@ export class Note extends Emitter {
    * @param {Connection} options.connection
    * @param {string} options.documentId
    * @param {string} [options.title] The title in the list of notes.
+   * @param {boolean} [options.formats] Whether formatting is shown and changed.
    * @param {{
    *   save: (note: Note, edits: Edits, base: Base) => boolean,
    *   remove: (note: Note, clientId: string) => void,
@@ -88,9 +102,10 @@ export class Note extends Emitter {
    * @param {Kept} [options.restored] Edits from this storage.
    * @param {Copied} [options.copied] The text shown until the server answers; not with `restored`.
    */
-  constructor({ core, connection, documentId, title, pending, restored, copied }) {
+  constructor({ core, connection, documentId, title, formats = false, pending, restored, copied }) {
     super();
     this.documentId = documentId;
+    this.#formats = formats;
     // The core reports a title only if it differs from its own, so start with the stored one.
     this.title = restored?.title ?? copied?.title ?? title ?? "";
     this.#copiedAccess = copied?.access;
@@ -104,9 +119,10 @@ export class Note extends Emitter {
       isUnconfirmed: () => this.#status.unconfirmed > 0,
     });
     try {
-      if (restored) connection.handle("restore", documentId, restored.session, restored.base ?? "");
-      else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
-      else connection.handle("open", documentId);
+      const restore = formats ? "restoreFormatted" : "restore";
+      if (restored) connection.handle(restore, documentId, restored.session, restored.base ?? "");
+      else if (copied) connection.handle(restore, documentId, copied.session, copied.text);
+      else connection.handle(formats ? "openFormatted" : "open", documentId);
     } catch (error) {
       // Without its edits, the note is not created.
       connection.removeNote(documentId);
@@ -156,6 +172,25 @@ export class Note extends Emitter {
   /** The text with all edits made here; undefined until the note has been joined. */
   get text() {
     return this.hasText ? this.#core.text(this.documentId) : undefined;
+  }
+
+  /** The attributes of the text with all edits made here; undefined until the note has been joined. */
+  format() {
+    return this.hasText ? this.#core.format(this.documentId) : undefined;
+  }
+
+  /** Whether the server knows formatting; true until it is known. */
+  get canBeRich() {
+    return this.#core.flags(this.documentId).canBeRich;
+  }
+
+  /** Whether there is an edit to undo; only in notes opened with `formats`. */
+  get canUndo() {
+    return this.#core.flags(this.documentId).canUndo;
+  }
+
+  get canRedo() {
+    return this.#core.flags(this.documentId).canRedo;
   }
 
   get revision() {
@@ -211,14 +246,39 @@ export class Note extends Emitter {
   /**
    * Passes an edit that was made in the editor to the core.
    *
-   * @param {TextChange[]} changes Sorted, in UTF-16 units of the text before all of them.
+   * A note that is not rich accepts a format only with its `kind`; otherwise it takes the text alone and emits `reset`.
+   *
+   * @param {TextChange[]} changes Sorted, in UTF-16 units of the text before all of them. May be empty with a format.
+   * @param {ChangeFormat} [format] Only in notes opened with `formats`.
    */
-  edit(changes) {
+  edit(changes, format = undefined) {
     if (!this.hasText) throw new Error("edit before the note was joined");
+    if (format && !this.#formats) throw new Error("a format in a note that was opened without formats");
     this.#here = undefined;
     this.#unshown = undefined;
-    this.#connection.edit(this.documentId, changes);
+    this.#connection.edit(this.documentId, changes, this.#formats ? (JSON.stringify(format) ?? "") : undefined);
     this.emit("edited", undefined);
+  }
+
+  /** Undoes this user's newest edit that still has an effect. The editor is changed by `changes`. */
+  undo() {
+    this.#step("undo");
+  }
+
+  redo() {
+    this.#step("redo");
+  }
+
+  /** @param {"undo" | "redo"} kind */
+  #step(kind) {
+    if (!this.hasText) return;
+    this.#here = undefined;
+    this.#connection.handle(kind, this.documentId);
+  }
+
+  /** Makes the next edit a step of its own: the user has moved the caret, or pastes. */
+  endStep() {
+    this.#connection.handle("endStep", this.documentId);
   }
 
   /**
@@ -286,6 +346,8 @@ export class Note extends Emitter {
       this.#status = action.status;
       if (action.status.phase === "live") this.#copiedAccess = undefined;
     } else if (action.kind === "title") this.title = action.title;
+    else if (action.kind === "becomes") this.kind = action.value;
+    else if (action.kind === "step") this.#unshown = undefined;
     else if (action.kind === "apply") this.#join(action);
     else if (action.kind === "reset") {
       this.hasText = true;
@@ -295,14 +357,14 @@ export class Note extends Emitter {
 
   /**
    * Moves changes to the ones before that are not shown yet, so that the editor shows them together. Changes that this
-   * user requested stay separate, because undo reverts them in one step.
+   * user requested stay separate, because undo reverts them in one step; so do changes with a format.
    *
    * @param {NoteAction & {kind: "apply"}} action
    */
   #join(action) {
-    const isOwn = action.revision === this.#ownRevision;
-    if (!this.#unshown || isOwn) {
-      this.#unshown = isOwn ? undefined : action;
+    const isSeparate = action.revision === this.#ownRevision || action.format !== undefined;
+    if (!this.#unshown || isSeparate) {
+      this.#unshown = isSeparate ? undefined : action;
       return;
     }
     this.#unshown.changes = composed(this.#unshown.changes, action.changes);
@@ -319,12 +381,18 @@ export class Note extends Emitter {
         this.#forget();
         break;
       case "reset":
-        this.emit("reset", { text: action.text });
+        this.emit("reset", action.format ? { text: action.text, format: action.format } : { text: action.text });
         break;
       case "apply":
         if (action === this.#unshown) this.#unshown = undefined;
-        if (action.changes.length === 0) break;
-        this.emit("changes", { changes: action.changes, isOwn: action.revision === this.#ownRevision });
+        if (action.changes.length === 0 && !action.format) break;
+        this.#emitChanges(action, { isOwn: action.revision === this.#ownRevision });
+        break;
+      case "step":
+        this.#emitChanges(action, { isOwn: true, selection: action.selection });
+        break;
+      case "becomes":
+        this.emit("kind", action.value);
         break;
       case "status":
         this.#became(action.status);
@@ -347,6 +415,11 @@ export class Note extends Emitter {
         console.warn(`The note is out of step and joins again: ${action.kind}`);
         break;
     }
+  }
+
+  /** @param {NoteAction & {kind: "apply" | "step"}} action @param {Partial<NoteEvents["changes"]>} more */
+  #emitChanges({ changes, format }, more) {
+    this.emit("changes", { changes, ...(format && { format }), ...more });
   }
 
   /** @param {NoteStatus} status */
