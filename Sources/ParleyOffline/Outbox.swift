@@ -53,6 +53,8 @@ public actor Outbox {
   private var countFeeds: [Weak<Feed<Int>>] = []
   private var observers: [ObjectIdentifier: Observer] = [:]
   private var reachableFeeds: [Weak<Feed<Void>>] = []
+  /// Waiters for the answer to a change, by its key.
+  private var answerFeeds: [String: [Feed<Void>]] = [:]
   private var lastProblems: [Mutation] = []
   private var lastCount = 0
 
@@ -236,6 +238,22 @@ public actor Outbox {
       isOverrun: former?.isOverrun ?? false)
   }
 
+  /// Whether the server may have made creates in a collection that are unanswered.
+  package func hasUnansweredCreates(of resource: String) -> Bool {
+    !machine.unansweredCreates(of: resource).isEmpty
+  }
+
+  /// Retries the unanswered creates in a collection, because the server has answered a fetch, and
+  /// waits until the attempts have ended. A cancelled task no longer waits.
+  package func settleCreates(of resource: String) async {
+    try? handle(.fetched(resource: resource))
+    for entry in machine.unansweredCreates(of: resource) where underWay.contains(entry.key) {
+      let feed = Feed<Void>(bound: 1)
+      answerFeeds[entry.key, default: []].append(feed)
+      _ = await feed.next()
+    }
+  }
+
   package func stopObserving(_ signal: Feed<Void>) { observers[ObjectIdentifier(signal)] = nil }
 
   // MARK: The machine
@@ -299,6 +317,7 @@ public actor Outbox {
   private func answered(_ key: String, _ answer: MutationAnswer) {
     underWay.remove(key)
     try? handle(.answered(key: key, answer))
+    for feed in answerFeeds.removeValue(forKey: key) ?? [] { feed.finish() }
   }
 
   private func renewToken() {

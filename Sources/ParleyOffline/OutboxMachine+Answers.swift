@@ -43,7 +43,7 @@ extension OutboxMachine {
     case .notSent:
       takeBack(entry, ifFirst: isFirst, &turn)
       pause(name, retryAfter: nil, now: now)
-    case .busy(let retryAfter): pause(name, retryAfter: retryAfter, now: now)
+    case .busy(let retryAfter): pause(name, retryAfter: retryAfter, isBusy: true, now: now)
     case .unreachable: pause(name, retryAfter: nil, now: now)
     }
   }

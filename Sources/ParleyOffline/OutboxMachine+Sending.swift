@@ -44,11 +44,31 @@ extension OutboxMachine {
       id: id.isTemporary ? nil : id, body: body ?? entry.draft.body, base: entry.draft.base)
   }
 
+  /// Returns the current user's creates in a collection that the server may have made, although no
+  /// answer has arrived.
+  package func unansweredCreates(of resource: String) -> [Mutation] {
+    let all = resources[Collection(user: user, resource: resource)]?.changes
+    return (all?.numbers ?? []).compactMap { entries[$0] }
+      .filter { $0.draft.kind == .create && $0.isTried && !$0.isProblem }
+  }
+
+  /// Ends the pauses of unanswered creates in a collection, unless the server requested them.
+  package mutating func retryCreates(of resource: String) {
+    for entry in unansweredCreates(of: resource) {
+      let name = laneName(of: entry)
+      guard let lane = lanes[name], lane.queue.first == entry.number, !lane.isBusy else { continue }
+      lanes[name]?.retryAt = nil
+    }
+  }
+
   // MARK: Pauses
 
   /// Pauses a lane after the server was unreachable or busy.
-  package mutating func pause(_ name: LaneName, retryAfter: Int64?, now: Int64) {
+  package mutating func pause(
+    _ name: LaneName, retryAfter: Int64?, isBusy: Bool = false, now: Int64
+  ) {
     guard var lane = lanes[name] else { return }
+    lane.isBusy = isBusy
     let doublings = min(lane.failures, 20)
     lane.failures += 1
     let longest = min(settings.pauseMax, settings.pauseMin << Int64(doublings))

@@ -22,6 +22,9 @@ package struct OutboxMachine: Sendable {
     case token(isThere: Bool)
     /// The network may be available again.
     case reachable
+    /// The server has answered a fetch of a collection, which may contain resources whose creates
+    /// are unanswered.
+    case fetched(resource: String)
     /// The time requested by ``Action/wake(at:)`` has come.
     case wake
     /// Another user uses the app.
@@ -124,6 +127,8 @@ package struct OutboxMachine: Sendable {
     package var underWay: Int64?
     package var retryAt: Int64?
     package var failures = 0
+    /// Whether the pause was requested by the server, which has answered.
+    package var isBusy = false
   }
 
   package enum Access { case ready, asking, signedOut }
@@ -190,6 +195,7 @@ package struct OutboxMachine: Sendable {
         lanes[lane]?.retryAt = nil
         lanes[lane]?.failures = 0
       }
+    case .fetched(let resource): retryCreates(of: resource)
     case .wake: wakeAt = nil
     case .user(let user):
       guard ExactName(user) != self.user else { break }

@@ -119,9 +119,9 @@ extension Repository {
     } catch {
       result = .failure(error)
     }
+    if case .success = result { await settleCreates() }
     let look = await look(showing: false)
     let fetch = fetching.removeValue(forKey: query)
-    let start = fetch?.number ?? 0
     let again = fetch?.again ?? false
     defer {
       if fetching.isEmpty { recent = [] }
@@ -140,8 +140,8 @@ extension Repository {
       if fetched.count >= Self.fetchedMax { fetched = [:] }
       fetched[query] = fetch?.updates
       // The server may have answered before it made these changes.
-      var models = models
-      models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
+      let later = recent.filter { $0.number > fetch?.number ?? 0 }
+      let models = lay(later.map(\.done), over: models, in: query)
       recordFields(replacedBy: models)
       values[query] = models
       share(models, except: query)
@@ -170,6 +170,26 @@ extension Repository {
     let pending = await pending()
     show(query, with: pending, always: true)
     for other in Set(subscribers.map(\.query)) where other != query { show(other, with: pending) }
+  }
+
+  /// Waits for the answers to creates that the server may have made: their resources may be among
+  /// the fetched ones, and would be shown twice. A sender that does not answer is not waited for.
+  private func settleCreates() async {
+    let resource = interface.resource
+    guard await outbox.hasUnansweredCreates(of: resource) else { return }
+    let settled = Feed<Void>(bound: 1)
+    let tasks = [
+      Task { [outbox] in
+        await outbox.settleCreates(of: resource)
+        settled.finish()
+      },
+      Task { [time] in
+        await time.wait(until: time.now + Self.settleMilliseconds)
+        settled.finish()
+      },
+    ]
+    _ = await settled.next()
+    for task in tasks { task.cancel() }
   }
 
   /// Copies resources fetched for one query into the values of the other queries.

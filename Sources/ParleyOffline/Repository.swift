@@ -88,6 +88,9 @@ public actor Repository<Model: OfflineModel> {
   /// The milliseconds for which updates are collected before one fetch.
   package static var gatherMilliseconds: Int64 { 50 }
 
+  /// The maximum milliseconds for which fetched values wait for the answers to creates.
+  package static var settleMilliseconds: Int64 { 10_000 }
+
   /// The queue of the store.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { outbox.unownedExecutor }
 

@@ -174,6 +174,26 @@ struct OutboxMachineTests {
     }
   }
 
+  @Test("a fetch ends the pause of an unanswered create, unless the server requested the pause")
+  func fetched() throws {
+    for (answers, kind, isRetried) in [
+      ([.unreachable], .create, true), ([.busy(retryAfter: nil)], .create, false),
+      ([.busy(retryAfter: nil), .unreachable], .create, true), ([.unreachable], .update, false),
+    ] as [([MutationAnswer], MutationKind, Bool)] {
+      var bench = Bench()
+      try bench.add(kind, kind == .create ? .temporary() : 7, #"{"a":1}"#)
+      for (index, answer) in answers.enumerated() {
+        if index > 0 { try bench.handle(.reachable) }
+        try bench.answer(answer)
+      }
+      let count = bench.sent.count
+      try bench.handle(.fetched(resource: "groups"))
+      #expect(bench.sent.count == count, "another collection")
+      try bench.handle(.fetched(resource: "contacts"))
+      #expect(bench.sent.count == (isRetried ? count + 1 : count), "\(answers) \(kind)")
+    }
+  }
+
   @Test("a conflict stores what the server has; a retry is sent on that version, with what follows")
   func adoption() throws {
     var bench = Bench()

@@ -106,7 +106,8 @@ struct OutboxSimulation {
     case 92..<95:
       user = user == "ann" ? "ben" : "ann"
       perform(.user(user))
-    case 95..<97: perform(.token(isThere: true))
+    case 95..<96: perform(.token(isThere: true))
+    case 96..<97: perform(.fetched(resource: "contacts"))
     default: kill()
     }
   }

@@ -79,7 +79,9 @@ final class FakeServer: MutationSender, Sendable {
       case .create:
         state.lastID += 1
         let id = ResourceID("s\(state.lastID)")
-        let contact = Contact(id: id, name: fields?["name"]?.string ?? "", version: "1")
+        let contact = Contact(
+          id: id, name: fields?["name"]?.string ?? "", phone: fields?["phone"]?.string, version: "1"
+        )
         state.contacts.append(contact)
         return .done(id: id, body: ModelForm.json(contact).utf8, version: "1")
       case .update:
