@@ -120,7 +120,9 @@ let package = Package(
       path: "Sources/SystemLibraries/CParleyClientSQLite",
       linkerSettings: [.linkedLibrary("sqlite3", .when(platforms: [.linux]))]),
     // Chats, as handlers, and resources with delegates.
-    library("ParleyChat", ["ParleyClient", "ParleyClientCore", "ParleyJSON", "SocketMessages"]),
+    library(
+      "ParleyChat",
+      ["ParleyClient", "ParleyClientCore", "ParleyJSON", "ParleyModel", "SocketMessages"]),
     // Lists, and changes that wait for a server, on the device's disk.
     library(
       "ParleyOffline",
@@ -131,7 +133,9 @@ let package = Package(
     // Group chats over these.
     library("ParleyGroups", ["ParleyOffline", "ParleyClient", "ParleyJSON"]),
     // State of apps of the Twake family.
-    library("ParleyTwakeCubits", ["ParleyDialectModels", "ParleyJSON"]),
+    library(
+      "ParleyTwakeCubits",
+      ["ParleyDialectModels", "ParleyClient", "ParleySocketIO", "ParleyJSON", "ParleyModel"]),
     // Views for Apple's systems; what decides how they behave is compiled everywhere.
     library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
     // Files that become notes; also in the page, as WebAssembly.
@@ -297,7 +301,7 @@ let package = Package(
       [
         "ParleyClient", "ParleyClientCore", "ParleyWebSocketClient", "SocketMessages", "ParleyJSON",
         "OTCore",
-        "ParleyOTWorkloads", "ParleyLocks",
+        "ParleyOTWorkloads", "ParleyLocks", "ParleyGrowthKit",
       ]),
     tests(
       "ParleyChatTests",
@@ -315,7 +319,12 @@ let package = Package(
         "ParleyGroups", "ParleyTwakeCubits", "ParleyDialectModels", "ParleyOffline", "ParleyClient",
         "ParleyJSON",
       ]),
-    tests("ParleyTwakeCubitsTests", ["ParleyTwakeCubits", "ParleyDialectModels"]),
+    tests(
+      "ParleyTwakeCubitsTests",
+      [
+        "ParleyTwakeCubits", "ParleyDialectModels", "ParleyClient", "ParleySocketIO", "ParleyJSON",
+        "ParleyLocks",
+      ]),
     tests(
       "ParleyUITests",
       [

@@ -9,17 +9,18 @@
       var opener: CheckedContinuation<Void, any Error>?
       var task: URLSessionWebSocketTask?
       var session: URLSession?
+      var subprotocol: String?
     }
 
     private let state = Mutex(State())
 
-    /// Opens a connection that offers `parley.v1`.
-    static func open(_ url: URL) async throws -> URLSessionConnection {
+    /// Opens a connection that offers a subprotocol, or none.
+    static func open(_ url: URL, subprotocol: String?) async throws -> URLSessionConnection {
       let connection = URLSessionConnection()
       // The session retains its delegate until it is invalidated.
       let session = URLSession(
         configuration: .ephemeral, delegate: connection, delegateQueue: nil)
-      let task = session.webSocketTask(with: url, protocols: ["parley.v1"])
+      let task = session.webSocketTask(with: url, protocols: subprotocol.map { [$0] } ?? [])
       task.maximumMessageSize = 256 << 20
       try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
@@ -27,6 +28,7 @@
             $0.opener = continuation
             $0.task = task
             $0.session = session
+            $0.subprotocol = subprotocol
           }
           task.resume()
         }
@@ -69,8 +71,8 @@
       _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
       didOpenWithProtocol protocol: String?
     ) {
-      opened(
-        `protocol` == "parley.v1" ? .success(()) : .failure(URLError(.badServerResponse)))
+      let wanted = state.withLock { $0.subprotocol }
+      opened(`protocol` == wanted ? .success(()) : .failure(URLError(.badServerResponse)))
     }
 
     func urlSession(

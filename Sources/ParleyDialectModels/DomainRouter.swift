@@ -32,6 +32,8 @@ public enum DomainEvent: Sendable, Hashable {
   case presence([String: Bool])
   /// Unread counts have changed.
   case badges
+  /// Events of a room may have been missed, or of all rooms: fetch again what they show.
+  case missed(place: String?)
   /// An event without content: a ping, or the confirmation of a subscription.
   case nothing
   /// An event of an unknown type.
@@ -118,6 +120,21 @@ public struct DomainRouter: Sendable {
     return .message(
       action, id: event.data.messageID, place: event.name, thread: event.data.threadID,
       content: nil)
+  }
+
+  /// Returns the event of an argument of `realtime:event` or `realtime:resource`.
+  public func route(_ name: String, _ argument: JSONFields) -> DomainEvent {
+    if name == "realtime:resource" {
+      guard let resource = try? Twake.SocketIOResource(argument) else { return .other(type: name) }
+      return route(resource)
+    }
+    if let event = try? Twake.SocketIOEvent(argument) { return route(event) }
+    guard let room = argument["name"]?.string, let data = argument["data"]?.fields,
+      data["type"]?.string == "writing", let typing = data["event"]?.fields,
+      let user = typing["user_id"]?.string
+    else { return .other(type: name) }
+    return .typing(
+      place: room, userID: user, isTyping: typing["is_writing"]?.boolean ?? true)
   }
 
   /// Returns the event of a `realtime:resource`.

@@ -106,12 +106,21 @@ public final class GroupData: Sendable {
 
   /// Returns the 20 messages before one, oldest first; they are not stored.
   public func messages(before line: ChatLine) async throws(FetchError) -> [ChatLine] {
+    try await page("before", line)
+  }
+
+  /// Returns the 20 messages after one, oldest first; they are not stored.
+  public func messages(since line: ChatLine) async throws(FetchError) -> [ChatLine] {
+    try await page("since", line)
+  }
+
+  private func page(_ name: String, _ line: ChatLine) async throws(FetchError) -> [ChatLine] {
     guard let (group, offset) = PairID.parts(line.id.description), !line.id.isTemporary else {
       return []
     }
     let source = RESTSource<ChatLine>(service, "messages")
     return try await source.fetch(
-      .subset(["group": group, "before": offset]), as: await outbox.user)
+      .subset(["group": group, name: offset]), as: await outbox.user)
   }
 
   // MARK: Groups

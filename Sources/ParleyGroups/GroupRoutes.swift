@@ -213,9 +213,11 @@ public struct GroupRoutes: WebTransport {
     guard request.method == "GET" else { return try await publish(request) }
     guard let group = query["group"] else { return WebResponse(status: 400) }
     if group.hasPrefix("t:") { return Self.ok(JSONValue([JSONValue]())) }
-    let before = query["before"].map { "&before=\(Escapes.encoded($0))" } ?? ""
+    let range = ["before", "since"].compactMap { name in
+      query[name].map { "&\(name)=\(Escapes.encoded($0))" }
+    }
     let answer = try await ask(
-      request, "GET", room(group) + "/history?limit=\(Self.pageMessages)\(before)")
+      request, "GET", room(group) + "/history?limit=\(Self.pageMessages)\(range.joined())")
     guard answer.status == 200,
       let publications = JSONFields(answer.body)?["publications"]?.elements
     else { return answer }

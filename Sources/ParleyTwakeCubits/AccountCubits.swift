@@ -248,9 +248,14 @@ public enum AccountState: Sendable, Equatable {
     state.first { $0.matches(type: type, id: id) }?.count ?? 0
   }
 
-  /// Fetches the counts again at each `badges` event, until the events end.
+  /// Fetches the counts again at each `badges` or `missed` event, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
-    for await event in events where event == .badges { try? await fetch() }
+    for await event in events {
+      switch event {
+      case .badges, .missed: try? await fetch()
+      default: break
+      }
+    }
   }
 
   private struct Key: Hashable {

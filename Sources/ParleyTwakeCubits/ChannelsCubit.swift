@@ -203,7 +203,7 @@ public enum ChannelsState: Sendable, Equatable {
         list.remove(place)
         if selected == place { clearSelection() }
         await shown()
-      case .groupInfo, .members:
+      case .groupInfo, .members, .missed:
         guard let place else { continue }
         try? await fetch(companyID: place.companyID, workspaceID: place.workspaceID)
       default: continue

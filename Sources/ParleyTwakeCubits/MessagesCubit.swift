@@ -220,6 +220,7 @@ public enum MessagesState: Sendable, Equatable {
   /// thread's first message.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events {
+      if case .missed(let room) = event { await fetchMissed(in: room) }
       guard case .message(let action, let id, let room, let thread, let content) = event, let place,
         session == globals.session
       else { continue }
@@ -237,6 +238,14 @@ public enum MessagesState: Sendable, Equatable {
       }
       await keep()
     }
+  }
+
+  /// Fetches the shown messages again if events of their room may be missing.
+  private func fetchMissed(in room: String?) async {
+    guard let place, session == globals.session else { return }
+    let channel = room.flatMap { Twake.channelID(inRoom: $0) }
+    guard channel == nil || channel == place.channelID else { return }
+    try? await fetch(channelID: place.channelID, threadID: place.threadID)
   }
 
   /// Returns the message of a place that an event about a message concerns; `nil` for none.

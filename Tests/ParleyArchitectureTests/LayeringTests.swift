@@ -20,7 +20,7 @@ struct LayeringTests {
     // A lock, for whatever works on several threads.
     "ParleyLocks": ["Darwin", "Glibc"],
     // The models of other apps, for their clients.
-    "ParleyDialectModels": ["ParleyJSON", "ParleyModel"],
+    "ParleyDialectModels": ["ParleyJSON", "ParleyModel", "Foundation", "FoundationEssentials"],
     // The client's end: also WebAssembly.
     "ParleyClientCore": ["OTCore", "SocketMessages"],
     // A client's sockets on Linux, and the models of apps and services around the core.
@@ -36,8 +36,8 @@ struct LayeringTests {
     ],
     // Chats and resources, for apps that have them.
     "ParleyChat": [
-      "ParleyClient", "ParleyClientCore", "ParleyJSON", "SocketMessages", "Foundation",
-      "FoundationEssentials", "Observation",
+      "ParleyClient", "ParleyClientCore", "ParleyJSON", "ParleyModel", "SocketMessages",
+      "Foundation", "FoundationEssentials", "Observation",
     ],
     // A client's lists and waiting changes, on the device's disk.
     "ParleyOffline": [
@@ -47,7 +47,10 @@ struct LayeringTests {
     ],
     // Group chats, and cubits, for apps that have them.
     "ParleyGroups": ["ParleyOffline", "ParleyClient", "ParleyJSON", "Synchronization"],
-    "ParleyTwakeCubits": ["ParleyDialectModels", "ParleyJSON", "Synchronization"],
+    "ParleyTwakeCubits": [
+      "ParleyDialectModels", "ParleyClient", "ParleySocketIO", "ParleyJSON", "ParleyModel",
+      "Foundation", "FoundationEssentials", "Synchronization",
+    ],
     // Views. What is not drawing needs none of Apple's modules.
     "ParleyUI": [
       "OTCore", "ParleyClient", "ParleyOffline", "AppKit", "Observation", "SwiftUI", "UIKit",

@@ -195,7 +195,20 @@ struct GroupDataTests {
     _ = try await wait(anns.fetchAllGroups(.networkOnly)) { $0.isEmpty }
   }
 
-  @Test("GET 20 messages before a message: pages without a gap")
+  @Test("attachments of a message are addresses, and reach the others")
+  func attachments() async throws {
+    defer { proxy.close() }
+    let folder = TemporaryFolder()
+    let data = try open("ann", folder)
+    let group = try await made(data.createGroup(ChatGroup(name: "Hikers")))
+    let pictures = ["https://example.org/a.png", "https://example.org/é?x=1&y=2"]
+    _ = try await made(data.send("look", to: group, attachments: pictures))
+    let lines = try await wait(data.fetchMessages(of: group, .networkOnly)) { !$0.isEmpty }
+    #expect(lines.map(\.attachments) == [pictures])
+    #expect(lines.map(\.text) == ["look"])
+  }
+
+  @Test("GET 20 messages before a message, and 20 since one: pages without a gap")
   func pages() async throws {
     defer { proxy.close() }
     let folder = TemporaryFolder()
@@ -211,6 +224,15 @@ struct GroupDataTests {
       lines = page + lines
     }
     #expect(lines.map(\.text) == (1...45).map { "\($0)" })
+    var later = Array(lines.prefix(1))
+    while let last = later.last {
+      let page = try await data.messages(since: last)
+      if page.isEmpty { break }
+      #expect(page.count <= 20)
+      later += page
+    }
+    #expect(later.map(\.id) == lines.map(\.id))
+    #expect(try await data.messages(since: ChatLine(group: group, text: "waits")).isEmpty)
   }
 
   @Test("messageCentralRouter: each kind of event fetches its list again")

@@ -38,6 +38,19 @@ import ParleyTwakeCubits
   try await messages.send("Hello")
 }
 
+@MainActor func followChannel(
+  _ id: String, _ messages: MessagesCubit, _ authentication: AuthenticationCubit,
+  _ globals: Globals
+) async throws -> TwakeSocket {
+  let socket = TwakeSocket("https://chat.example.org", globals: globals) {
+    try await authentication.freshToken()
+  }
+  Task { await messages.listen(to: socket.events) }
+  socket.start()
+  try await socket.join("previous::channels/\(id)/messages/updates")
+  return socket
+}
+
 // What the page takes for granted.
 
 func show(_ list: [some Sendable]) {}
@@ -56,7 +69,7 @@ struct PageExampleTests {
       encoding: .utf8)
     let code = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 3)
+    #expect(blocks.count == 4)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 }

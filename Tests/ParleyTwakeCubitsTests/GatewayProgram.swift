@@ -1,0 +1,1 @@
+../ParleyClientTests/GatewayProgram.swift

@@ -1,0 +1,1 @@
+../ParleyOfflineTests/ManualTime.swift
