@@ -19,8 +19,32 @@ public import ParleyClient
     case app(Handler?)
   }
 
+  /// The app's replacement of a handler that is made of others.
+  private enum OwnHandler<Handler> {
+    case usual
+    case app(Handler?)
+  }
+
   /// The connection, and sending.
   public var core: any CoreHandler
+  /// Signing in and out.
+  public var authentication: (any AuthenticationHandler)?
+  /// The files of messages.
+  public var upload: (any UploadHandler)?
+  /// Search for people; `nil` until the app sets it.
+  public var peopleSearch: (any PeopleSearchHandler)?
+  /// People nearby; `nil` until the app sets it.
+  public var nearbyUsers: (any NearbyUsersHandler)?
+  /// Messages with stickers; `nil` until the app sets it.
+  public var stickerMessage: (any StickerMessageHandler)?
+  /// Public threads; `nil` until the app sets it.
+  public var publicThread: (any PublicThreadHandler)?
+
+  private var ownImages: OwnHandler<any ImageMessageHandler> = .usual
+  private var ownAudio: OwnHandler<any AudioMessageHandler> = .usual
+  private var ownVideo: OwnHandler<any VideoMessageHandler> = .usual
+  private var ownFiles: OwnHandler<any FileMessageHandler> = .usual
+  private var ownPlaces: OwnHandler<any LocationMessageHandler> = .usual
 
   private let parley: Parley
   private var contactsSlot: Slot<any ContactHandler>
@@ -38,6 +62,8 @@ public import ParleyClient
     let store = MessageStore(parley: parley)
     self.parley = parley
     core = GatewayCore(parley: parley)
+    authentication = GatewayAuthentication(parley: parley)
+    upload = GatewayUploads(parley)
     contactsSlot = .gateway(GatewayContacts(parley: parley))
     typingSlot = .gateway(GatewayTyping(parley: parley))
     lastOnlineSlot = .gateway(GatewayLastOnline(parley: parley))
@@ -105,6 +131,47 @@ public import ParleyClient
       return handler(searchSlot)
     }
     set { searchSlot = .app(newValue) }
+  }
+
+  /// Messages with pictures, by the ``upload`` and ``core`` handlers; `nil` without ``upload``.
+  public var imageMessage: (any ImageMessageHandler)? {
+    get { handler(ownImages, attachments) }
+    set { ownImages = .app(newValue) }
+  }
+
+  /// Messages with recordings, by the ``upload`` and ``core`` handlers; `nil` without ``upload``.
+  public var audioMessage: (any AudioMessageHandler)? {
+    get { handler(ownAudio, attachments) }
+    set { ownAudio = .app(newValue) }
+  }
+
+  /// Messages with films, by the ``upload`` and ``core`` handlers; `nil` without ``upload``.
+  public var videoMessage: (any VideoMessageHandler)? {
+    get { handler(ownVideo, attachments) }
+    set { ownVideo = .app(newValue) }
+  }
+
+  /// Messages with other files, by the ``upload`` and ``core`` handlers; `nil` without ``upload``.
+  public var fileMessage: (any FileMessageHandler)? {
+    get { handler(ownFiles, attachments) }
+    set { ownFiles = .app(newValue) }
+  }
+
+  /// Messages with places, by the ``core`` handler.
+  public var locationMessage: (any LocationMessageHandler)? {
+    get { handler(ownPlaces, LocationMessages(core: core)) }
+    set { ownPlaces = .app(newValue) }
+  }
+
+  private var attachments: AttachmentMessages? {
+    upload.map { AttachmentMessages(core: core, upload: $0) }
+  }
+
+  private func handler<Handler>(_ own: OwnHandler<Handler>, _ usual: Handler?) -> Handler? {
+    switch own {
+    case .app(let handler): handler
+    case .usual: usual
+    }
   }
 
   private func handler<Handler>(

@@ -138,6 +138,19 @@ public struct NoteRequests: Sendable {
     return try await sender.value(make("GET", url(note(id, "text"), query)))
   }
 
+  /// Inserts a text at the end of a note, without opening it. Returns the note's new revision.
+  ///
+  /// - Complexity: The note's text is fetched.
+  @discardableResult
+  public func append(_ text: String, to id: String) async throws(RequestError) -> Int64 {
+    let former = try await self.text(of: id)
+    let length = former.text.unicodeScalars.count
+    let operation = (length > 0 ? [Component.retain(length)] : []) + [.insert(text)]
+    let body = Body(revision: former.revision, operation: operation)
+    let answer: Revised = try await sender.value(make("POST", note(id, "changes"), body))
+    return answer.revision
+  }
+
   /// Returns a page of a note's history, the newest session first.
   ///
   /// - Parameter before: The former page's ``NoteHistory/before``.
@@ -260,7 +273,14 @@ public struct NoteRequests: Sendable {
 
   /// Returns the content of a file of a note.
   public func download(_ file: NoteFile, of id: String) async throws(RequestError) -> [UInt8] {
-    let path = note(id, "files/\(file.hash)/\(encoded(file.name))")
+    try await download(hash: file.hash, named: file.name, of: id)
+  }
+
+  /// Returns the content of a file of a note, by its hash and name.
+  public func download(
+    hash: String, named name: String, of id: String
+  ) async throws(RequestError) -> [UInt8] {
+    let path = note(id, "files/\(encoded(hash))/\(encoded(name))")
     return try await sender.answer(to: make("GET", path)).body
   }
 }
@@ -270,6 +290,20 @@ extension NoteRequests {
     let revision: Int64
     let from: Int
     let to: Int
+  }
+
+  /// A component of an operation.
+  private enum Component: Encodable {
+    case retain(Int)
+    case insert(String)
+
+    func encode(to encoder: any Encoder) throws {
+      var value = encoder.singleValueContainer()
+      switch self {
+      case .retain(let count): try value.encode(count)
+      case .insert(let text): try value.encode(text)
+      }
+    }
   }
 
   /// The fields of all requests; those that are not set are omitted.
@@ -284,6 +318,7 @@ extension NoteRequests {
     var anchor: Anchor?
     var thread: String?
     var resolved: Bool?
+    var operation: [Component]?
   }
 
   /// The lists of all answers, of which each has one.

@@ -55,6 +55,18 @@ struct OurModeration: ModerationHandler {
   if let gateway = chat.moderation { chat.moderation = OurModeration(gateway: gateway) }
 }
 
+@MainActor func sendPicture(_ bytes: [UInt8], to thread: ChatThread, _ chat: ChatHandlers)
+  async throws
+{
+  try await chat.imageMessage?.send(
+    image: bytes, named: "beach.jpg", size: (1200, 800), caption: "Sunday", to: thread)
+}
+
+@MainActor func content(of message: ChatMessage, _ chat: ChatHandlers) async throws -> [UInt8]? {
+  guard let attachment = message.attachment else { return nil }
+  return try await chat.upload?.download(attachment.file)
+}
+
 @MainActor final class AccountScreen: ResourceDelegate {
   private var registration: ResourceRegistration?
 
@@ -103,7 +115,7 @@ struct PageExampleTests {
       encoding: .utf8)
     let code = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 4)
+    #expect(blocks.count == 5)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 }
