@@ -30,3 +30,8 @@ public struct ConnectionEnd: Error, Sendable, Hashable {
   /// Creates an end with a status.
   public init(code: UInt16) { self.code = code }
 }
+
+extension ConnectionEnd: CustomStringConvertible {
+  /// The status in words.
+  public var description: String { "the connection has ended: \(StopCause.words(ofClose: code))" }
+}

@@ -24,6 +24,17 @@ public enum ModelError: Error, Sendable, Hashable {
   case wrongType(field: String, expected: String)
 }
 
+extension ModelError: CustomStringConvertible {
+  /// The reason.
+  public var description: String {
+    switch self {
+    case .malformed: "expected a JSON object"
+    case .missing(let field): "the field \(field) is missing"
+    case .wrongType(let field, let expected): "expected \(expected) in the field \(field)"
+    }
+  }
+}
+
 extension JSONModel {
   /// Reads a model from a JSON object.
   public init(json: some Sequence<UInt8>) throws(ModelError) {

@@ -106,6 +106,20 @@ public enum MutationRefusal: Error, Sendable, Hashable {
   case unknownID
 }
 
+extension MutationRefusal: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .status(let status, let reason):
+      "the server refuses the change with status \(status)" + (reason.map { ": \($0)" } ?? "")
+    case .missingReference:
+      "the change refers to a resource that was never created; discard it, or send another one"
+    case .unknownID:
+      "the server has not reported the id of a resource that it created; fetch the list again"
+    }
+  }
+}
+
 /// A change in the form that is sent.
 public struct MutationRequest: Sendable, Hashable {
   /// The idempotency key: the server applies the change once under it.
