@@ -115,6 +115,8 @@ final class ClientDriver {
   private var waits: Waits
   private var waitTimer: (task: Task<Void, Never>, at: Int64)?
   private var waitTimerCount = 0
+  /// Whether all waits end in the next step, because the client has stopped.
+  private var isEndingWaits = false
   /// Whether the storage is being searched for edits of the former person.
   private var isSearching = false
   private var problem: String?
@@ -551,10 +553,11 @@ final class ClientDriver {
 
   /// Arranges the next check of the waits.
   private func reviewWaits() {
-    guard let deadline = waits.deadline else { return }
+    guard let deadline = waits.deadline() else { return }
     // Not at once: the app may stop and start the connection in one step.
     if stopCause != nil {
-      _ = spawn { .waited(nil) }
+      if !isEndingWaits { _ = spawn { .waited(nil) } }
+      isEndingWaits = true
       return
     }
     if let waitTimer, waitTimer.at <= deadline { return }
@@ -571,6 +574,8 @@ final class ClientDriver {
     if let number {
       guard number == waitTimerCount else { return }
       waitTimer = nil
+    } else {
+      isEndingWaits = false
     }
     if let stopCause {
       waits.end(.stopped(stopCause))

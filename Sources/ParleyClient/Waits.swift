@@ -25,7 +25,9 @@ extension NoAnswer: CustomStringConvertible {
 
 /// The callers that wait for the server. Each wait ends at the latest when the connection has
 /// stopped, was missing for the timeout, or has brought no answer for four times the timeout.
-struct Waits {
+///
+/// Waits end in the order in which they began, so that each costs the same, however many there are.
+package struct Waits {
   private struct Wait {
     let since: Int64
     let end: () -> Void
@@ -34,20 +36,25 @@ struct Waits {
 
   /// Milliseconds.
   private let timeout: Int64
+  /// The waits by their numbers, in the order in which they began.
   private var waiting: [Int: Wait] = [:]
   private var count = 0
+  /// The lowest number of a wait that may not have ended.
+  private var first = 1
   /// The time at which the connection was lost; `nil` while there is one.
   private var offlineSince: Int64?
 
-  init(timeout: Int64, now: Int64) {
+  package init(timeout: Int64, now: Int64) {
     self.timeout = timeout
     offlineSince = now
   }
 
   /// Starts a wait.
   ///
-  /// - Parameter end: Ends the caller's sequence.
-  mutating func begin(now: Int64, _ end: @escaping () -> Void) -> Int {
+  /// - Parameters:
+  ///   - now: The time, which is no earlier than in former calls.
+  ///   - end: Ends the caller's sequence.
+  package mutating func begin(now: Int64, _ end: @escaping () -> Void) -> Int {
     count += 1
     waiting[count] = Wait(since: now, end: end)
     return count
@@ -56,16 +63,24 @@ struct Waits {
   /// Forgets a wait.
   ///
   /// - Returns: Why it was ended; `nil` if it was not.
-  mutating func remove(_ number: Int) -> NoAnswer? {
+  package mutating func remove(_ number: Int) -> NoAnswer? {
     waiting.removeValue(forKey: number)?.reason
   }
 
-  mutating func connectionChanged(isOnline: Bool, now: Int64) {
+  package mutating func connectionChanged(isOnline: Bool, now: Int64) {
     if isOnline { offlineSince = nil } else if offlineSince == nil { offlineSince = now }
   }
 
-  /// The next time at which a wait ends.
-  var deadline: Int64? { waiting.values.filter { $0.reason == nil }.map(end(of:)).min() }
+  /// Returns the next time at which a wait ends.
+  ///
+  /// - Complexity: O(1) for each wait, over all calls.
+  package mutating func deadline() -> Int64? {
+    while first <= count {
+      if let wait = waiting[first], wait.reason == nil { return end(of: wait) }
+      first += 1
+    }
+    return nil
+  }
 
   private func end(of wait: Wait) -> Int64 {
     let late = wait.since + 4 * timeout
@@ -73,18 +88,17 @@ struct Waits {
   }
 
   /// Ends the waits whose time has passed.
-  mutating func expire(now: Int64, problem: String?) {
+  package mutating func expire(now: Int64, problem: String?) {
     let reason: NoAnswer = offlineSince == nil ? .late : .unreachable(problem)
-    for (number, wait) in waiting where end(of: wait) <= now { finish(number, reason) }
+    while let deadline = deadline(), deadline <= now { finish(first, reason) }
   }
 
   /// Ends all waits.
-  mutating func end(_ reason: NoAnswer) {
-    for number in waiting.keys { finish(number, reason) }
+  package mutating func end(_ reason: NoAnswer) {
+    while deadline() != nil { finish(first, reason) }
   }
 
   private mutating func finish(_ number: Int, _ reason: NoAnswer) {
-    guard waiting[number]?.reason == nil else { return }
     waiting[number]?.reason = reason
     waiting[number]?.end()
   }
