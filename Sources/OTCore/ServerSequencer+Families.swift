@@ -12,7 +12,7 @@ extension ServerSequencer {
     guard base >= oldestBase else { throw .historyGone(oldestBase: oldestBase) }
     guard rules.unit == .utf16 else {
       let entries = operations(after: base)
-      guard rules.order == .insertFirst, !entries.allSatisfy(\.isInsertFirst) else {
+      guard rules.order == .insertFirst, !entries.allSatisfy({ $0.isInsertFirst }) else {
         return entries
       }
       return entries.map { $0.insertingFirst() }[...]

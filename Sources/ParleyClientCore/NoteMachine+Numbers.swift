@@ -58,7 +58,8 @@ struct NoteNumbers: Sendable {
       let author = authors[place]
       changes.append(
         .init(
-          clientID: author.clientID, sequence: change.sequence, operation: change.operation))
+          clientID: author.clientID, sequence: change.sequence, operation: change.operation,
+          format: change.format))
     }
     let (sum, overflow) = time.addingReportingOverflow(run.time)
     return ServerMessage.Changes(
