@@ -95,8 +95,9 @@ setup-test: setup-serve  ## Install what the tests need
 	@Scripts/python-environment.sh test
 
 .PHONY: page
-page: setup-serve  ## Fetch CodeMirror, KaTeX and Mermaid, compile the core to WebAssembly, and build the page in Web/built
+page: setup-serve  ## Fetch CodeMirror, ProseMirror, KaTeX and Mermaid, compile the core to WebAssembly, and build the page in Web/built
 	@if [ -x Scripts/vendor-codemirror.sh ]; then Scripts/vendor-codemirror.sh; fi
+	@if [ -x Scripts/vendor-prosemirror.sh ]; then Scripts/vendor-prosemirror.sh; fi
 	@if [ -x Scripts/vendor-drawing.sh ]; then Scripts/vendor-drawing.sh; fi
 	@if [ -x Scripts/build-wasm.sh ]; then Scripts/build-wasm.sh; fi
 	@Scripts/build-page.py

@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 const folder = new URL("../../Web/js/", import.meta.url);
 /** Vendored code under a name of the page: modules of every folder may import it. */
-const vendored = ["codemirror.js", "code.js", "html.js"];
+const vendored = ["codemirror.js", "code.js", "html.js", "prosemirror.js"];
 
 /**
  * Returns the modules that a module imports, at its start or later. Types are imported in comments, and need nothing
