@@ -15,7 +15,7 @@
  */
 
 /** @typedef {{href: string}} Link */
-/** @typedef {{bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, raised?: boolean, pre?: boolean, link?: Link | undefined}} Marks */
+/** @typedef {{bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, raised?: boolean, lowered?: boolean, underline?: boolean, pre?: boolean, link?: Link | undefined}} Marks */
 
 /** The maximum UTF-16 units of a style attribute that are read. */
 const styleMax = 4_000;
@@ -74,7 +74,7 @@ const meanings = {
   I: { italic: true }, EM: { italic: true }, CITE: { italic: true }, DFN: { italic: true }, VAR: { italic: true },
   S: { strike: true }, DEL: { strike: true }, STRIKE: { strike: true },
   CODE: { code: true }, KBD: { code: true }, SAMP: { code: true }, TT: { code: true },
-  SUP: { raised: true },
+  SUP: { raised: true }, SUB: { lowered: true }, U: { underline: true }, INS: { underline: true },
 };
 
 /** @param {string} style @returns {Marks} */
@@ -86,8 +86,10 @@ function marksOfStyle(style) {
   const slant = /(?:^|[;\s])font-style:\s*(\w+)/.exec(style)?.[1];
   if (slant) marks.italic = slant !== "normal";
   if (/text-decoration(?:-line)?:[^;]*line-through/.test(style)) marks.strike = true;
+  if (/text-decoration(?:-line)?:[^;]*underline/.test(style)) marks.underline = true;
   if (/font-family:[^;]*(?:mono|courier|consolas|menlo)/.test(style)) marks.code = true;
   if (/vertical-align:\s*super/.test(style)) marks.raised = true;
+  if (/vertical-align:\s*sub/.test(style)) marks.lowered = true;
   const space = /(?:^|[;\s])white-space(?:-collapse)?:\s*([\w-]+)/.exec(style)?.[1];
   if (space) marks.pre = /^(?:pre|preserve|break)/.test(space);
   return marks;

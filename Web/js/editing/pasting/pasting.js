@@ -3,6 +3,7 @@
 import { isolateHistory } from "../../codemirror.js";
 import { wholeText } from "../../ground/lineends.js";
 import { hideToast, toast } from "../../ground/dialogs.js";
+import { inSlices } from "../../ground/steps.js";
 import { t } from "../../ground/language.js";
 import { isInCode, isInTable, put, blockInsertion, putLink } from "./insertion.js";
 import { markdownOf } from "./markdownof.js";
@@ -12,8 +13,6 @@ export { uploadsInto } from "./uploads.js";
 
 /** The maximum UTF-16 units of HTML that are converted. */
 export const htmlMax = 5_000_000;
-/** The maximum time for which one step blocks the page, in milliseconds. */
-const stepTime = 12;
 /** The time after which a conversion shows a message, in milliseconds. */
 const saidAfter = 400;
 
@@ -33,16 +32,7 @@ export async function convert(html, signal) {
   if (signal.aborted) return undefined;
   // A parser's document runs no scripts and loads no pictures.
   const { body } = new DOMParser().parseFromString(inert(html), "text/html");
-  const steps = markdownOf(body);
-  for (;;) {
-    const end = performance.now() + stepTime;
-    do {
-      const step = steps.next();
-      if (step.done) return step.value;
-    } while (performance.now() < end);
-    await new Promise((resolve) => setTimeout(resolve));
-    if (signal.aborted) return undefined;
-  }
+  return inSlices(markdownOf(body), signal);
 }
 
 /** @param {EditorView} view @param {object} insertion The insertion, which is one step of undo. */
