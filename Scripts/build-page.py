@@ -5,7 +5,8 @@
 
 esbuild minifies the modules into a few files. `app` contains what the page starts with; each dynamic import is a
 separate part that is fetched when it is needed. A module that several parts import is in `app`, and the parts import
-it from there, so each module exists once. CodeMirror is a separate file, without its unused code.
+it from there, so each module exists once, but for a few (`COPIED`). CodeMirror is a separate file, without its unused code, and so is
+ProseMirror, which only formatted notes fetch.
 
 Texts are in `Web/js/languages`, one file per language. The pages are built with the English texts; each other
 language is a separate part, and a browser fetches the one that it needs. English texts that only a later part names
@@ -53,6 +54,15 @@ TEXT = re.compile(r'^  ("[^"]+"): ("(?:[^"\\]|\\.)*"),$', re.M)
 COMPOSED = re.compile(r"`([\w.]+\.)\$\{")
 CODEMIRROR = WEB / "vendor" / "codemirror"
 CODEMIRROR_NOTICE = "// CodeMirror, under the MIT licence: see licences/ on this server.\n"
+PROSEMIRROR = WEB / "vendor" / "prosemirror"
+# Pure modules that two later parts contain: otherwise they would be in the page's start.
+COPIED = {
+    "editing/editorsheet.js", "editing/pasting/htmlblocks.js", "editing/pasting/inline.js", "editing/pasting/markup.js",
+    "editing/writing/choices.js", "editing/writing/emoji.js", "editing/writing/writingsheet.js", "formatted/elements.js",
+    "links/uploading.js", "reading/headings.js", "reading/pagesheet.js",
+}  # fmt: skip
+# Modules under a name of the page that name vendored code. Each is a file of its own.
+VENDORED = ("codemirror", "prosemirror")
 
 
 def fail(text):
@@ -204,6 +214,19 @@ def codemirror(work, modules):
     return editor, languages
 
 
+def prosemirror(work, modules):
+    """Builds ProseMirror with what the page uses."""
+    used = modules.names(modules.sources, "prosemirror.js")
+    folder = work / "prosemirror"
+    shutil.copytree(PROSEMIRROR, folder)
+    facade = modules.sources["prosemirror.js"].replace("../vendor/prosemirror/", "./")
+    (folder / "facade.js").write_text(facade)
+    entry = folder / "entry.js"
+    entry.write_text(f'export {{ {", ".join(sorted(used))} }} from "./facade.js";\n')
+    notice = "// ProseMirror, under the MIT licence: see licences/ on this server.\n"
+    return notice + build_sdk.smaller(bundled(entry, "--minify"))
+
+
 # The texts.
 
 
@@ -282,13 +305,13 @@ def parts(work, modules):
     reached = {name: modules.reached(name) for name in dynamic}
     counts = {}
     for members in reached.values():
-        for name in members - {"codemirror.js"}:
+        for name in members - COPIED - {f"{one}.js" for one in VENDORED}:
             counts[name] = counts.get(name, 0) + 1
     shared = app | {name for name, count in counts.items() if count > 1 and name not in dynamic}
     for name in list(shared):
         shared |= modules.reached(name)
-    if shared & {"codemirror.js", *(f"{part}.js" for part in LANGUAGES), *dynamic}:
-        fail("the page's start would bring CodeMirror, or a part that is to be fetched later")
+    if shared & {*(f"{one}.js" for one in (*VENDORED, *LANGUAGES)), *dynamic}:
+        fail("the page's start would bring an editor, or a part that is to be fetched later")
     importers = set().union(*reached.values()) - shared
     exports = {module: modules.names(importers, module) for module in sorted(shared)}
     exports = {module: sorted(names) for module, names in exports.items() if names}
@@ -305,13 +328,14 @@ def parts(work, modules):
     first = shared | modules.reached("main.js") | modules.reached("admin/main.js") | modules.reached("editing/text.js")
     later = {part: members - first for part, members in reached.items() if not part.startswith("languages/")}
     with_later_texts(modules, folder, first, later)
-    # Only CodeMirror's own part contains it.
-    (folder / "codemirror.js").write_text(
-        "".join(
-            f'export {{ {name} }} from "@codemirror";\n'
-            for name in sorted(modules.names(modules.sources, "codemirror.js"))
+    # Only the vendored editors' own files contain them.
+    for vendored in VENDORED:
+        (folder / f"{vendored}.js").write_text(
+            "".join(
+                f'export {{ {name} }} from "@{vendored}";\n'
+                for name in sorted(modules.names(modules.sources, f"{vendored}.js"))
+            )
         )
-    )
     (folder / "entry.js").write_text(
         'import "./app.js";\nexport { default as english } from "./languages/en.js";\n'
         + "".join(
@@ -320,7 +344,7 @@ def parts(work, modules):
             for module, names in exports.items()
         )
     )
-    options = ["--minify", *(f"--external:@{name}" for name in ("app", "codemirror", *LANGUAGES))]
+    options = ["--minify", *(f"--external:@{name}" for name in ("app", *VENDORED, *LANGUAGES))]
     options += [f"--external:@{name.removesuffix('.js')}" for name in dynamic]
     files = {
         "main": bundled(folder / "main.js", *options),
@@ -393,6 +417,8 @@ def worker(read, names, html):
     kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["editing/text"], names["codemirror"]})
     source = read("worker/worker.js").replace('"@build"', json.dumps(build)).replace('["@files"]', json.dumps(kept))
     source = source.replace('{ "@languages": "" }', json.dumps(languages(names)))
+    parts = {"formatted": [names["formatted/formatted"], names["prosemirror"]]}
+    source = source.replace('{ "@parts": [] }', json.dumps(parts))
     if "@" in re.sub(r"/\*\*.*?\*/", "", source, flags=re.S):
         fail("worker.js has a place that nothing was put into")
     return minified(source, "js")
@@ -450,7 +476,7 @@ def build(target):
         )
         sheets = (
             ("editor", "editor", "editing"), ("writing", "writing", "editing/writing"), ("page", "rendered", "reading"),
-            ("history", "history", "history"), ("search", "search", "search"), ("import", "import", "exchange"),
+            ("formatted", "formatted", "formatted"), ("history", "history", "history"), ("search", "search", "search"), ("import", "import", "exchange"),
         )  # fmt: skip
         for name, file, folder in sheets:
             (work / "js" / folder / f"{name}sheet.js").write_text(
@@ -459,8 +485,10 @@ def build(target):
             )
         modules = Modules(work / "js")
         editor, code = codemirror(work, modules)
+        formatted = prosemirror(work, modules)
         files = parts(work, modules)
     write("codemirror.js", editor)
+    write("prosemirror.js", formatted)
     for part, text in code.items():
         write(f"{part}.js", text.replace('"@codemirror"', f'"./{names["codemirror"].split("/")[1]}"'))
     for name in [name for name in files if name.startswith("languages/")]:

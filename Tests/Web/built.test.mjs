@@ -61,7 +61,7 @@ test("each English text is in the page's start or in the later parts that name i
   const texts = (await import("../../Web/js/languages/en.js")).default;
   const holders = (/** @type {string} */ key) =>
     ["app", "historyview", "sharing", "importview", "commentsview", "palette", "devices", "passwords", "help", "moving",
-      "deletednotes", "exporting", "pageview", "writing", "pasting"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
+      "deletednotes", "exporting", "pageview", "writing", "pasting", "formatted"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
   for (const key of Object.keys(texts)) assert.ok(holders(key).length > 0, key);
   assert.deepEqual(holders("history.restoreText"), ["historyview"]);
   assert.deepEqual(holders("note.title"), ["app"]);
@@ -72,12 +72,21 @@ test("the worker keeps what a first visit fetches, and is of the page's build", 
   const worker = read("worker.js");
   assert.ok(worker.includes(`"${build}"`));
   const all = [...worker.matchAll(/"(immutable\/[^"]+)"/g)].map(([, name]) => name ?? "");
-  const kept = all.filter((name) => !name.startsWith("immutable/languages-"));
+  const later = ["formatted", "prosemirror"].map(file);
+  assert.ok(later.every((name) => all.includes(name)));
+  const kept = all.filter((name) => !name.startsWith("immutable/languages-") && !later.includes(name));
   const first = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
   assert.deepEqual(new Set(kept), first);
   const manifest = JSON.parse(read("app.webmanifest"));
   for (const { src } of manifest.icons) assert.ok(existsSync(new URL(src, folder)), src);
   assert.ok(manifest.icons.reduce((/** @type {number} */ sum, /** @type {any} */ { src }) => sum + size(src), 0) <= 40_000);
+});
+
+test("a formatted note costs less than a Markdown note, whose editor it does not fetch", () => {
+  const sum = (/** @type {string[]} */ stems) => stems.reduce((bytes, stem) => bytes + size(`${file(stem)}.br`), 0);
+  assert.ok(sum(["formatted", "prosemirror"]) < sum(["text", "codemirror"]));
+  assert.ok(size(`${file("prosemirror")}.br`) <= 55_000);
+  for (const stem of ["formatted", "prosemirror", "pasted"]) assert.doesNotMatch(read(file(stem)), /codemirror-\w+\.js/);
 });
 
 test("the client for other pages is at most 149 kB with the client core", () => {

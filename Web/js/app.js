@@ -14,6 +14,8 @@ import { setUpLanguageMenu } from "./shell/languagemenu.js";
 import { blockedLine, drawLine } from "./shell/linestate.js";
 import { drawMe, setUpMe, standApart } from "./people/me.js";
 import { scheduleTitle } from "./notes/headingtitle.js";
+import { drawKindChoice } from "./notes/kindchoice.js";
+import { formatMarkdown, makeFormatted, writeMarkdown } from "./notes/converting.js";
 import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
   copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
@@ -36,7 +38,7 @@ import { go, noteIn } from "./state/routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./state/session.js";
 import { accessProblem, arrive, setUpSignIn, signIn } from "./account/signin.js";
 import { drawStatus } from "./shell/status.js";
-import { focusText, loadText, mountEditor, showPlace } from "./shell/textplace.js";
+import { changeEditor, focusText, loadText, mountEditor, showPlace } from "./shell/textplace.js";
 import { setUpThemeSwitch } from "./ground/themeswitch.js";
 import { drawTitle, keepTitle, setUpTitle } from "./notes/titlebar.js";
 import { showsAuthors, switchAuthors } from "./history/authors.js";
@@ -133,9 +135,11 @@ function showNote(id) {
     note.on("joined", () => page.current && standApart(page.current.people)),
     note.on("title", drawTitle),
     note.on("reset", mountEditor),
+    note.on("kind", changeEditor),
     note.on("changes", scheduleCount),
     note.on("edited", scheduleCount),
     note.on("edited", scheduleTitle),
+    note.on("edited", drawKindChoice),
     note.on("notice", ({ kind }) => {
       const text = t(`notice.${kind}`);
       notices.set(kind, { text, isBad: kind === "storage" });
@@ -216,6 +220,7 @@ list.on("changed", () => {
   drawStatus();
 });
 page.on("went", show);
+page.on("kind", changeEditor);
 page.on("sought", ({ id, place }) => showPlace(id, place));
 page.on("renewed", () => {
   leaveComments();
@@ -272,6 +277,23 @@ function listItems() {
 
 byId("list-menu").addEventListener("click", () => openMenu(byId("list-menu"), listItems()));
 byId("share").addEventListener("click", () => page.current && void shareNote(page.current.documentId));
+/** @returns {import("./ground/dialogs.js").MenuItem[]} The entries for a Markdown note alone. */
+const ofMarkdown = () => [
+  { label: t(isDrawn() ? "note.showSigns" : "note.hideSigns"), icon: "code", run: switchDrawn },
+  { label: t(showsAuthors() ? "note.hideAuthors" : "note.showAuthors"), icon: "changes", run: switchAuthors },
+  { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
+];
+
+/** @returns {import("./ground/dialogs.js").MenuItem[]} The entry that changes how the shown note is written. */
+function kindItems() {
+  const { current: note, editor } = page;
+  if (!note?.isWritable || !editor || !note.canBeRich) return [];
+  if (note.kind === "plain") return [{ label: t("note.toRich"), icon: "changes", run: () => void makeFormatted() }];
+  return editor.kind === "rich"
+    ? [{ label: t("note.toMarkdown"), icon: "changes", run: () => void writeMarkdown() }]
+    : [{ label: t("note.fromMarkdown"), icon: "changes", run: formatMarkdown }];
+}
+
 /** The entries of the menu of the shown note. */
 function noteItems() {
   const id = page.current?.documentId;
@@ -282,9 +304,8 @@ function noteItems() {
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
     { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
-    { label: t(isDrawn() ? "note.showSigns" : "note.hideSigns"), icon: "code", run: switchDrawn },
-    { label: t(showsAuthors() ? "note.hideAuthors" : "note.showAuthors"), icon: "changes", run: switchAuthors },
-    { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
+    ...(page.editor?.kind === "rich" ? [] : ofMarkdown()),
+    ...kindItems(),
     { label: t("note.downloadMarkdown"), icon: "download", run: () => void download("md") },
     { label: t("note.downloadText"), icon: "download", run: () => void download("txt") },
     { label: t("note.downloadHTML"), icon: "download", run: () => void download("html") },

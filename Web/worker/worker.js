@@ -2,7 +2,7 @@
 //
 // It caches the files of one build, and nothing else: no answer of the API, no text of a note, no address. A page is
 // cached under the worker's own address, not the requested one, whose fragment may contain a link's token. Beside
-// English, it caches the languages in which its pages were shown.
+// English, it caches the languages in which its pages were shown, and parts that a page has used.
 //
 //   page     from the network, with a time limit; then from the cache
 //   files    from the cache first, because their names contain a hash of their content
@@ -17,6 +17,8 @@ const build = "@build";
 const files = ["@files"];
 /** @type {Record<string, string>} The files of the languages, by language. */
 const languages = { "@languages": "" };
+/** @type {Record<string, string[]>} The files of parts that not everybody needs, by part. */
+const parts = { "@parts": [] };
 
 /** Maximum time to wait for a page from the network; milliseconds. */
 const patience = 3_000;
@@ -61,26 +63,40 @@ async function fill() {
       await cache.put(addressOf(file), response);
     }),
   );
-  await keepFormerLanguages();
+  await keepFormer();
 }
 
 /** @param {string} language The language whose texts are to be cached; English is part of the page. */
 async function keepLanguage(language) {
-  if (!Object.hasOwn(languages, language)) return;
-  const address = addressOf(languages[language]);
+  if (Object.hasOwn(languages, language)) await keepFile(languages[language]);
+}
+
+/** @param {string} part A part that a page has used. */
+async function keepPart(part) {
+  if (Object.hasOwn(parts, part)) await Promise.all(parts[part].map(keepFile));
+}
+
+/** @param {string} file */
+async function keepFile(file) {
+  const address = addressOf(file);
   const cache = await caches.open(cacheName);
   if (await cache.match(address, { ignoreVary: true })) return;
   const response = await fetch(address);
   if (response.ok) await cache.put(address, response);
 }
 
-/** Caches the languages that the worker of the former build has cached. Without them, the page would be in English. */
-async function keepFormerLanguages() {
+/**
+ * Caches the languages and parts that the worker of the former build has cached. Without them, the page would be in
+ * English, and would not show all notes.
+ */
+async function keepFormer() {
   for (const name of await caches.keys()) {
     if (!name.startsWith(ownCaches)) continue;
     for (const { url } of await (await caches.open(name)).keys()) {
       const [, language] = /\/languages-(\w+)-\w+\.js$/.exec(url) ?? [];
       if (language) await keepLanguage(language).catch(() => {});
+      const [, part] = /\/immutable\/(\w+)-\w+\.js$/.exec(url) ?? [];
+      if (part) await keepPart(part).catch(() => {});
     }
   }
 }
@@ -138,4 +154,5 @@ self.addEventListener("message", (event) => {
   if (event.data === "build") event.ports[0]?.postMessage(build);
   else if (event.data === "take over") void self.skipWaiting();
   else if (typeof event.data?.language === "string") event.waitUntil(keepLanguage(event.data.language).catch(() => {}));
+  else if (typeof event.data?.part === "string") event.waitUntil(keepPart(event.data.part).catch(() => {}));
 });

@@ -5,7 +5,7 @@ import { isInSight } from "../ground/insight.js";
 
 /**
  * @param {object} options
- * @param {import("../codemirror.js").EditorView} options.view
+ * @param {NonNullable<typeof import("../state/page.js").page.editor>["view"]} options.view
  * @param {() => boolean} options.isWanted Whether a comment may be begun now.
  * @param {() => void} options.begin
  */

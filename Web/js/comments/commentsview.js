@@ -17,7 +17,14 @@ import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("./comments.js").Thread} Thread
- * @typedef {ReturnType<typeof import("../editing/editor.js").createEditor>} Editor
+ * @typedef {import("../editing/commentmarks.js").Mark} Mark
+ * @typedef {object} Editor An editor of either kind.
+ * @property {any} view
+ * @property {{marksOf: (view: any) => readonly Mark[], set: (view: any, marks: readonly Mark[]) => void,
+ *   choose: (view: any, id: string | undefined) => void, moment: (view: any) => any}} comments
+ * @property {(listener: import("../editing/editor.js").CommentListener | undefined) => void} onComments
+ * @property {() => void} focus
+ *
  * @typedef {object} Options
  * @property {import("../state/shownnote.js").ShownNote} note
  * @property {Editor} editor

@@ -20,7 +20,7 @@ export class NewComment {
 
   /**
    * @param {object} options
-   * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
+   * @param {import("./commentsview.js").Editor} options.editor
    * @param {import("./comments.js").Comments} options.comments
    * @param {() => import("./commentsender.js").CommentSender} options.sending Called when a comment is begun.
    * @param {() => void} options.redraw Draws the threads again.

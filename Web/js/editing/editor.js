@@ -240,6 +240,7 @@ const labels = () => EditorView.contentAttributes.of({
 class Editor {
   /** The commands of the toolbar. */
   commands;
+  kind = /** @type {const} */ ("plain");
   #note;
   #root;
   #readOnly = new Compartment();

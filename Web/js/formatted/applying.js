@@ -143,7 +143,7 @@ export function apply(transform, { changes, format: given }) {
     format(transform, from, place, sets[kept[index + 2] ?? 0] ?? none);
   }
   const whole = changes.map(({ insert }) => insert).join("");
-  const pieces = piecesOf(whole, given && { sets: given.sets, runs: given.put ?? [] });
+  const pieces = piecesOf(whole, given && { sets: given.sets ?? [], runs: given.put ?? [] });
   let [moved, used] = [0, 0];
   for (const { from, to, insert } of changes) {
     const { doc } = transform;

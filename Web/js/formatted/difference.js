@@ -17,7 +17,7 @@ import { Numbers, areSame, changeBetween, isEmpty, none } from "./sets.js";
  * Formatting of a change. `kept`: triples over the text before it, each the units passed since the last one's end, its
  * length, and its set, whose values are set, or removed by null. `put`: pairs over all inserted text.
  *
- * @typedef {{sets: readonly object[], kept?: readonly number[], put?: readonly number[], kind?: "rich"}} Format
+ * @typedef {import("../client/door.js").ChangeFormat} Format
  * @typedef {{changes: TextChange[], format?: Format}} Change
  *
  * @typedef {{from: number, to: number, fromNow: number, toNow: number}} Range A range of the former document, and the

@@ -1,7 +1,7 @@
 // Whether a selection of an editor is in sight.
 
 /**
- * @param {import("../codemirror.js").EditorView} view
+ * @param {{readonly scrollDOM: HTMLElement}} view
  * @param {{top: number} | null} start The places of both ends on the screen; null for one that is not drawn, because it
  *   is far out of sight.
  * @param {{bottom: number} | null} end

@@ -20,7 +20,7 @@ export async function followAuthors() {
   end = undefined;
   isOn = lastingStore().getItem(key()) === "on";
   const { editor, current } = page;
-  if (!isOn || !editor || !current) return;
+  if (!isOn || editor?.kind !== "plain" || !current) return;
   try {
     const { showAuthors } = await loadPart(() => import("./historyview.js"));
     if (isOn && page.editor === editor) end ??= showAuthors(editor.view, current);

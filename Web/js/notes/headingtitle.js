@@ -32,6 +32,13 @@ export function headingTitle(text) {
   return wellFormed(oneLine(plain).slice(0, lengthMax)).trim();
 }
 
+/** @param {import("../state/shownnote.js").ShownNote} note @returns {string} */
+function headingOf(note) {
+  if (note.kind !== "rich") return headingTitle(note.text ?? "");
+  const words = page.editor?.kind === "rich" ? page.editor.firstHeading : "";
+  return wellFormed(oneLine(words).slice(0, lengthMax)).trim();
+}
+
 function giveTitle() {
   const note = page.current;
   if (!note?.hasText || !mayManage(note.documentId) || page.typedTitle) return;
@@ -41,7 +48,7 @@ function giveTitle() {
   const isFree = [title, list.titleFromHere(id) ?? ""].every(
     (known) => known === "" || known === untitled || (given?.id === id && given.title === known),
   );
-  const heading = isFree ? headingTitle(note.text ?? "") : "";
+  const heading = isFree ? headingOf(note) : "";
   if (!heading || heading === title) return;
   given = { id, title: heading };
   void renameNote(id, heading);

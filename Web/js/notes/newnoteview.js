@@ -10,6 +10,8 @@ import { page } from "../state/page.js";
 import { go, home, pathOf, pathOfNew } from "../state/routes.js";
 import { mayCreate } from "../account/rights.js";
 import { connection, early, folders, newNotes } from "../state/session.js";
+import { newKind } from "../state/notekinds.js";
+import { drawKindChoice, followNewNote, setUpKindChoice } from "./kindchoice.js";
 import { titleField } from "./titlebar.js";
 
 /** Shows a new note immediately, so that its title or first words can be typed. */
@@ -24,7 +26,7 @@ export function createNote() {
     toast(t("new.tooMany"));
     return;
   }
-  const { key } = blank ?? newNotes.begin(inFolder);
+  const { key } = blank ?? newNotes.begin(inFolder, newKind());
   go(pathOfNew(key));
   titleField.focus();
   titleField.select();
@@ -36,6 +38,7 @@ export function createNote() {
  * @param {{newNote: import("../state/newnote.js").NewNote, note: import("../state/notes.js").NoteEntry}} made
  */
 function takeNewNote({ newNote, note }) {
+  followNewNote(newNote.place, note.id);
   early.move(newNote.place, note.id);
   if (newNote.title && newNote.title !== note.title) void renameNote(note.id, newNote.title);
   if (newNote !== page.newNote) {
@@ -76,6 +79,7 @@ export function drawNewStatus(newNote) {
   // Nothing is being fetched.
   byId("loading").hidden = true;
   titleField.disabled = false;
+  drawKindChoice();
   early.show(newNote.place);
   if (problem) {
     const hope = isKept ? t("new.hope") : t("notice.storage");
@@ -97,6 +101,7 @@ export function drawNewStatus(newNote) {
 
 /** Listens to the events of new notes. */
 export function setUpNewNotes() {
+  setUpKindChoice();
   newNotes.on("made", takeNewNote);
   newNotes.on("changed", (newNote) => {
     if (newNote === page.newNote) drawNewStatus(newNote);

@@ -76,8 +76,9 @@ export class JointScrolling {
 
   /** Called when the editor was created or replaced. */
   follow() {
-    if (this.#view === page.editor?.view) return;
-    this.#view = page.editor?.view;
+    const view = page.editor?.kind === "plain" ? page.editor.view : undefined;
+    if (this.#view === view) return;
+    this.#view = view;
     const { signal } = this.#removals;
     this.#view?.scrollDOM.addEventListener("scroll", () => this.#followText(), { signal, passive: true });
     this.#followText();

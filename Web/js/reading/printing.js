@@ -41,6 +41,7 @@ function clear() {
 /** Prints the note that is open as a page, whether its text or its page is shown. */
 export async function printNote() {
   const note = page.current;
+  if (note && page.editor?.kind === "rich" && !page.past) return printFormatted(note, page.editor);
   const part = note && !page.past ? await loadRendering() : undefined;
   if (note && part && note === page.current) {
     const printed = byId("printed");
@@ -51,6 +52,17 @@ export async function printNote() {
     present(true);
     isPrepared = true;
   }
+  print();
+}
+
+/** @param {import("../state/shownnote.js").ShownNote} note @param {import("../formatted/editor.js").FormattedEditor} editor */
+async function printFormatted(note, editor) {
+  const printed = byId("printed");
+  printed.replaceChildren(editor.asPage());
+  const pictures = embedFiles(printed, note.documentId).catch((error) => console.error(error));
+  await Promise.race([pictures, new Promise((resolve) => setTimeout(resolve, picturesWait))]);
+  present(true);
+  isPrepared = true;
   print();
 }
 

@@ -5,6 +5,7 @@ import { t } from "../ground/language.js";
 import { page } from "../state/page.js";
 import { loadPart } from "../ground/parts.js";
 import { askedReading, keepReading, keptReading, tellAddress } from "./readingmode.js";
+import { isShownAsMarkdown } from "../state/notekinds.js";
 import { access } from "../state/session.js";
 
 /** @typedef {import("./readingmode.js").Reading} Reading */
@@ -13,6 +14,8 @@ import { access } from "../state/session.js";
 let chosen = keptReading();
 /** @type {typeof import("./pageview.js") | undefined} */
 let part;
+/** @type {import("../formatted/pageview.js").PageView | undefined} The page of a formatted note. */
+let formattedPage;
 /** @type {Promise<typeof import("./pageview.js")> | undefined} */
 let loading;
 
@@ -37,7 +40,8 @@ export async function loadRendering() {
 
 /** @param {Reading} wanted */
 export async function read(wanted) {
-  if (wanted && !(await loadRendering())) wanted = "";
+  const isFormatted = page.editor?.kind === "rich";
+  if (wanted && !isFormatted && !(await loadRendering())) wanted = "";
   chosen = wanted;
   keepReading(wanted);
   drawReading();
@@ -58,6 +62,7 @@ export function readAsAsked() {
  */
 export async function showHeading(slug) {
   const note = page.current;
+  if (page.editor?.kind === "rich") return page.editor.showHeading(slug) ? undefined : toast(t("note.headingGone"));
   if (!note || !(await loadRendering()) || !part || note !== page.current) return;
   if (readingNow() === "instead") {
     if (byId("rendered").hidden) drawReading();
@@ -77,6 +82,9 @@ export const toggleReading = () => void read(isReading() ? "" : "instead");
 export function drawReading() {
   const note = page.current;
   const reading = readingNow();
+  formattedPage?.destroy();
+  formattedPage = undefined;
+  if (note && isFormatted(note)) return drawFormatted(note, reading);
   if (reading && note && !part) void loadRendering().then((loaded) => loaded && drawReading());
   const isShown = reading !== "" && part !== undefined && note !== undefined && note.hasText;
   byId("app").dataset.reading = isShown ? reading : "";
@@ -87,8 +95,25 @@ export function drawReading() {
   else part?.hidePage();
 }
 
+/** @param {import("../state/shownnote.js").ShownNote} note */
+const isFormatted = ({ kind, documentId }) => kind === "rich" && !isShownAsMarkdown(documentId);
+
+/** @param {import("../state/shownnote.js").ShownNote} note @param {Reading} reading Beside its text, a page would be the same. */
+function drawFormatted(note, reading) {
+  part?.hidePage();
+  const isShown = reading === "instead" && note.hasText;
+  byId("app").dataset.reading = isShown ? reading : "";
+  byId("read").setAttribute("aria-pressed", String(isShown));
+  byId("rendered").hidden = !isShown;
+  if (!isShown) return;
+  if (page.editor?.kind === "rich") formattedPage = page.editor.pageIn(byId("rendered"));
+}
+
 /** Called when the editor was created or replaced. */
-export const followEditor = () => part?.followEditor();
+export function followEditor() {
+  part?.followEditor();
+  if (page.current && isFormatted(page.current) && isReading()) drawReading();
+}
 
 /** Connects the button. */
 export const setUpReading = () => byId("read").addEventListener("click", toggleReading);

@@ -58,14 +58,27 @@ function watch(registration) {
   installing?.addEventListener("statechange", () => {
     if (installing.state === "installed" && registration.active) void meet(installing);
     else if (installing.state === "activated") {
-      keepLanguage(installing);
+      keepInUse(installing);
       startCopying(notes.values());
     } else if (installing.state === "redundant" && !registration.active) void refused();
   });
 }
 
-/** @param {ServiceWorker | null} worker The worker that is to cache the language in use. */
-const keepLanguage = (worker) => worker?.postMessage({ language });
+/** @type {Set<string>} The parts of the page in use that are cached only once they were used. */
+const partsInUse = new Set();
+
+/** @param {ServiceWorker | null | undefined} worker The worker that is to cache the language and the parts in use. */
+function keepInUse(worker) {
+  worker?.postMessage({ language });
+  for (const part of partsInUse) worker?.postMessage({ part });
+}
+
+/** @param {"formatted"} part Caches a part that this page uses. */
+export function keepPart(part) {
+  if (partsInUse.has(part)) return;
+  partsInUse.add(part);
+  globalThis.navigator?.serviceWorker?.controller?.postMessage({ part });
+}
 
 /** Called if the worker could not be registered: the server does not offer it, or the browser rejected it. */
 async function refused() {
@@ -101,7 +114,7 @@ export async function setUpOffline() {
     return;
   }
   if (registration.active) startCopying(notes.values());
-  keepLanguage(registration.active);
+  keepInUse(registration.active);
   watch(registration);
   registration.addEventListener("updatefound", () => watch(registration));
   // After an outage, the server may run another version.

@@ -13,6 +13,7 @@ import { openingText, refusalText } from "../ground/problems.js";
 import { mayManage } from "../account/rights.js";
 import { connection, early } from "../state/session.js";
 import { accessProblem } from "../account/signin.js";
+import { drawKindChoice, settleKind } from "../notes/kindchoice.js";
 import { drawTitle, titleField } from "../notes/titlebar.js";
 
 /** Time after which "Saving…" is shown; milliseconds. */
@@ -233,6 +234,8 @@ export function drawStatus() {
   drawWaiting(note, kind, loss);
   drawLoss(note, trouble, loss);
   drawButtons(note, loss);
+  settleKind();
+  drawKindChoice();
   putEarlyNotice(note);
   putRefusalNotice(note);
   drawConnectionNotice();

@@ -10,12 +10,19 @@ import { showPast } from "../history/past.js";
 import { followAuthors } from "../history/authors.js";
 import { followEditor, showHeading } from "../reading/reading.js";
 import { early } from "../state/session.js";
+import { keepPart } from "./offline.js";
 import { drawStatus } from "./status.js";
 import { drawToolbar } from "../editing/toolbar.js";
 import { drawCount } from "../editing/wordcount.js";
+import { isKnownRich, isShownAsMarkdown, learnKind } from "../state/notekinds.js";
+import { noteIn } from "../state/routes.js";
 
-/** @type {typeof import("../editing/text.js") | undefined} */
+/** @type {typeof import("../editing/text.js") | undefined} The part for Markdown notes. */
 let text;
+/** @type {typeof import("../formatted/formatted.js") | undefined} The part for formatted notes. */
+let formatted;
+/** @type {Set<string>} The kinds whose parts are being loaded. */
+const loading = new Set();
 
 /** @typedef {import("../editing/foundplace.js").Place} Place */
 
@@ -41,11 +48,21 @@ function goToAwaited() {
   else page.editor.show(place);
 }
 
-/** Loads the code of the editor, then creates the editor. */
+/** Loads the code of the editor for the note in the address, then creates the editor. */
 export async function loadText() {
+  const id = noteIn(location.pathname);
+  await loadFor(id !== undefined && isKnownRich(id) ? "rich" : "plain");
+}
+
+/** @param {import("../state/notekinds.js").NoteKind} kind Of a note. */
+async function loadFor(kind) {
+  if (loading.has(kind)) return;
+  loading.add(kind);
   try {
-    text = await loadPart(() => import("../editing/text.js"));
+    if (kind === "rich") formatted = await loadPart(() => import("../formatted/formatted.js"));
+    else text = await loadPart(() => import("../editing/text.js"));
   } catch (error) {
+    loading.delete(kind);
     console.error(error);
     notices.set("text", {
       title: t("editor.failed"),
@@ -59,16 +76,27 @@ export async function loadText() {
   mountEditor();
 }
 
+/** @param {import("../state/shownnote.js").ShownNote} note @returns {import("../state/notekinds.js").NoteKind} Of its editor. */
+const kindOf = ({ kind, documentId }) => (kind === "rich" && isShownAsMarkdown(documentId) ? "plain" : kind);
+
 /** Creates the editor once the note has a text, unless there is one. */
 export function mountEditor() {
+  const { current: note } = page;
   // Wait until the word that is being composed is complete.
-  if (!text || !page.current?.hasText || page.editor || early.isComposing) return;
+  if (!note?.hasText || page.editor || early.isComposing) return;
+  learnKind(note.documentId, note.kind);
+  const kind = kindOf(note);
+  if (!(kind === "rich" ? formatted : text)) return void loadFor(kind);
   const isAwaited = early.isFocused;
-  page.editor = text.editorIn({ host: byId("editor"), note: page.current });
-  const words = page.current.isWritable ? early.take(page.current.documentId) : undefined;
+  byId("app").dataset.kind = kind;
+  const place = { host: byId("editor"), note };
+  page.editor = kind === "rich" ? formatted?.formattedEditorIn(place) : text?.editorIn(place);
+  if (!page.editor) return;
+  if (kind === "rich") keepPart("formatted");
+  const words = note.isWritable ? early.take(note.documentId) : undefined;
   if (words) {
     page.editor.put(words);
-    page.current.persistNow();
+    note.persistNow();
   }
   // Show the editor first: a hidden element cannot take the focus.
   drawStatus();
@@ -81,6 +109,17 @@ export function mountEditor() {
   void followAuthors();
   showPast();
   void followComments();
+}
+
+/** Replaces the editor, if it is for notes of another kind. */
+export function changeEditor() {
+  const { current: note, editor } = page;
+  if (!note || !editor || editor.kind === kindOf(note)) return;
+  const isFocused = byId("editor").contains(document.activeElement);
+  editor.destroy();
+  page.editor = undefined;
+  mountEditor();
+  if (isFocused) focusText();
 }
 
 /** Moves the focus to the text, or to the field for early text. */

@@ -47,6 +47,8 @@ export class NewNote {
 
   /** The folder in which it is created. */
   folder = "";
+  /** @type {"plain" | "rich"} */
+  kind = "plain";
   #title;
   /** @type {string | undefined} The title in the request. */
   #asked;
@@ -55,14 +57,17 @@ export class NewNote {
   /**
    * @param {string} key The server creates one note for it.
    * @param {DrawerOfNotes} drawer
+   * @param {string} [folder]
+   * @param {"plain" | "rich"} [kind]
    */
-  constructor(key, drawer, folder = "") {
+  constructor(key, drawer, folder = "", kind = "plain") {
     this.key = key;
     this.#drawer = drawer;
     const kept = drawer.get(prefix + key);
     this.#title = typeof kept?.title === "string" ? kept.title : untitled;
     if (typeof kept?.asked === "string") this.#asked = kept.asked;
     this.folder = typeof kept?.folder === "string" ? kept.folder : folder;
+    this.kind = kept?.kind === "rich" ? "rich" : kind;
   }
 
   /** The id under which its text is stored. No note on the server has this id. */
@@ -93,6 +98,7 @@ export class NewNote {
   keep() {
     this.isKept = this.#drawer.set(prefix + this.key, {
       title: this.#title, asked: this.#asked, folder: this.folder || undefined,
+      ...(this.kind === "rich" && { kind: this.kind }),
     });
   }
 
@@ -144,8 +150,8 @@ export class NewNotes extends Emitter {
   }
 
   /** Begins a new note, and requests it from the server. */
-  begin(folder = "") {
-    const note = new NewNote(randomId(), this.#drawer, folder);
+  begin(folder = "", kind = /** @type {"plain" | "rich"} */ ("plain")) {
+    const note = new NewNote(randomId(), this.#drawer, folder, kind);
     note.keep();
     this.#notes.set(note.key, note);
     void this.retry(note);
@@ -166,7 +172,7 @@ export class NewNotes extends Emitter {
     note.problem = undefined;
     this.emit("changed", note);
     try {
-      const made = await this.#list.create(note.ask(), note.key, note.folder);
+      const made = await this.#list.create(note.ask(), note.key, note.folder, note.kind);
       // Discarded since: the server has created the note nevertheless, and it is in the list.
       if (!this.#notes.has(note.key)) return;
       this.emit("made", { newNote: note, note: made });

@@ -34,15 +34,16 @@ export function merged(held, answer, tag) {
   /** @type {NoteEntry[][]} */
   const parts = answer.notes ? [answer.notes] : former ? [...former.parts] : digests.map(() => []);
   let next = 0;
+  const rich = new Set(answer.rich);
   for (const [index, digest, size] of sent) {
     digests[index] = digest;
-    parts[index] = Array.from({ length: size }, () => noteAt(answer, next++));
+    parts[index] = Array.from({ length: size }, () => noteAt(answer, next++, rich));
   }
   return { tag, digests, parts, mayCreate, deletedAgeMax, isCut };
 }
 
-/** @param {any} answer The notes, column by column. @param {number} at @returns {NoteEntry} */
-function noteAt({ ids, titles, revisions, createdAt, updatedAt, folders, may, rights }, at) {
+/** @param {any} answer The notes, column by column. @param {number} at @param {Set<number>} rich @returns {NoteEntry} */
+function noteAt({ ids, titles, revisions, createdAt, updatedAt, folders, may, rights }, at, rich) {
   const note = { id: ids[at], title: titles[at], revision: revisions[at], createdAt: createdAt[at], updatedAt: updatedAt[at], may: may[rights[at]] };
-  return folders[at] ? { ...note, folder: folders[at] } : note;
+  return { ...note, ...(folders[at] && { folder: folders[at] }), ...(rich.has(at) && { kind: "rich" }) };
 }

@@ -11,7 +11,7 @@ import { merged, notesOf, pathOfParts } from "./noteparts.js";
  * @typedef {import("../client/connection.js").Connection} Connection
  * @typedef {import("../client/http.js").RequestError} RequestError
  * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
- * may?: string[], folder?: string}} NoteEntry `may`: this user's rights, if the server reported them. `folder`:
+ * may?: string[], folder?: string, kind?: "plain" | "rich"}} NoteEntry `may`: this user's rights, if the server reported them. `folder`:
  * undefined if it is in none.
  * @typedef {{id: string, title: string, error: unknown}} Refused
  * @typedef {import("./noteparts.js").HeldList} HeldList
@@ -248,10 +248,11 @@ export class NoteList extends Emitter {
    * @param {string} title
    * @param {string} key Two requests with the same key create one note.
    * @param {string} [folder]
+   * @param {"plain" | "rich"} [kind]
    * @returns {Promise<NoteEntry>}
    */
-  async create(title, key, folder) {
-    const body = folder ? { title, folder } : { title };
+  async create(title, key, folder = "", kind = "plain") {
+    const body = { title, ...(folder && { folder }), ...(kind === "rich" && { kind }) };
     const note = await request("/api/notes", "POST", body, undefined, key);
     this.#notes ??= [];
     this.#change((notes) => (notes.some(({ id }) => id === note.id) ? notes : [note, ...notes]));

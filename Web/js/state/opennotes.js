@@ -56,7 +56,7 @@ export function openNote(documentId) {
  * @param {string} documentId
  */
 function noteAsLeft(documentId) {
-  const options = { core, connection, documentId, title: list.titleOf(documentId), pending };
+  const options = { core, connection, documentId, title: list.titleOf(documentId), pending, formats: true };
   const kept = leftBehind(documentId);
   if (!kept) return noteAsCopied(options);
   try {

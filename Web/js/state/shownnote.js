@@ -1,4 +1,5 @@
-// A note for the page: its text, and all positions in it, with "\n" for each line end.
+// A note for the page: its text, and all positions in it, with "\n" for each line end. A formatted note is shown as it is:
+// its editor draws other line ends as characters of their own.
 
 import { Note } from "../client/note.js";
 import { applied, lineEndsOf, shownOf } from "../ground/lineends.js";
@@ -18,7 +19,7 @@ export class ShownNote extends Note {
   /** @param {ConstructorParameters<typeof Note>[0]} options */
   constructor(options) {
     super(options);
-    this.#ends = lineEndsOf(super.text ?? "");
+    this.#ends = this.kind === "rich" ? undefined : lineEndsOf(super.text ?? "");
   }
 
   /** The line ends of the note's own text; undefined if the shown text is the same. */
@@ -29,7 +30,23 @@ export class ShownNote extends Note {
   /** @override */
   get text() {
     const text = super.text;
-    return text === undefined ? undefined : shownOf(text);
+    return text === undefined || this.kind === "rich" ? text : shownOf(text);
+  }
+
+  /** The note's own text. */
+  get ownText() {
+    return super.text ?? "";
+  }
+
+  /**
+   * Edits the note's own text, whose line ends may differ from those of the shown text.
+   *
+   * @param {TextChange[]} changes
+   * @param {import("../client/note.js").ChangeFormat} [format]
+   */
+  editOwn(changes, format) {
+    super.edit(changes, format);
+    this.#ends = this.kind === "rich" ? undefined : lineEndsOf(super.text ?? "");
   }
 
   /** @override */
@@ -45,12 +62,12 @@ export class ShownNote extends Note {
     return selections.map((one) => ({ ...one, anchor: ends.toShown(one.anchor), head: ends.toShown(one.head) }));
   }
 
-  /** @override @param {TextChange[]} changes */
-  edit(changes) {
+  /** @override @param {TextChange[]} changes @param {import("../client/note.js").ChangeFormat} [format] */
+  edit(changes, format) {
     this.#renew();
     const own = this.#ends?.note(changes) ?? changes;
     if (this.hasText) this.#follow(own);
-    super.edit(own);
+    super.edit(own, format);
     super.emit("shownEdit", { changes });
   }
 
@@ -68,6 +85,11 @@ export class ShownNote extends Note {
   emit(name, detail) {
     // The constructor of Note may emit before the fields of this class are set.
     if (!(#ends in this) || (name !== "reset" && name !== "changes")) return super.emit(name, detail);
+    if (this.kind === "rich") {
+      this.#isStale = false;
+      this.#ends = undefined;
+      return super.emit(name, detail);
+    }
     if (name === "reset") {
       const { text } = /** @type {NoteEvents["reset"]} */ (detail);
       this.#isStale = false;

@@ -25,7 +25,7 @@ function useTemplate() {
     try {
       const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
       const text = await response?.text();
-      const view = page.editor?.view;
+      const view = page.editor?.kind === "plain" ? page.editor.view : undefined;
       if (text && view && !view.state.readOnly) {
         const { head } = view.state.selection.main;
         view.dispatch({ changes: { from: head, insert: text }, selection: { anchor: head + text.length }, userEvent: "input.paste" });
