@@ -24,9 +24,10 @@ function save(blob, name) {
  * @param {string} title
  * @param {string} text
  * @param {string} [note] The note with the text's files.
+ * @param {DocumentFragment} [drawn] A formatted note as a page.
  */
-export async function downloadText(kind, title, text, note) {
-  if (kind === "html") return save(new Blob([await pageOf(title, text, note)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
+export async function downloadText(kind, title, text, note, drawn) {
+  if (kind === "html") return save(new Blob([await pageOf(title, text, note, drawn)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
   const type = kind === "md" ? "text/markdown" : "text/plain";
   save(new Blob([text], { type: `${type};charset=utf-8` }), `${nameOf(title)}.${kind}`);
 }
@@ -37,9 +38,9 @@ export async function downloadText(kind, title, text, note) {
  * @param {string} title
  * @param {string} text
  * @param {string} [note]
+ * @param {DocumentFragment} [drawn] A formatted note as a page.
  */
-async function pageOf(title, text, note) {
-  const { colourCode, drawParts, renderInto } = await import("../reading/pageview.js");
+async function pageOf(title, text, note, drawn) {
   const whole = document.implementation.createHTMLDocument(title);
   const policy = whole.createElement("meta");
   policy.httpEquiv = "Content-Security-Policy";
@@ -48,9 +49,13 @@ async function pageOf(title, text, note) {
   characters.setAttribute("charset", "utf-8");
   whole.head.prepend(characters, policy);
   const article = document.createElement("article");
-  renderInto(article, text);
-  await colourCode(article);
-  await drawParts(article);
+  if (drawn) article.append(drawn);
+  else {
+    const { colourCode, drawParts, renderInto } = await import("../reading/pageview.js");
+    renderInto(article, text);
+    await colourCode(article);
+    await drawParts(article);
+  }
   if (note !== undefined) await embedFiles(article, note);
   for (const box of article.querySelectorAll("input")) {
     box.toggleAttribute("checked", box.checked);
@@ -78,7 +83,7 @@ blockquote { margin-block: 0; margin-inline: 1em 0; padding-inline-start: 1em; b
 :is(.token-string, .token-special-string, .token-regexp) { color: light-dark(#226b42, #74c794); }
 :is(.token-number, .token-bool, .token-atom, .token-null) { color: light-dark(#8f5a08, #e3b15a); }
 :is(.token-comment, .token-lineComment, .token-blockComment) { font-style: italic; opacity: .8; }
-pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; margin-inline-start: -1.4em; }
+pre { direction: ltr; } .has-color { color: var(--color); } .has-background { background: var(--background); } img { max-width: 100%; } li.task { list-style: none; margin-inline-start: -1.4em; }
 `;
 
 /**

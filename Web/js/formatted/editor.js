@@ -1,7 +1,7 @@
 // The editor of a formatted note: ProseMirror with a flat schema, bound to the note.
 //
 // The client core has the text, the attributes and the history. Each transaction of the editor becomes one change for
-// it; changes by others, and undo, come back as changes. It is in a shadow root, as the editor of Markdown notes is.
+// it. The core reports changes by others and undo as changes. The editor is in a shadow root, as that of Markdown notes.
 
 import { placeBefore } from "../client/changes.js";
 import { ComposedLine } from "../editing/composedline.js";
@@ -40,7 +40,7 @@ import { writingAids } from "./writingaids.js";
 
 /** Marks transactions with changes of the note that were not made in this editor. */
 const fromNote = "fromNote";
-/** The delay after which screen readers are told the places of items, in milliseconds. */
+/** The delay after which items get their places for screen readers, in milliseconds. */
 const numberAfter = 400;
 /** The number of lines from which those out of sight are not laid out. */
 const manyLines = 1_500;
@@ -218,6 +218,17 @@ export class FormattedEditor {
     adoptPageStyles();
     return fragmentOf(this.document, { isPage: true });
   }
+
+  /**
+   * Draws another text of the note as a page.
+   *
+   * @param {string} text
+   * @param {import("./document.js").DocumentFormat} format
+   */
+  pageOf = (text, format) => {
+    adoptPageStyles();
+    return fragmentOf(documentOf(text, format), { isPage: true });
+  };
 
   /** The shown document. */
   get document() {

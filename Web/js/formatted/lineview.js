@@ -66,7 +66,7 @@ export class LineView {
     box.setAttribute("aria-label", textContent.trim().slice(0, 80) || t("edit.boxes"));
   }
 
-  /** @param {{type: string, target: globalThis.Node}} mutation @returns {boolean} Whether it is none of the text's. */
+  /** @param {{type: string, target: globalThis.Node}} mutation @returns {boolean} Whether the text did not change. */
   ignoreMutation({ type, target }) {
     if (type === "selection") return false;
     return type === "attributes" ? target === this.dom || target === this.#item || target === this.contentDOM : !this.contentDOM.contains(target);

@@ -135,7 +135,7 @@ class Writer {
 function boxFor(isTicked) {
   const box = document.createElement("input");
   box.type = "checkbox";
-  // An attribute, so that a copy of the element has it.
+  // An attribute, which a copy of the element keeps.
   box.toggleAttribute("checked", isTicked);
   box.disabled = true;
   return box;

@@ -1,4 +1,4 @@
-// A change that writes a document's text anew, without formatting, and keeps the characters that both texts have.
+// A change that replaces a document's text, removes its formatting, and keeps the characters that both texts have.
 
 import { piecesBetween } from "./document.js";
 import { embedSign } from "./schema.js";
@@ -56,7 +56,8 @@ export function changesBetween(doc, text) {
   const kept = [];
   let [place, passed, next] = [0, 0, 0];
   for (const { text: own, set } of pieces) {
-    const number = numbers.of(changeBetween(set, none));
+    // Embeds are deleted.
+    const number = own === embedSign ? 0 : numbers.of(changeBetween(set, none));
     let from = place;
     place += own.length;
     while (number > 0 && from < place) {

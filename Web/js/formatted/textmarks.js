@@ -52,7 +52,7 @@ export const setMark = (key, value) => (state) => {
   return tr.docChanged ? tr : undefined;
 };
 
-/** @param {string} key @param {any} [value] @returns {Command} Sets the attribute, or removes it if all text has it. */
+/** @param {string} key @param {any} [value] @returns {Command} Sets the attribute, or removes it if all selected text has it. */
 export const toggleMark = (key, value = true) => (state) => setMark(key, valueHere(state, key) === value ? null : value)(state);
 
 /** The marks that *clear formatting* keeps, as they are content. */

@@ -2,6 +2,7 @@
 
 import { byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
+import { showFiles } from "../links/files.js";
 import { isReading, loadRendering } from "../reading/reading.js";
 import { ownerNow } from "../state/session.js";
 import { lastingStore, tabStore } from "../ground/storage.js";
@@ -42,9 +43,11 @@ spoken.replaceSync(
 document.adoptedStyleSheets.push(spoken);
 
 export class Display {
-  isPage = isPageKept();
+  isPage;
 
   #reader;
+  /** @type {((text: string, format: import("./history.js").PastFormat) => DocumentFragment) | undefined} */
+  #formatted;
   #noteId;
   /** @type {PastPage | undefined} */
   #page;
@@ -55,15 +58,19 @@ export class Display {
    * @param {object} options
    * @param {typeof import("../editing/text.js").readerIn} options.readerIn
    * @param {string} options.noteId
+   * @param {(text: string, format: import("./history.js").PastFormat) => DocumentFragment} [options.formatted] Draws a
+   *   formatted text, for a formatted note.
    * @param {() => void} options.changed Called when the user switches between text and page.
    * @param {AbortSignal} options.signal
    */
-  constructor({ readerIn, noteId, changed, signal }) {
+  constructor({ readerIn, noteId, formatted, changed, signal }) {
     this.#noteId = noteId;
+    this.#formatted = formatted;
+    this.isPage = formatted !== undefined || isPageKept();
     this.#reader = readerIn({ host: byId("history-text"), editsBetween });
     const toggle = () => {
       this.isPage = !this.isPage;
-      keep(this.isPage);
+      if (!formatted) keep(this.isPage);
       this.#draw();
       changed();
     };
@@ -71,10 +78,10 @@ export class Display {
     this.#draw();
   }
 
-  #draw() {
+  #draw(isPageShown = this.isPage) {
     byId("history-read").setAttribute("aria-pressed", String(this.isPage));
-    byId("history-page").hidden = !this.isPage;
-    byId("history-text").hidden = this.isPage;
+    byId("history-page").hidden = !isPageShown;
+    byId("history-text").hidden = isPageShown;
   }
 
   /** @param {boolean} isBusy */
@@ -95,6 +102,10 @@ export class Display {
    */
   async showText(past, nameOf, isFollowed) {
     this.#wanted += 1;
+    if (this.#formatted) {
+      this.#draw();
+      if (this.isPage) return this.#showFormatted(past, this.#formatted);
+    }
     if (this.isPage) return this.#showPage(past.text, past.text);
     this.#reader.show(past, nameOf, isFollowed);
     return true;
@@ -108,8 +119,18 @@ export class Display {
    */
   async showChanges(comparison, nameOf, restore) {
     this.#wanted += 1;
-    if (this.isPage) return this.#showPage(comparison.older, comparison.newer);
+    // The changes to a formatted note are those to its text.
+    if (this.#formatted) this.#draw(false);
+    else if (this.isPage) return this.#showPage(comparison.older, comparison.newer);
     this.#reader.showChanges(comparison, nameOf, restore);
+    return true;
+  }
+
+  /** @param {PastText} past @param {(text: string, format: import("./history.js").PastFormat) => DocumentFragment} formatted */
+  #showFormatted({ committed, format }, formatted) {
+    const host = byId("history-page");
+    host.replaceChildren(formatted(committed, format ?? { sets: [], runs: [] }));
+    showFiles(host, this.#noteId);
     return true;
   }
 
@@ -129,13 +150,13 @@ export class Display {
 
   /** @param {Comparison} comparison @returns {number} The number of changed parts shown. */
   partCount({ hunks }) {
-    return this.isPage ? (this.#page?.changedCount ?? 0) : hunks.length;
+    return this.isPage && !this.#formatted ? (this.#page?.changedCount ?? 0) : hunks.length;
   }
 
   /** @param {Comparison} comparison @param {number} index The part to scroll to. */
   reveal({ hunks }, index) {
     const hunk = hunks[index];
-    if (this.isPage) this.#page?.reveal(index);
+    if (this.isPage && !this.#formatted) this.#page?.reveal(index);
     else if (hunk) this.#reader.reveal(hunk);
   }
 

@@ -27,7 +27,10 @@ import { Sessions } from "./sessions.js";
  * units of the shown text.
  *
  * @typedef {{author: string, from: number, to: number}} Run
- * @typedef {{revision: number, time: number, text: string, committed: string, runs: Run[]}} PastText
+ * `format`: the attributes of the committed text, in pairs of UTF-16 units and numbers of sets, if it has some.
+ *
+ * @typedef {{sets: object[], runs: number[]}} PastFormat
+ * @typedef {{revision: number, time: number, text: string, committed: string, runs: Run[], format?: PastFormat}} PastText
  */
 
 /** @param {Difference} difference */
@@ -69,6 +72,23 @@ export function runsOf(text, authors) {
   const shown = runs.map((run) => ({ ...run, from: ends.toShown(run.from), to: ends.toShown(run.to) }));
   // A run is empty if one author wrote the "\r" and another the "\n".
   return shown.filter(({ from, to }) => from < to);
+}
+
+/**
+ * Converts pairs whose lengths count Unicode scalars to pairs in UTF-16 units.
+ *
+ * @param {string} text
+ * @param {number[]} pairs
+ * @returns {number[]}
+ */
+export function inUnits(text, pairs) {
+  let position = 0;
+  return pairs.map((value, index) => {
+    if (index % 2 === 1) return value;
+    const start = position;
+    for (let left = value; left > 0 && position < text.length; left -= 1) position += (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
+    return position - start;
+  });
 }
 
 /**
@@ -494,7 +514,8 @@ export class NoteHistory extends Emitter {
   /** @param {number} revision @param {AbortSignal} signal @returns {Promise<PastText>} */
   async #fetchText(revision, signal) {
     const path = `${this.#path}/text?revision=${revision}`;
-    const { text, time, authors } = await this.#request(path, "GET", undefined, signal);
-    return { revision, time, text: shownOf(text), committed: text, runs: runsOf(text, authors) };
+    const { text, time, authors, format } = await this.#request(path, "GET", undefined, signal);
+    const past = { revision, time, text: shownOf(text), committed: text, runs: runsOf(text, authors) };
+    return format ? { ...past, format: { sets: format.sets, runs: inUnits(text, format.runs) } } : past;
   }
 }

@@ -37,6 +37,8 @@ const refreshEvery = 1_000;
  * @property {typeof import("../editing/text.js").readerIn} readerIn
  * @property {{of: (note: object) => import("./pastcomments.js").Answer | undefined,
  *   news: import("../ground/emitter.js").Emitter<{changed: void}>}} comments
+ * @property {(text: string, format: import("./history.js").PastFormat) => DocumentFragment} [formatted] Draws a formatted
+ *   text, for a formatted note.
  * @property {() => void} leave Called when the user closes the history; the caller then calls `close`.
  */
 
@@ -82,7 +84,7 @@ class HistoryView {
   #isClosed = false;
 
   /** @param {Options} options */
-  constructor({ note, title, profile, readerIn, comments, leave }) {
+  constructor({ note, title, profile, readerIn, comments, formatted, leave }) {
     this.#note = note;
     this.#comments = comments;
     this.#profile = profile;
@@ -94,6 +96,7 @@ class HistoryView {
     this.#display = new Display({
       readerIn,
       noteId: note.documentId,
+      formatted,
       changed: () => this.#showAgain(),
       signal: this.#listeners.signal,
     });

@@ -54,6 +54,7 @@ export function showPast() {
     profile: { name: myName(), color: profile.color },
     readerIn: parts.readerIn,
     comments: { of: commentsOf, news: commentNews },
+    formatted: page.editor?.kind === "rich" ? page.editor.pageOf : undefined,
     leave: leavePast,
   });
 }

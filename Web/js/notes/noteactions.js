@@ -99,7 +99,10 @@ export async function download(kind) {
     else {
       const title = page.current?.title || untitled;
       const text = page.current?.text ?? early.text(page.place ?? "");
-      await exporting.downloadText(kind, title, text, page.current?.documentId);
+      const { editor } = page;
+      const formatted = editor?.kind === "rich" ? editor : undefined;
+      const written = formatted && kind === "md" ? (await loadPart(() => import("../formatted/tomarkdown.js"))).toMarkdown(formatted.document) : text;
+      await exporting.downloadText(kind, title, written, page.current?.documentId, formatted?.asPage());
     }
   } catch (error) {
     console.error(error);
