@@ -5,7 +5,7 @@
     notes.js             requests about notes, which parley.js loads with the first one
     client.wasm          the client core
     types/sdk/*.d.ts     its types, and the types of the modules that they name
-    parley-client.tgz    all of it as a package that npm installs from its address
+    parley-client.tgz    all of it as a package that npm installs from its address, with node.js for Node
 
 The number is the version of the interface: code that works with /sdk/1 works with each gateway that serves it.
 """
@@ -26,6 +26,17 @@ WEB = ROOT / "Web"
 ESBUILD = os.environ.get("ESBUILD", "esbuild")
 # Debian's Node finds Debian's modules; another one must be told where they are.
 TOOLS = {**os.environ, "NODE_PATH": "/usr/share/nodejs"}
+
+
+NODE_TYPES = """\
+import { Parley, connect as connectInPage } from "./parley.js";
+export * from "./parley.js";
+/** Connects to a gateway. `WebSocket`: the class for connections, if Node has none. */
+export function connect(
+  url: string | URL,
+  options?: NonNullable<Parameters<typeof connectInPage>[1]> & { WebSocket?: unknown },
+): Promise<Parley>;
+"""
 
 
 def version():
@@ -80,19 +91,27 @@ def types(target):
 
 def package(target):
     """Writes the package for npm."""
+    kinds = {"default": "./parley.js"}
+    node = {"default": "./node.js"}
+    has_types = (target / "parley.d.ts").exists()
+    if has_types:
+        kinds, node = {"types": "./parley.d.ts", **kinds}, {"types": "./node.d.ts", **node}
     described = {
         "name": "parley-client",
         "version": version(),
         "description": "Notes that several people write, in any web page.",
         "license": "Apache-2.0",
         "type": "module",
-        "exports": {
-            ".": {"types": "./parley.d.ts", "default": "./parley.js"}, "./client.wasm": "./client.wasm",
-        },
-        "sideEffects": ["./parley.js"],
+        "exports": {".": {"node": node, **kinds}, "./client.wasm": "./client.wasm"},
+        "sideEffects": ["./parley.js", "./node.js"],
+        "engines": {"node": ">=18"},
     }
     files = {"package.json": json.dumps(described, indent=2).encode() + b"\n"}
     files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    # For Node alone, which installs the package: the gateway does not serve them.
+    files["node.js"] = (WEB / "sdk" / "node.js").read_bytes()
+    if has_types:
+        files["node.d.ts"] = NODE_TYPES.encode()
     for path in sorted(target.rglob("*")):
         if path.is_file():
             files[str(path.relative_to(target))] = path.read_bytes()
