@@ -305,13 +305,13 @@ bench-outbox: check-swift  ## Measure an app's outbox on this disk
 ##@ Other
 
 .PHONY: docs
-docs: check-swift  ## Build the documentation of OTCore, ParleyClient and ParleyOffline to .build/docs
-	@$(SWIFT_BUILD) --target ParleyUI
+docs: check-swift  ## Build the documentation of all products for clients to .build/docs
+	@for target in ParleyUI ParleyChat ParleyGroups ParleyTwakeCubits; do $(SWIFT_BUILD) --target $$target || exit 1; done
 	@Scripts/build-docs.sh "$$($(SWIFT_BUILD) --show-bin-path)/Modules"
 
 .PHONY: apple-check
 apple-check: check-swift  ## Type-check views, example and tutorials for Apple's systems, by stand-ins
-	@$(SWIFT_BUILD) --target ParleyUI
+	@for target in ParleyUI ParleyChat ParleyGroups ParleyTwakeCubits; do $(SWIFT_BUILD) --target $$target || exit 1; done
 	@Scripts/apple-check.sh "$$($(SWIFT_BUILD) --show-bin-path)/Modules"
 
 .PHONY: python

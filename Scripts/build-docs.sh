@@ -3,14 +3,17 @@
 # Every warning but one is an error: broken links, unknown symbols, missing files of tutorials.
 #
 #     Scripts/build-docs.sh MODULES [NAME…]   the folder of the built modules, such as .build/debug/Modules, and the
-#                                             modules; by default those with tutorials
+#                                             modules; by default those of all products for clients
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 modules=${1:?name the folder of the built modules}
 shift
 names=("$@")
-if [ ${#names[@]} = 0 ]; then names=(OTCore ParleyClient ParleyOffline); fi
+if [ ${#names[@]} = 0 ]; then names=(
+  OTCore SocketMessages ParleyClientCore ParleyClient ParleyUI ParleyOffline ParleyChat ParleyGroups ParleyTwakeCubits
+  ParleyDialectModels
+); fi
 tools=$(dirname -- "$(readlink -f -- "$(command -v swiftc)")")
 docc=$(command -v docc || echo "$tools/docc")
 target=$(swiftc -print-target-info | sed -n 's/.*"triple": "\([^"]*\)".*/\1/p' | head -1)

@@ -70,7 +70,7 @@ extension CoreHandler {
   }
 }
 
-/// The connection of a ``Parley``.
+/// The connection of a `Parley`.
 struct GatewayCore: CoreHandler {
   let parley: Parley
 

@@ -89,7 +89,7 @@ public enum ResourceDisconnection: Sendable, Hashable {
   }
 
   /// Publishes an update of a resource, and waits until the server has stored it; see
-  /// ``Room/publish(json:key:senderID:)``. This app's own delegates are not notified.
+  /// `Room.publish(json:key:senderID:)`. This app's own delegates are not notified.
   ///
   /// - Parameters:
   ///   - json: Any JSON value, such as the changed fields; `null` if others fetch the resource

@@ -36,7 +36,7 @@ public final class GroupData: Sendable {
   /// - Parameters:
   ///   - user: The id of the current user, as in their tokens.
   ///   - base: The gateway's API, `https://notes.example.org/api`.
-  ///   - credentials: Returns the signed-in user's token; see ``RESTService``.
+  ///   - credentials: Returns the signed-in user's token; see `RESTService`.
   public init(
     _ store: OfflineStore, user: String, _ base: String,
     transport: any WebTransport = SystemWebTransport(),

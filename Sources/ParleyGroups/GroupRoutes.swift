@@ -1,7 +1,7 @@
 import ParleyJSON
 public import ParleyOffline
 
-/// A transport that translates a ``RESTService``'s requests to the gateway's requests for groups.
+/// A transport that translates a `RESTService`'s requests to the gateway's requests for groups.
 /// Its collections are `groups`, `members` and `messages`.
 ///
 /// | collection | its ids | at the gateway |
@@ -31,7 +31,7 @@ public struct GroupRoutes: WebTransport {
   /// Maximum messages of one page.
   public static let pageMessages = 20
 
-  /// Sends a request of a ``RESTService`` as one or more requests to the gateway.
+  /// Sends a request of a `RESTService` as one or more requests to the gateway.
   public func send(_ request: WebRequest) async throws -> WebResponse {
     guard request.url.hasPrefix(base + "/") else { return WebResponse(status: 404) }
     let parts = request.url.dropFirst(base.count + 1).split(separator: "?", maxSplits: 1)

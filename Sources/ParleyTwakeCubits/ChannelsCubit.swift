@@ -189,7 +189,7 @@ public enum ChannelsState: Sendable, Equatable {
 
   // MARK: Changes by others
 
-  /// Applies events of channels from ``DomainRouter``, until the events end.
+  /// Applies events of channels from `DomainRouter`, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events where session == globals.session {
       switch event {

@@ -215,7 +215,7 @@ public enum MessagesState: Sendable, Equatable {
   /// Clears the selected thread.
   public func clearSelectedThread() { globals.set { $0.threadID = nil } }
 
-  /// Applies message events from ``DomainRouter`` that concern the shown place, until the events
+  /// Applies message events from `DomainRouter` that concern the shown place, until the events
   /// end. A reply is shown in its thread; in the channel it changes the number of replies of the
   /// thread's first message.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {

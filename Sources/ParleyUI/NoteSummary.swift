@@ -27,13 +27,13 @@ public enum NoteSummary: Sendable, Hashable {
 
   /// The action that resolves a state, offered as a button.
   public enum Remedy: Sendable, Hashable, CaseIterable {
-    /// Calls ``Note/retry()``.
+    /// Calls `Note.retry()`.
     case retry
-    /// Calls ``Note/discard()``.
+    /// Calls `Note.discard()`.
     case discard
-    /// Calls ``Note/reopen()``.
+    /// Calls `Note.reopen()`.
     case reopen
-    /// Resets ``Note/isRebased``.
+    /// Resets `Note.isRebased`.
     case understood
 
     /// The button's title.

@@ -25,7 +25,7 @@ public struct PeopleSummary: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - count: The number of people, this one included, if not all of them are listed:
-  ///     ``Note/peopleCount``.
+  ///     `Note.peopleCount`.
   ///   - most: Maximum badges.
   @MainActor public init(_ people: [Person], count: Int? = nil, most: Int = 5) {
     let others = max(people.count, (count ?? 1) - 1)

@@ -2,7 +2,7 @@ public import Observation
 import ParleyClient
 public import ParleyOffline
 
-/// A ``Repository``'s list for views: its resources, the waiting changes, and the problems.
+/// A `Repository`'s list for views: its resources, the waiting changes, and the problems.
 ///
 ///     @State private var model = RepositoryModel(contacts)
 ///     …
@@ -26,7 +26,7 @@ public import ParleyOffline
   public private(set) var state = State.loading
   /// The number of waiting changes of all collections of the outbox.
   public private(set) var waiting = 0
-  /// The conflicts and refusals of all collections of the outbox; see ``Outbox/decide(_:_:)``.
+  /// The conflicts and refusals of all collections of the outbox; see `Outbox.decide(_:_:)`.
   public private(set) var problems: [Mutation] = []
   /// The reason why the last change was not added, such as a full disk. Set it to `nil` once shown.
   public var problem: OutboxError?
@@ -85,7 +85,7 @@ public import ParleyOffline
   /// Starts fetching again, without waiting for the result.
   public func refresh() async { await repository.refresh() }
 
-  /// Saves a resource; see ``Repository/save(_:lane:)``. A failure is shown in ``problem``.
+  /// Saves a resource; see `Repository.save(_:lane:)`. A failure is shown in ``problem``.
   public func save(_ item: Model) async {
     await change { repository throws(OutboxError) in _ = try await repository.save(item) }
   }

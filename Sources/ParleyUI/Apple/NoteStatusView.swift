@@ -63,7 +63,7 @@
     }
   }
 
-  /// A list of a ``Repository``'s resources, with the number of waiting changes, pull to refresh
+  /// A list of a `Repository`'s resources, with the number of waiting changes, pull to refresh
   /// and swipe to delete.
   ///
   ///     RepositoryList(contacts) { contact in Text(contact.name) }
