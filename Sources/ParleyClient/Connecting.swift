@@ -1,7 +1,7 @@
 import ParleyClientCore
 import SocketMessages
 
-/// The functions that ``Parley`` and ``ParleyService`` have in common: requests, and streams of what
+/// The functions that ``Parley`` and ``ParleyService`` have in common: requests, and streams of
 /// changes. Code that is written for this protocol runs in an app and in a service.
 ///
 ///     func copy(_ id: String, by parley: some ParleyConnecting) async throws -> String {
@@ -20,8 +20,8 @@ public protocol ParleyConnecting: AnyObject, Sendable {
   var connections: Updates<ConnectionState> { get async }
   /// The reason why there is no connection, as text.
   var problem: String? { get async }
-  /// The person's id according to the server; `nil` before the first connection, and if tokens have
-  /// no users.
+  /// The person's id according to the server; `nil` before the first connection, and if the token
+  /// names no user.
   var personID: String? { get async }
   /// The server's features beside notes; `nil` before the first connection.
   var capabilities: Set<String>? { get async }
@@ -64,7 +64,7 @@ public protocol ConnectedNote: Identifiable, Sendable where ID == String {
   var unsaved: Int { get async }
   /// Whether this person may write in the note.
   var isWritable: Bool { get async }
-  /// The refusal that blocks the edits; then ``retry()`` or ``discard()``.
+  /// The refusal that blocks the edits; call ``retry()`` or ``discard()`` to continue.
   var refusal: Refusal? { get async }
   /// Whether writing the unconfirmed edits to the storage fails.
   var isStorageFailing: Bool { get async }
@@ -205,6 +205,7 @@ extension ServiceRoom: ConnectedRoom {
   /// `isPresent`.
   public var participants: [Participant] { get async { await service.participants(inRoom: name) } }
 
-  /// Shows this service as typing, or not. For others it ends when the connection is lost.
+  /// Shows this service as typing, or not. Others no longer see it as typing once the connection is
+  /// lost.
   public func setTyping(_ isTyping: Bool) async { await service.set(isTyping: isTyping, in: name) }
 }

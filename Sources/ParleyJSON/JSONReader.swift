@@ -1,9 +1,9 @@
 /// A reader of JSON that works directly on the received bytes, in one pass.
 ///
 /// It is total: any input results in a value or a `JSONError`. Strings are checked as UTF-8 (RFC
-/// 3629) and must not contain half a surrogate pair. Numbers are integers of 53 bits, because this
-/// protocol uses no others. Of a repeated key the last one counts. It allocates only the strings
-/// and lists that a caller requests.
+/// 3629) and must not contain half a surrogate pair. A caller can read only integers of at most 53
+/// bits, and skip or copy other numbers. A repeated key is passed each time. It allocates only the
+/// strings and lists that a caller requests.
 ///
 /// Other modules call it for each field, so short functions and those with closures are
 /// `@inlinable`.

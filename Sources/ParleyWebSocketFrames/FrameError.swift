@@ -43,7 +43,7 @@ public enum FrameError: Error, Sendable, Hashable {
     }
   }
 
-  /// The reason for the close frame: what was expected, and what was received.
+  /// The reason for the close frame: the rule that was broken.
   public var reason: String {
     switch self {
     case .reservedBits: "a reserved bit is set, and no extension was agreed on"

@@ -1,4 +1,4 @@
-"""Pasting HTML, addresses and files: the text afterwards, in one step of undo."""
+"""Pasting and dropping HTML, addresses and files: the resulting text, which one undo removes."""
 
 import re
 
@@ -7,7 +7,7 @@ from conftest import converge, wait_until
 from playwright.sync_api import expect
 from test_pictures import bring, picture
 
-# A paste as the browser makes it of what another program has copied.
+# Dispatches the paste event that the browser fires for content copied from another program.
 PASTE = """(content, data) => {
   const clipboard = new DataTransfer();
   for (const [kind, text] of Object.entries(data)) clipboard.setData(kind, text);
@@ -31,7 +31,7 @@ We **ship** soon.
 | --- | --- |
 | 1   | 2   |"""
 
-# Without a policy, what of it ran would set the title.
+# Any script of it that runs sets the title.
 HOSTILE = """<b>bold</b><img src=x onerror="document.title='ran'"><script>document.title='ran'</script>
 <svg onload="document.title='ran'"><script>document.title='ran'</script></svg><math><mtext><img src=x
 onerror="document.title='ran'"></mtext></math><iframe srcdoc="<script>parent.document.title='ran'</script>"></iframe>
@@ -53,7 +53,7 @@ def test_html_becomes_markdown_and_is_undone_in_one_step(server, person):
     assert converge(ann, bo) == f"before\n\n{WORD_TEXT}\n\n- item\n\n`code`\n"
     ann.press("Control+z")
     assert converge(ann, bo) == "before\n\n- item\n\n`code`\n"
-    # Inline within a line, as text in code, below an item in its list.
+    # Within a line the HTML becomes inline Markdown, in code it becomes plain text, and in a list a nested list.
     ann.put_caret(6)
     paste(ann, "a <i>b</i>")
     ann.wait_for_text("beforea *b*\n\n- item\n\n`code`\n")
@@ -67,7 +67,7 @@ def test_html_becomes_markdown_and_is_undone_in_one_step(server, person):
     ann.wait_for_text("before\n\n- item\n\n  - x\n  - y\n\n`code`\n")
     ann.press("Control+z")
     ann.wait_for_text("before\n\n- item\n\n`code`\n")
-    # An address over words is a link, also at a word that others move meanwhile.
+    # An address pasted over selected words makes them a link.
     ann.put_caret(0, 6)
     paste(ann, text="https://a.example/x")
     ann.wait_for_text("[before](https://a.example/x)\n\n- item\n\n`code`\n")
@@ -84,7 +84,7 @@ DROP = """(content, data) => {
 }"""
 
 
-def test_dropped_html_becomes_markdown_and_words_of_the_text_are_moved(server, person):
+def test_dropped_html_becomes_markdown_and_dragged_text_moves_unchanged(server, person):
     note = server.create("Drop")
     server.put_text(note, "one two\n")
     ann = person("Ann").open(note)
@@ -92,7 +92,7 @@ def test_dropped_html_becomes_markdown_and_words_of_the_text_are_moved(server, p
     ann.wait_for_text("**bold**,one two\n")
     ann.press("Control+z")
     ann.wait_for_text("one two\n")
-    # What the browser says of words that are dragged within the text is their HTML, too.
+    # For text that is dragged within the editor, the browser's data contains HTML, too.
     ann.page.evaluate("""() => {
         const content = document.querySelector("#editor").shadowRoot.querySelector(".cm-content");
         content.dispatchEvent(new DragEvent("dragstart", { dataTransfer: new DataTransfer(), bubbles: true }));
@@ -101,7 +101,7 @@ def test_dropped_html_becomes_markdown_and_words_of_the_text_are_moved(server, p
     wait_until(lambda: "two " in ann.text() and "**" not in ann.text(), ann.text)
 
 
-def test_the_keys_for_plain_text_paste_plain_text(server, person):
+def test_control_shift_v_pastes_plain_text(server, person):
     ann = person("Ann").open(server.create("Plain"))
     ann.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ann.page.evaluate(
@@ -132,7 +132,7 @@ def test_hostile_html_is_harmless(server, person, is_guarded):
     assert not [url for url in requests if "a.example" in url or url.endswith("/x")]
 
 
-def test_large_html_is_text_and_a_long_conversion_can_be_stopped(server, person):
+def test_large_html_is_pasted_as_plain_text_and_escape_stops_a_long_conversion(server, person):
     ann = person("Ann").open(server.create("Large"))
     ann.editor.focus()
     many = """(content, [count, text]) => {
@@ -145,13 +145,13 @@ def test_large_html_is_text_and_a_long_conversion_can_be_stopped(server, person)
     ann.wait_for_text("large")
     expect(ann.page.locator("#toast")).to_contain_text("plain text")
     ann.press("Enter")
-    # While it is converted, the page handles keys: one stops it.
+    # The page handles keys during the conversion; Escape stops it.
     ann.editor.evaluate(many, [150_000, "stopped"])
     ann.press("Escape")
     wait_until(lambda: ann.text() == "large\nstopped", lambda: ann.text()[:40], seconds=30)
 
 
-def test_pictures_have_lines_of_their_own(guarded, person):
+def test_pasted_and_dropped_pictures_get_separate_lines(guarded, person):
     note = guarded.create("Pictures")
     guarded.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": ["## Tasks\n\n- milk\n"]})
     ann = person("Ann", worker=False).open(note, f"#token={guarded.token}")
@@ -164,7 +164,7 @@ def test_pictures_have_lines_of_their_own(guarded, person):
     bring(ann, "paste", "a.png", picture())
     wait_until(lambda: re.fullmatch(rf"## Tasks\n\n- milk\n\n  {reference}\n", ann.text()), ann.text)
     ann.press("Control+z")
-    # Several in their order.
+    # Several chosen files are inserted in their order.
     ann.put_caret(2)
     ann.page.locator("#file").set_input_files(
         [{"name": f"{name}.png", "mimeType": "image/png", "buffer": picture(size, 9)} for name, size in (("b", 9), ("c", 8))]

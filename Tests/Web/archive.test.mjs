@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { Archive, crc32, fileName } from "../../Web/js/exchange/archive.js";
 
-test("a title becomes the name of a file that every system takes", () => {
+test("fileName returns names that are valid on every system", () => {
   for (const [title, name] of [
     ["Shopping", "Shopping"],
     ["", "Untitled"],
@@ -27,12 +27,12 @@ test("a title becomes the name of a file that every system takes", () => {
   }
 });
 
-test("the sum is the one that archives use", () => {
+test("crc32 computes the CRC-32 of ZIP archives", () => {
   assert.equal(crc32(new TextEncoder().encode("123456789")), 0xcbf43926);
   assert.equal(crc32(new Uint8Array()), 0);
 });
 
-test("many files of one name, and names with such numbers, cost no more for each", () => {
+test("adding 20,000 files of one name gives each another number in linear time", () => {
   const archive = new Archive();
   const bytes = new Uint8Array(1);
   archive.add("same 3.md", bytes, new Date());
@@ -43,14 +43,14 @@ test("many files of one name, and names with such numbers, cost no more for each
   assert.equal(names.size, 20_001);
 });
 
-test("names that differ in case or composition only get numbers, as one file system has them", () => {
+test("names that differ only in case or Unicode composition get numbers", () => {
   const archive = new Archive();
   for (const name of ["\u00e9.md", "e\u0301.md", "\u00c9.md", "E\u0301/a.md", "\u00e9/A.md"]) archive.add(name, new Uint8Array(1), new Date());
   const all = Buffer.concat(archive.parts().slice(-6).map((part) => Buffer.from(/** @type {Uint8Array} */ (part)))).toString("utf8");
   for (const name of ["\u00e9.md", "e\u0301 2.md", "\u00c9 3.md", "E\u0301/a.md", "\u00e9/A 2.md"]) assert.ok(all.includes(name), name);
 });
 
-test("what is in an archive is handed on to the browser part by part", async () => {
+test("an archive keeps at most a few megabytes in memory and moves the rest to Blobs", async () => {
   const archive = new Archive();
   for (let count = 0; count < 20; count += 1) archive.add(`${count}.md`, new Uint8Array(1 << 20).fill(count), new Date());
   const held = archive.parts().reduce((sum, part) => sum + (part instanceof Blob ? 0 : /** @type {Uint8Array} */ (part).byteLength), 0);
@@ -60,7 +60,7 @@ test("what is in an archive is handed on to the browser part by part", async () 
   assert.deepEqual([whole[second], whole[second + 1]], [1, 0x50]);
 });
 
-test("another program reads an archive back, names and bytes and times", async () => {
+test("Python's zipfile reads the names, bytes and times of an archive", async () => {
   const archive = new Archive();
   const files = [
     ["Größe 🐦.md", "Ä\n"],

@@ -1,4 +1,4 @@
-// Copies of notes: which of them have to go, and that one opens as the server's text without edits.
+// Copies of notes: which are removed at the limits, what a copy contains, and who may read it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,17 +9,17 @@ import { FakeStorage, Line, World } from "./support.mjs";
 const entry = (/** @type {string} */ id, /** @type {number} */ usedAt, units = 1) => ({ owner: "", id, units, usedAt });
 const limits = { notes: 3, units: 10, age: 1 };
 
-test("the notes that were used last stay, up to a number", () => {
+test("the least recently used notes are removed above the maximum number", () => {
   const entries = [entry("old", 1), entry("newest", 4), entry("mid", 2), entry("newer", 3)];
   assert.deepEqual(surplus(entries, limits).map(({ id }) => id), ["old"]);
 });
 
-test("and up to so much text: from the first that does not fit, older ones go", () => {
+test("the note that exceeds the maximum text is removed with all less recently used notes", () => {
   const entries = [entry("a", 3, 6), entry("b", 2, 6), entry("c", 1, 1)];
   assert.deepEqual(surplus(entries, limits).map(({ id }) => id), ["b", "c"]);
 });
 
-test("a copy has the server's text, and none of the edits that wait", () => {
+test("a copy contains the server's text without unconfirmed edits", () => {
   const line = new Line();
   const note = new Note({ core: line.core, connection: line.connection, documentId: "d" });
   assert.equal(note.copy, undefined);
@@ -30,7 +30,7 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   assert.equal(copy?.text, "text");
   assert.equal(copy?.access, "write");
 
-  // Another tab, without a server: the text is there, and edits are kept under an identity of the tab.
+  // Another tab without a server opens the copy, and stores edits under an identity of its own.
   const world = new World();
   /** @type {any[]} */
   const kept = [];
@@ -43,14 +43,14 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   const opened = new Note({ core: world.core, connection: world.connection, documentId: "d", pending, copied });
   assert.equal(opened.text, "text");
   assert.equal(opened.phase, "away");
-  // As it was allowed then, until the server says what is.
+  // The rights are those of the copy until the server reports the current ones.
   assert.equal(opened.access, "read");
   opened.edit([{ from: 0, to: 0, insert: "more " }]);
   opened.persistNow();
   assert.equal(kept.length, 1);
   assert.deepEqual(kept[0].identity, { id: "unsent-1", resumeToken: "" });
 
-  // And a third one, which continues from that.
+  // A third tab continues with these edits.
   const third = new World();
   const restored = { ...kept[0], base: "text", title: "" };
   const last = new Note({ core: third.core, connection: third.connection, documentId: "d", restored });
@@ -58,15 +58,15 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   assert.equal(last.unconfirmedCount, 1);
 });
 
-/** A database in memory, which opens when the test says so. */
+/** A database in memory. While `isOpen` is false, requests to open it wait. */
 class FakeDatabases {
-  /** @type {Map<string, Map<string, any>>} Of one database. */
+  /** @type {Map<string, Map<string, any>>} The object stores by name. */
   stores = new Map();
   /** @type {(() => void)[]} */
   #waiting = [];
   isOpen = true;
 
-  /** Lets those in who wait. */
+  /** Opens the database for the waiting requests and all later ones. */
   letIn() {
     this.isOpen = true;
     for (const go of this.#waiting.splice(0)) go();
@@ -116,7 +116,7 @@ class FakeDatabases {
           clear: () => step(() => store.clear()),
         };
       };
-      // One in which nothing is asked for ends at once.
+      // A transaction without requests completes, too.
       step(() => {});
       return transaction;
     },
@@ -136,7 +136,7 @@ function copiesIn(databases, owner, storage = new FakeStorage()) {
 /** @param {string} id @param {string} text @returns {import("../../Web/js/state/copies.js").Copy} */
 const copyOf = (id, text) => ({ id, title: "Title", access: "write", session: "session", text });
 
-/** A browser with copies of Ann's and of Bo's. */
+/** A browser with copies that belong to Ann and copies that belong to Bo. */
 async function withCopies() {
   const databases = new FakeDatabases();
   for (const owner of ["ann", "bo"]) {
@@ -155,12 +155,12 @@ function assertOnlyBos(databases) {
   assert.match(databases.words, /words of bo/);
 }
 
-test("copies are forgotten also where the browser takes long to bring them", async () => {
+test("forgetting removes copies after a database that is slow to open has opened", async () => {
   const databases = await withCopies();
   databases.isOpen = false;
   const copies = copiesIn(databases, () => "ann");
   const forgotten = copies.forget();
-  // Not kept, and not waited for, whatever comes afterwards.
+  // Copies saved after that are discarded at once, before and after the database opens.
   await copies.save(copyOf("ann-late", "later words of ann"));
   databases.letIn();
   await forgotten;
@@ -169,7 +169,7 @@ test("copies are forgotten also where the browser takes long to bring them", asy
   assertOnlyBos(databases);
 });
 
-test("and by the next page, where this one goes away before that", async () => {
+test("the next page removes the copies if this page is closed before the database opens", async () => {
   const databases = await withCopies();
   databases.isOpen = false;
   const storage = new FakeStorage();
@@ -178,11 +178,11 @@ test("and by the next page, where this one goes away before that", async () => {
   databases.letIn();
   await next.opened;
   assertOnlyBos(databases);
-  // Once.
+  // The request to remove them is fulfilled, and no longer stored.
   assert.equal(storage.items.size, 0);
 });
 
-test("copies are those of the person who asked, even if another one is there when it is done", async () => {
+test("copies of the user who was signed in at the call are removed, even if another user signs in meanwhile", async () => {
   const databases = await withCopies();
   let owner = "ann";
   const copies = copiesIn(databases, () => owner);
@@ -194,7 +194,7 @@ test("copies are those of the person who asked, even if another one is there whe
   assertOnlyBos(databases);
 });
 
-test("a copy belongs to the person who was there when it was made", async () => {
+test("a copy belongs to the user who was signed in when it was made", async () => {
   const databases = await withCopies();
   let owner = "ann";
   const copies = copiesIn(databases, () => owner);
@@ -206,7 +206,7 @@ test("a copy belongs to the person who was there when it was made", async () => 
   assert.equal(entries.find(([, copy]) => copy.text === "newer words of ann")?.[0], '["ann","shared"]');
 });
 
-test("without a database a copy is refused at once", async () => {
+test("a copy is refused at once while the database is not open", async () => {
   const databases = new FakeDatabases();
   databases.isOpen = false;
   const copies = copiesIn(databases, () => "ann");

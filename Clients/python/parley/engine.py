@@ -53,7 +53,7 @@ class Engine:
 
     @contextlib.asynccontextmanager
     async def limit(self) -> AsyncIterator[None]:
-        """Raises NoAnswer in the block if there is no connection for the timeout, or no answer for four times of it."""
+        """Cancels the block and raises NoAnswer after one timeout without a connection, or four timeouts altogether."""
         since = time.monotonic()
         limit = asyncio.timeout(self._left(since))
         self._waits[limit] = since
@@ -68,7 +68,7 @@ class Engine:
             del self._waits[limit]
 
     def connection_changed(self, is_online: bool) -> None:
-        """Moves the ends of all waits."""
+        """Updates the deadlines of all waits."""
         if is_online:
             self._offline_since = None
         elif self._offline_since is None:
@@ -79,7 +79,7 @@ class Engine:
                 limit.reschedule(asyncio.get_running_loop().time() + left)
 
     def _left(self, since: float) -> float | None:
-        """Returns the seconds after which a wait ends; None if it may last."""
+        """Returns the seconds until the deadline of a wait that began at `since`; None without a timeout."""
         if self._timeout is None:
             return None
         end = since + 4 * self._timeout

@@ -3,9 +3,11 @@ import ParleyHashing
 
 /// A copy of all rows of a store to a new store, which is usable only if every step succeeds.
 ///
-///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ remove the mark
+///     check source ─▶ copy table by table ─▶ compare digests ─▶ check target ─▶ finish
 ///
-/// Memory is limited to one batch of rows, regardless of the size of the store.
+/// Until it is finished, the target has the format number of an unfinished store
+/// (``UnfinishedFormat``). Memory is limited to one batch of rows, regardless of the size of the
+/// store.
 public struct StoreMove {
   /// The result of a move.
   public struct Result: Sendable {

@@ -4,7 +4,7 @@ import Glibc
 /// An epoll instance, with a descriptor by which other threads wake it.
 ///
 /// Sockets are registered edge-triggered, once in their lifetime. An event reports that a socket
-/// became readable or writable. The socket remains so until a read or a write returns `EAGAIN`.
+/// became readable or writable, which it remains until a read or a write returns `EAGAIN`.
 /// Bytes that remain unread cause no further event; the end of the connection causes one.
 struct Poller: ~Copyable {
   /// A number that identifies a watched descriptor.

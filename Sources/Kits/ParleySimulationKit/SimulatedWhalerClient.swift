@@ -7,14 +7,14 @@ import SocketMessages
 ///
 /// It counts received operations, since the server does not send revisions.
 package final class SimulatedWhalerClient {
-  /// The copy of its only document; `nil` before the first state was received.
+  /// The copy of its only document; `nil` until a state is received on the current connection.
   package private(set) var document: Document?
-  /// The number of received operations since the last state, plus its revision.
+  /// The revision of the last received state, plus the number of operations received since.
   package private(set) var revision = 0
-  /// The number of received states after the first.
+  /// The number of states received after the first one of their connection.
   package private(set) var resyncs = 0
 
-  /// Its changes that were acknowledged with their message ids.
+  /// The acknowledged changes, as transformed over the operations received before.
   package private(set) var acknowledged: [TextOperation] = []
 
   private let resourceID: String

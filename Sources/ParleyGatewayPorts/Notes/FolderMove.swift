@@ -33,7 +33,6 @@ public struct FolderMove: Sendable, Equatable {
   /// - Parameters:
   ///   - notes: The notes of the old folder and below it, in their order: up to `limit` + 1 more
   ///     than the successor has, which are at most `limit`.
-  ///     which are at most `limit`.
   ///   - folder: Returns a note's folder; `nil` if it cannot be read.
   /// - Returns: At most `limit` notes, and whether more are left.
   public func portion<Note>(

@@ -15,10 +15,10 @@ public enum FolderRequest: Sendable {
   case list(after: FolderListPosition?, limit: Int, counting: FolderCounting, work: Int)
   /// Reads the folders of notes; `nil` for notes that do not exist.
   case of([DocumentID])
-  /// Moves at most `limit` notes of a folder and its subfolders, all or none: by folder in the
-  /// order of bytes, and by age in each. Repeat the request while notes are left; each note is
-  /// moved once. Notes that move into the old folder come last, or need another move; see
-  /// ``FolderMove``.
+  /// Moves the first notes of a folder and its subfolders, at most `limit`, in one transaction:
+  /// folders in the order of their bytes, notes in the order of their age. Repeat the request while
+  /// notes are left; each note is moved once. Notes of a subfolder that becomes the old folder are
+  /// moved last, or need another move; see ``FolderMove``.
   ///
   /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
@@ -45,7 +45,7 @@ public struct FolderListPosition: Sendable, Hashable {
     /// same time and a greater id.
     public var last: NoteSortKey
 
-    /// Creates the count of the notes up to one of them.
+    /// Creates the count of a folder's notes up to and including `last`.
     public init(notes: Int, last: NoteSortKey) {
       self.notes = notes
       self.last = last
@@ -90,8 +90,8 @@ public struct FolderCounting: Sendable, Equatable {
       madeUntil: identity.noteCreationTimeMax)
   }
 
-  /// The ids of the only notes that can be counted, without duplicates, if every right names one
-  /// note; `nil` otherwise. Only these notes are looked up.
+  /// The ids of all notes that can be counted, without duplicates; `nil` unless every pattern is
+  /// the id of one note. A store then looks up only these notes.
   public var names: [DocumentID]? {
     guard folders.isEmpty, !notes.contains(where: \.isPattern) else { return nil }
     var seen: Set<DocumentID> = []
@@ -111,8 +111,10 @@ public struct FolderCounting: Sendable, Equatable {
     return notes.contains { $0.matches(id.text) }
   }
 
-  /// Returns a page of the folders of the notes that are counted by their ids, as
-  /// ``FolderRequest/list(after:limit:counting:work:)`` requires it.
+  /// Returns the reply to ``FolderRequest/list(after:limit:counting:work:)`` when all counted notes
+  /// are known.
+  ///
+  /// - Parameter found: The existing notes with the ids in ``names``.
   public func page(
     of found: [NoteSummary], after last: FolderPath?, limit: Int
   ) -> FolderReply {

@@ -12,7 +12,7 @@ extension Configuration {
     if let address = apiListen.flatMap(ListenAddress.init) {
       transport.back = .init(host: address.host, port: address.port)
     }
-    // The gateway admits connections and bodies of the full size once a token is verified.
+    // These limits apply until the gateway has verified a token; then it raises them.
     transport.messageBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
     transport.bodyBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
     transport.receptionBytesMax = receptionBytesMax

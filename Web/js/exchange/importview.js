@@ -113,7 +113,7 @@ export async function openImport(dropped) {
   if (dropped) {
     /** @type {Given[]} */
     const given = [];
-    // Collect one file more than allowed, so that the rules report the problem.
+    // Collect one file more than allowed, so that the import reports that there are too many.
     for await (const one of dropped) if (given.push(one) > importFilesMax) break;
     void run(given);
   }

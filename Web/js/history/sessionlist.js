@@ -62,7 +62,7 @@ export class SessionList {
   #list;
   #history;
   #options;
-  /** @type {Set<number>} Opened sessions, by one revision of each. */
+  /** @type {Set<number>} One revision of each opened session. */
   #opened = new Set();
   /** @type {Map<Element, {kind: string, firstRevision: number, lastRevision: number}>} The buttons in the list. */
   #buttons = new Map();

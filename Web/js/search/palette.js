@@ -300,7 +300,7 @@ function commandsWith(words, areFirst = false) {
   });
 }
 
-/** @param {string} words @returns {Found[]} Notes with the words in their titles, the last changed first. */
+/** @param {string} words @returns {Found[]} Notes with the words in their titles, most recently changed first. */
 function titled(words) {
   const wanted = words.toLocaleLowerCase();
   return (list.notes ?? [])

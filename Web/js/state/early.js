@@ -1,8 +1,8 @@
 // Text that a user types into a note before the note's own text has arrived.
 //
 // A note must be joined before it can be edited, which takes a round trip, or as long as the connection is down. Until
-// then a plain field replaces the text. Its content is inserted at the start of the text when that arrives, and
-// outlives the tab until then, as edits do.
+// then a plain field replaces the text. Its content is stored in the drawer, as unconfirmed edits are, and outlives the
+// tab. When the note's text arrives, the content is inserted at its start.
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 
@@ -122,7 +122,7 @@ export class EarlyWords {
   move(from, to) {
     const text = this.text(from);
     this.#put(to, text);
-    // Store the text under both ids for a moment, so that it is never under neither.
+    // Store the text under the new id before it is removed under the old one, so that a crash cannot lose it.
     this.flush();
     this.#put(from, "");
     if (this.#note === from) this.#note = to;
@@ -141,7 +141,7 @@ export class EarlyWords {
     else this.#timer ??= setTimeout(() => this.flush(), keepAfter);
   }
 
-  /** Writes changed text to the drawer, before the page may be closed. */
+  /** Writes all changed text to the drawer now. */
   flush() {
     clearTimeout(this.#timer);
     this.#timer = undefined;
