@@ -14,7 +14,7 @@ extension OutboxMachine {
       turn.put(entry)
       turn.news(.problem(key: entry.key))
     }
-    // Hold the last change first: removing from the end of a lane is cheap.
+    // Begin with the last change, because removing from the end of a lane is cheap.
     for number in followers(of: stopped.map(\.number)).reversed() { hold(number) }
   }
 
@@ -145,7 +145,7 @@ extension OutboxMachine {
       turn.remove(entry.number)
       turn.news(.discarded(entry))
     }
-    // Remove the last change first: removing from the end of the indexes is cheap.
+    // Begin with the last change, because removing from the end of the indexes is cheap.
     for entry in forgotten.reversed() { remove(entry.number) }
   }
 }

@@ -1,7 +1,7 @@
 import OTCore
 
-/// Two operations on a document and what quill-delta makes of them, in its own form: lengths in UTF-16,
-/// inserts before deletes, what a committed insertion is put into stays as it is.
+/// Two operations on a document, and quill-delta's results for them. Lengths are in UTF-16, inserts
+/// precede deletes, and inserted text takes no formatting from the other operation.
 struct DeltaVector {
   private let value: JSONValue
   private let document: RichDocument
@@ -33,7 +33,7 @@ struct DeltaVector {
     var composed = document
     try composed.apply(committed.composed(with: result))
     guard after == both, composed == both else { return false }
-    // quill-delta also writes removals that change nothing: their effect is compared.
+    // quill-delta also writes removals without effect, so the resulting documents are compared.
     var changed = document
     try changed.apply(incoming)
     var other = changed
@@ -43,7 +43,7 @@ struct DeltaVector {
     return changed == document && other == document
   }
 
-  /// Reads a Delta on a text; what is behind its last part is kept.
+  /// Reads a Delta on a text. The text after its last part is retained.
   private static func operation(
     _ delta: JSONValue?, on text: [Unicode.Scalar]
   ) throws -> RichOperation {
@@ -87,8 +87,7 @@ struct DeltaVector {
     }
   }
 
-  /// The operation with the inserts before the deletes at each place, as quill-delta writes it: composed
-  /// of its formatting and its text, which leave the order of inserted text.
+  /// Returns the operation with inserts before deletes at each position, as quill-delta writes it.
   private static func canonical(_ operation: RichOperation) throws -> RichOperation {
     var normal = TextOperation()
     var inserts: [String] = []

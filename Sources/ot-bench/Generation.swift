@@ -3,8 +3,8 @@ import ParleyHashing
 import OTCore
 import ParleyOTWorkloads
 
-/// Writes the workload files of Benchmarks/Core/README.md: the same bytes from the same version on
-/// every machine. What the files say must come out is worked out by `PlainOperation`, not by OTCore.
+/// Writes the workload files that Benchmarks/Core/README.md describes: the same bytes from the same
+/// version on every machine. `PlainOperation`, not OTCore, computes the expected results.
 struct Generation {
   let folder: String
   /// Counts of pairs, edits and operations are multiplied by it.
@@ -235,7 +235,8 @@ struct Generation {
 
   // MARK: Sessions
 
-  /// Operations as they reach a server: each tells how many of the others' its author had seen.
+  /// Writes operations in the order in which a server receives them. Each states how many
+  /// operations of other clients its author had received.
   private struct SessionWriter {
     var text: [Unicode.Scalar] = []
     var lines: [UInt8] = []
@@ -249,8 +250,8 @@ struct Generation {
       seen = Array(repeating: 0, count: clients)
     }
 
-    /// Applies an author's operation; what the author has not seen yet comes after it for the
-    /// others.
+    /// Applies an author's operation after transforming it over the operations that the author has
+    /// not received yet.
     mutating func arrive(_ operation: PlainOperation, from author: Int, seen known: Int) {
       lines += Array("[\(author),\(known),".utf8) + Generation.json(operation)
       lines += Array("]\n".utf8)
@@ -267,7 +268,7 @@ struct Generation {
       for client in queues.indices where client != author { queues[client].append(operation) }
     }
 
-    /// Returns the length of an author's text that includes so many of the others' operations.
+    /// Returns the length of an author's text that includes `known` operations of other clients.
     func length(for author: Int, seen known: Int) -> Int {
       let first = known - seen[author]
       guard first < queues[author].count else { return text.count }
@@ -286,7 +287,7 @@ struct Generation {
       ], lines: session.lines)
   }
 
-  /// Clients who type in bursts and hear of each other a little late.
+  /// Writes a session of clients that type in bursts and receive each other's operations late.
   private func session(_ name: String, seed: UInt64, clients: Int, count: Int) throws {
     var typist = TypedText(seed: seed)
     var session = SessionWriter(clients: clients)
@@ -295,7 +296,7 @@ struct Generation {
     var foreign = [Int](repeating: 0, count: clients)
     while session.count < count {
       let author = typist.below(clients)
-      // Half of what is new has reached this one.
+      // On average, this author has received half of the new operations.
       seen[author] += typist.below(foreign[author] - seen[author] + 1)
       for burst in 0..<typist.between(1, 12) where session.count < count {
         var known = seen[author]
@@ -315,7 +316,7 @@ struct Generation {
 
   // MARK: Recorded
 
-  /// Reads every `NAME.json` and `NAME.json.gz` of a folder in the form of `editing-traces`.
+  /// Reads every `NAME.json` and `NAME.json.gz` of a folder in the format of `editing-traces`.
   private func recorded(_ traces: String) throws {
     for folder in [traces, traces + "/concurrent"] {
       for file in try Catalogue.files(in: folder) {
@@ -353,8 +354,8 @@ struct Generation {
       expected: Array(end.unicodeScalars))
   }
 
-  /// Replays a concurrent trace through a server. Each author's transactions follow on one another,
-  /// so what a transaction knows is a count for each author.
+  /// Replays a concurrent trace through a server. Each author's transactions are consecutive, so
+  /// one count for each author states the transactions that precede a transaction.
   private func concurrent(_ name: String, _ value: JSONValue, agents: Int) throws {
     guard let transactions = value["txns"]?.list, let end = value["endContent"]?.text else {
       throw BenchError("\(name): expected txns and endContent")
@@ -362,7 +363,8 @@ struct Generation {
     var session = SessionWriter(clients: agents)
     var clocks: [[Int]] = []
     var counts = [Int](repeating: 0, count: agents)
-    // For each client, the others' operations in the server's order: whose, and which transaction.
+    // For each client, the operations of other clients in the server's order: author and number of
+    // the transaction.
     var orders = [[(author: Int, number: Int)]](repeating: [], count: agents)
     var seen = [Int](repeating: 0, count: agents)
     for transaction in transactions {

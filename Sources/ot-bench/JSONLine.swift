@@ -1,6 +1,6 @@
 import OTCore
 
-/// A value of a workload file. The files are our own, so what is no JSON ends the program.
+/// A value of a workload file. `ot-bench` writes these files, so malformed JSON ends the program.
 enum JSONValue {
   case null
   case bool(Bool)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A row of results: a workload, run again and again.
+/// A row of results: the times of a repeated workload.
 struct Measurement {
   var workload: String
   var unit: String
@@ -10,13 +10,14 @@ struct Measurement {
   var seconds: [Double]
   /// Further fields of the result line, as JSON.
   var extra: [(key: String, json: String)] = []
-  /// Whether what was computed is what the file says it should be.
+  /// Whether the results equal those in the workload file.
   var isVerified: Bool
 
   var median: Double { seconds[seconds.count / 2] }
   var nanosecondsPerUnit: Double { median * 1e9 / Double(count) }
 
-  /// Runs `body` until the seconds are spent, at least three times.
+  /// Runs `body` at least three times, until the time limit is reached; only once if it takes more
+  /// than three times the limit.
   static func repeated(for limit: Double, _ body: () throws -> Void) rethrows -> [Double] {
     var seconds: [Double] = []
     let start = processorSeconds()
@@ -49,7 +50,7 @@ struct Measurement {
     return "{" + fields.joined(separator: ",") + "}"
   }
 
-  /// A line for people.
+  /// The result as a line of text.
   var row: String {
     let group = extra.first { $0.key == "group" }.map { " " + $0.json.filter { $0 != "\"" } } ?? ""
     let name = workload + group

@@ -2,8 +2,8 @@ import Glibc
 import OTCore
 import ParleyOTWorkloads
 
-/// Memory that the program holds more for having something: resident pages, so what the allocator
-/// adds is in it.
+/// The memory that a value occupies, measured in resident pages, which include the allocator's
+/// overhead.
 struct MemoryUse {
   let what: String
   let bytesEach: Double
@@ -11,7 +11,7 @@ struct MemoryUse {
 
   static func all() -> [MemoryUse] { [document(), history()] }
 
-  /// A text of a million bytes, as it is after having been read and typed in.
+  /// Measures a text of a million bytes after it was read and edited.
   private static func document() -> MemoryUse {
     let count = 32
     var typist = TypedText(seed: 201)
@@ -36,7 +36,7 @@ struct MemoryUse {
     return MemoryUse(what: "document of 1 MB", bytesEach: bytes, bytesMax: 1_500_000)
   }
 
-  /// A history of operations that insert or delete one letter.
+  /// Measures a history of operations that insert or delete one letter.
   private static func history() -> MemoryUse {
     let count = 1_000_000
     var typist = TypedText(seed: 202)

@@ -1,8 +1,9 @@
 import OTCore
 
 extension TextOperation {
-  /// The JSON form with the insert before the delete at each place: how the workload files write
-  /// operations whose hashes they hold. Never what travels: there the order is meaning.
+  /// Appends the JSON form with inserts before deletes at each position. The hashes in the workload
+  /// files are those of this form. It must not be sent, because in messages the order is
+  /// significant.
   func appendNormalJSON(to buffer: inout [UInt8]) {
     var normal = TextOperation()
     var inserts: [String] = []

@@ -1,6 +1,6 @@
 import OTCore
 
-/// Checks vectors, one a line: how many of them agree with OTCore.
+/// Counts the test vectors of a file, one a line, that agree with OTCore.
 enum Verification {
   static func run(_ kind: String, _ path: String) throws -> (agreeing: Int, all: Int, lines: [Int])
   {

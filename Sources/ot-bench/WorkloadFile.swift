@@ -23,7 +23,7 @@ struct WorkloadFile {
     self.lines = lines
   }
 
-  /// A file's bytes, through `gzip` if it is packed.
+  /// Returns a file's bytes, decompressed by `gzip` if it is packed.
   static func bytes(of path: String, isPacked: Bool = false) throws(BenchError) -> [UInt8] {
     let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
       .joined(separator: "'\\''")

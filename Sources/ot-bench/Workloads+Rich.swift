@@ -3,8 +3,9 @@ import ParleyOTWorkloads
 
 /// Operations with formatting, on the texts and operations of the workload files.
 ///
-/// There is no file and no floor: a row is read beside the plain one. Results are verified by each other:
-/// both ways of a diamond, and a composition and its parts, lead to one document.
+/// Compare each row with that of the plain workload. The files contain no results for these
+/// workloads, so results are verified against each other: both orders of a transformation lead to
+/// one document, and so do a composition and its parts.
 extension Workloads {
   func runRich(_ name: String) throws -> [Measurement] {
     let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
@@ -112,7 +113,7 @@ extension Workloads {
     }
   }
 
-  /// Rebases an edit over 4,000 of others, which have no formats.
+  /// Rebases an edit over 4,000 edits of other users, which have no formats.
   private func richRebase() throws -> [Measurement] {
     let file = try WorkloadFile("rebase-10k", in: folder)
     let history = try file.operations().prefix(4_000)

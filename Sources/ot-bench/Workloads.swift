@@ -7,7 +7,7 @@ struct Workloads {
   /// Seconds for each row.
   let seconds: Double
 
-  /// Runs one, such as `apply:rustcode`.
+  /// Runs a workload, such as `apply:rustcode`.
   func run(_ name: String) throws -> [Measurement] {
     let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
     switch (parts[0], parts.count == 2 ? parts[1] : "") {
@@ -36,8 +36,8 @@ struct Workloads {
 
   /// Calls `body` with each element in turn.
   ///
-  /// It is moved out of its array for as long: a copy would count references, which the floor does not and which
-  /// would be timed.
+  /// The element is moved out of the array during the call. A copy would count references, which
+  /// would be included in the measured time.
   @inline(__always)
   static func forEach<Element>(
     of elements: inout [Element], _ body: (Element) throws -> Void

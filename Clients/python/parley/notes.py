@@ -197,7 +197,7 @@ class Notes:
         await self._ask("DELETE", _note(id), note=id)
 
     async def deleted(self, *, limit: int = 100) -> tuple[DeletedNote, ...]:
-        """Returns the deleted notes that this program may restore, the last deleted first."""
+        """Returns the deleted notes that this program may restore, most recently deleted first."""
         return _all(DeletedNote, (await self._ask("GET", _path("/api/deleted", limit=limit)))["notes"])
 
     async def restore(self, id: str) -> NoteInfo:

@@ -3,9 +3,9 @@ import SocketMessages
 
 /// The list of notes, whole or in pages.
 ///
-/// Without parameters, the response contains all notes, last changed first. Clients that read all
-/// notes request pages: these are in order of creation, which changes do not affect. A note that
-/// exists from the first page to the last is listed exactly once.
+/// Without parameters, the response contains all notes, most recently changed first. Clients that
+/// read all notes request pages: these are in order of creation, which changes do not affect. A
+/// note that exists from the first page to the last is listed exactly once.
 ///
 /// With `parts`, the whole list is divided into parts. Only those that the client lacks are sent.
 extension NotesAPI {

@@ -1,6 +1,7 @@
 import ParleyGatewayPorts
 
-/// The list of all notes that a caller may read, last changed first, while it is collected.
+/// The list of all notes that a caller may read, most recently changed first, while it is
+/// collected.
 ///
 /// The store reads notes in steps, in the order of creation, so that other work never waits for a
 /// whole table. The last changed notes are retained. A reference type: it belongs to one request.

@@ -24,7 +24,8 @@ package struct FormattedWorkloads {
     sets[random.below(sets.count - (removals ? 0 : 1))]
   }
 
-  /// Formats about half of an operation's components: a part of each of these.
+  /// Returns the operation with formatting on about half of its components: on a part of a retained
+  /// range, or on a whole inserted text.
   package mutating func formatted(_ text: TextOperation) -> RichOperation {
     var builder = RichOperationBuilder()
     for component in text.components {
@@ -47,7 +48,7 @@ package struct FormattedWorkloads {
     return builder.finished()
   }
 
-  /// A text in so many runs, every other one with attributes.
+  /// Returns a text in `runs` runs, of which every second one has attributes.
   package mutating func document(_ text: String, runs: Int) -> RichDocument {
     let scalars = Array(text.unicodeScalars)
     var builder = RichOperationBuilder()
@@ -65,7 +66,8 @@ package struct FormattedWorkloads {
     return document
   }
 
-  /// An edit: typing, typing with attributes, a deletion or a format of a range, in equal parts.
+  /// Returns a random edit: typing, typing with attributes, deleting or formatting a range, with
+  /// equal probability.
   package mutating func edit(length: Int) -> RichOperation {
     var builder = RichOperationBuilder()
     let count = min(length, random.between(1, 12))
@@ -87,7 +89,7 @@ package struct FormattedWorkloads {
     return builder.finished()
   }
 
-  /// Edits that follow on one another.
+  /// Returns consecutive edits.
   package mutating func edits(_ count: Int, length: Int) -> [RichOperation] {
     var length = length
     return (0..<count).map { _ in

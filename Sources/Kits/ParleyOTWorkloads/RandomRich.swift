@@ -2,7 +2,8 @@ package import OTCore
 
 /// Formatted texts and operations drawn from a seed.
 extension ReferenceRich {
-  /// Few keys and values, so that they meet; removals among changes.
+  /// Returns random attributes of few keys and values, so that operations often change the same
+  /// attribute; with removals if requested.
   package static func attributes(
     removals: Bool, using random: inout SplitMix64
   ) -> ReferenceAttributes {
@@ -25,7 +26,8 @@ extension ReferenceRich {
       }
   }
 
-  /// Formatting of a text operation's kept and inserted text; none in a fifth of the cases.
+  /// Creates a text operation with random formatting of its retained and inserted text; in a fifth
+  /// of the cases without.
   package init(formatting text: TextOperation, using random: inout SplitMix64) {
     let isPlain = random.chance(20)
     var change = ReferenceAttributes()
@@ -49,11 +51,12 @@ extension ReferenceRich {
       using: &random)
   }
 
-  /// The length of the text that the operation leaves.
+  /// The length of the text after the operation, in scalars.
   package var targetLength: Int { steps.count { $0 != .remove } }
 }
 
-/// A test case for every function of rich operations, drawn from a seed, with the reference's results.
+/// A test case for every function of rich operations, drawn from a seed, with the reference's
+/// results.
 package struct RichOracleCase {
   package let seed: UInt64
   private let units: [ReferenceRich.Unit]
@@ -87,8 +90,8 @@ package struct RichOracleCase {
     }
   }
 
-  /// Asks OTCore and the reference the same. Packing makes the normal form, so that equality
-  /// with a packed result says that a result is in normal form.
+  /// Compares the results of OTCore with those of the reference. A packed operation is in normal
+  /// form, so the comparison also verifies that OTCore's results are.
   package func check() throws {
     let (one, two, three) = (a.packed, b.packed, next.packed)
     try checkApply(one)
@@ -155,7 +158,7 @@ package struct RichOracleCase {
         try rebased.rebase(
           over: packed.map(\.text)[...], formats: formats[...], side: side, growth: growth)
         try require(rebased == step, "rebase, .\(side), \(growth)")
-        // Without formats in the history, as clients send that know none.
+        // A history without formats, as clients that do not support formats send it.
         var plain = operation
         try plain.rebase(over: packed.map(\.text)[...], side: side, growth: growth)
         step = operation

@@ -1,10 +1,11 @@
 package import OTCore
 
-/// The attributes of a scalar, or a change of them, as a dictionary: values as JSON, `null` removes.
+/// The attributes of a scalar, or a change of them, as a dictionary: values as JSON, `null`
+/// removes.
 package typealias ReferenceAttributes = [String: String]
 
-/// Formatted text once more, as plainly as it can be said: arrays of scalars with dictionaries, and
-/// operations as one step for each scalar.
+/// The algebra of formatted text in its simplest form: texts as arrays of scalars with
+/// dictionaries, operations as one step for each scalar.
 package struct ReferenceRich: Equatable {
   /// A step of an operation, at or before one scalar of the text.
   package enum Step: Equatable {
@@ -127,7 +128,7 @@ package struct ReferenceRich: Equatable {
 
   // MARK: Transforming
 
-  /// The change of each scalar of the base text; none of those that are removed.
+  /// The change of each scalar of the base text; empty for a removed scalar.
   private var changes: [ReferenceAttributes] {
     steps.compactMap { step in
       switch step {
@@ -138,7 +139,7 @@ package struct ReferenceRich: Equatable {
     }
   }
 
-  /// The formatting that the added texts take of another operation, one for each added scalar.
+  /// Returns the formatting that each added scalar takes from another operation.
   private func grown(
     by other: ReferenceRich, isCommitted: Bool, _ growth: RichOperation.Growth
   ) -> [ReferenceAttributes] {
@@ -171,7 +172,7 @@ package struct ReferenceRich: Equatable {
     return result
   }
 
-  /// Both past each other; `a` is committed.
+  /// Transforms both operations over each other; `a` is committed.
   package static func transform(
     _ a: ReferenceRich, _ b: ReferenceRich, growth: RichOperation.Growth
   ) -> (aAfterB: ReferenceRich, bAfterA: ReferenceRich) {

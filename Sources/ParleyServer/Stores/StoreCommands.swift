@@ -39,7 +39,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists the valid sessions of a user, the last used first; a server may be running.
+  /// Lists the valid sessions of a user, most recently used first; a server may be running.
   package func sessions(of user: String, now: Timestamp) throws -> [Session] {
     let store = try configuration.repairableStore(writing: false)
     let revocations = try RevocationFile(path: configuration.revocationsPath)

@@ -11,7 +11,7 @@ struct ssl_ctx_st *parley_client_tls_create(const char *ca_file) {
   if (context == NULL) return NULL;
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-  // A frame may be offered again from another place in memory, and be taken in part.
+  // A write may accept only a part of a frame, and a repeated write may use another buffer.
   SSL_CTX_set_mode(
       context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   int is_trusting = ca_file == NULL ? SSL_CTX_set_default_verify_paths(context)
@@ -34,7 +34,7 @@ struct ssl_st *parley_client_tls_open(
   if (is_address) {
     is_set = is_set && X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host);
   } else {
-    // The name in the hello, and the one that the certificate has to be for. No partial wildcards.
+    // The server name of the handshake, and the name to verify, without partial wildcards.
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     is_set = is_set && SSL_set_tlsext_host_name(ssl, host) && SSL_set1_host(ssl, host);
   }

@@ -24,7 +24,7 @@ static inline CURLcode CCurl_getSize(CURL *handle, CURLINFO info, curl_off_t *va
   return curl_easy_getinfo(handle, info, value);
 }
 
-// Drops what comes, and breaks the transfer off when it is more than what is left.
+// Discards received bytes, and aborts the transfer when there are more than `left`.
 static inline size_t CCurl_drop(char *bytes, size_t size, size_t count, void *left) {
   size_t *rest = (size_t *)left;
   (void)bytes;
@@ -38,14 +38,14 @@ static inline CURLcode CCurl_dropBody(CURL *handle, size_t *left) {
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, left);
 }
 
-// A body that is kept: bytes with room for as many as are wanted at most.
+// A response body in memory, of at most `capacity` bytes.
 typedef struct {
   char *bytes;
   size_t count;
   size_t capacity;
 } CCurlBody;
 
-// Keeps what comes, and breaks the transfer off when it is more than there is room for.
+// Appends received bytes to the body, and aborts the transfer when they exceed its capacity.
 static inline size_t CCurl_keep(char *bytes, size_t size, size_t count, void *kept) {
   CCurlBody *body = (CCurlBody *)kept;
   if (size * count > body->capacity - body->count) return 0;

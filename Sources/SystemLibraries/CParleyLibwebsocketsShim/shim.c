@@ -67,13 +67,13 @@ int parley_pulse_clock(struct parley_pulse *self) {
 struct parley_tls {
   struct lws_context *library;
   SSL_CTX *context;
-  // A client's, in place of one that the library would make with all authorities of the system, and not free each time.
+  // A client context. Without it the library would create one with all authorities of the system, and leak it.
   SSL_CTX *unused;
   char *certificate;
   char *key;
 };
 
-// The library hands out its context of OpenSSL here, and nowhere else.
+// The library passes its OpenSSL context only to this callback.
 static int library_called(
     struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
   (void)in;
@@ -115,7 +115,7 @@ struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
   info.ssl_private_key_filepath = self->key;
   info.alpn = "http/1.1";
   info.provided_client_ssl_ctx = self->unused;
-  // It keeps no connections, only the context of OpenSSL.
+  // The library holds no connections, only the OpenSSL context.
   info.fd_limit_per_thread = 16;
   if (self->certificate && self->key && self->unused) self->library = lws_create_context(&info);
   if (!self->library || !self->context || !SSL_CTX_get0_certificate(self->context)) {
@@ -125,7 +125,7 @@ struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
   }
   SSL_CTX_set_min_proto_version(self->context, TLS1_2_VERSION);
   SSL_CTX_set_options(self->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // An idle connection keeps no buffers; a write may be taken in part, and from elsewhere.
+  // Idle connections release their buffers. A write may accept only a part, and be repeated from another buffer.
   SSL_CTX_set_mode(
       self->context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE
                          | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -133,7 +133,7 @@ struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
 }
 
 int parley_tls_reload(struct parley_tls *self) {
-  // The files are read when no memory is given.
+  // Without buffers as arguments, the library reads the files.
   int result = lws_tls_cert_updated(
       self->library, self->certificate, self->key, NULL, 0, NULL, 0);
   ERR_clear_error();

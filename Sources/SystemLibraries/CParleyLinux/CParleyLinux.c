@@ -20,7 +20,7 @@ int CLinux_isClockSynchronised(void) {
 }
 
 void CLinux_returnLargeBlocks(void) {
-  // Set once, it stays: by itself it grows to 32 MiB with what is freed.
+  // Setting the threshold makes it constant; by default it grows up to 32 MiB with the freed blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
@@ -29,7 +29,7 @@ int CLinux_exchange(const char *path, const char *other) {
 }
 
 int CLinux_cores(void) {
-  // Of so many cores that even the largest machines have fewer.
+  // A set for more cores than the largest machines have.
   cpu_set_t *allowed = CPU_ALLOC(8192);
   if (!allowed) return 0;
   size_t size = CPU_ALLOC_SIZE(8192);

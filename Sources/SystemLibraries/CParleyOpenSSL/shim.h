@@ -11,5 +11,5 @@
 #include <openssl/rand.h>
 #include <openssl/x509.h>
 
-// A macro too involved for Swift to see.
+// A macro that is too complex for Swift to import.
 static const int COpenSSL_publicKey = EVP_PKEY_PUBLIC_KEY;

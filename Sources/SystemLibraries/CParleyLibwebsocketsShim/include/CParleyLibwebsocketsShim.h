@@ -1,5 +1,5 @@
-// What Swift cannot import: atomics, macros of OpenSSL, callbacks of libwebsockets, and calls that
-// need _GNU_SOURCE.
+// Functions for features that Swift cannot import: atomics, macros of OpenSSL, callbacks of
+// libwebsockets, and calls that need _GNU_SOURCE.
 #pragma once
 
 #include <stdint.h>
@@ -8,21 +8,21 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/// What a loop's thread is doing, in words that any thread may read. All of it is atomic.
+/// The activity of a loop's thread, as atomic numbers that any thread may read.
 struct parley_pulse;
 
-/// Makes a pulse at stage 0 with no turns. NULL without memory.
+/// Creates a pulse at stage 0 with no turns. Returns NULL if memory is exhausted.
 struct parley_pulse *_Nullable parley_pulse_create(void);
 void parley_pulse_destroy(struct parley_pulse *_Nonnull pulse);
 
-/// Makes the calling thread the one that the pulse is about; until `parley_pulse_leave`.
+/// Makes the pulse report the calling thread, until `parley_pulse_leave`.
 void parley_pulse_begin(struct parley_pulse *_Nonnull pulse);
 void parley_pulse_leave(struct parley_pulse *_Nonnull pulse);
 
 /// Counts a turn.
 void parley_pulse_count(struct parley_pulse *_Nonnull pulse);
 
-/// Enters a stage and returns the one before.
+/// Enters a stage, and returns the previous stage.
 int parley_pulse_enter(struct parley_pulse *_Nonnull pulse, int stage);
 
 uint64_t parley_pulse_turns(struct parley_pulse *_Nonnull pulse);
@@ -35,49 +35,49 @@ int parley_pulse_clock(struct parley_pulse *_Nonnull pulse);
 /// A server's side of TLS: certificate, key and protocols, as libwebsockets sets them up.
 struct parley_tls;
 
-/// Loads a certificate and its key. NULL if they do not fit, or without memory.
+/// Loads a certificate and its key. Returns NULL if they do not match or memory is exhausted.
 struct parley_tls *_Nullable parley_tls_create(
     const char *_Nonnull certificate, const char *_Nonnull key);
 
-/// Loads the files again for connections to come. Returns 0, or -1 and leaves all as it was.
+/// Reloads the files for later connections. Returns 0, or -1 without any change.
 int parley_tls_reload(struct parley_tls *_Nonnull tls);
 void parley_tls_destroy(struct parley_tls *_Nonnull tls);
 
 struct ssl_st;
 
-/// What a step of a TLS connection has come to, where it is not a number of bytes.
+/// The results of a step of a TLS connection that are not a number of bytes.
 enum {
-  /// The socket has to be waited for.
+  /// Retry when the socket is ready.
   PARLEY_TLS_AGAIN = 0,
-  /// The connection is broken; TCP is all that is left to close.
+  /// The TLS connection has failed; close the socket.
   PARLEY_TLS_FAILED = -1,
-  /// The peer has said that nothing more comes.
+  /// The peer has sent its close notification.
   PARLEY_TLS_ENDED = -2,
 };
 
-/// Begins TLS on a socket. NULL without memory.
+/// Begins TLS on a socket. Returns NULL if memory is exhausted.
 struct ssl_st *_Nullable parley_tls_open(struct parley_tls *_Nonnull tls, int descriptor);
 /// Continues the handshake. Returns 1 when it is done, else PARLEY_TLS_….
 int parley_tls_shake(struct ssl_st *_Nonnull ssl);
 /// Reads at most `room` bytes. Returns their number, else PARLEY_TLS_….
 int parley_tls_read(struct ssl_st *_Nonnull ssl, void *_Nonnull bytes, int room);
-/// Whether the peer has ended its side, and left nothing to read.
+/// Whether the peer has ended its side and all its bytes have been read.
 int parley_tls_is_at_end(struct ssl_st *_Nonnull ssl);
-/// Writes. Returns the number of bytes taken, else PARLEY_TLS_…; after AGAIN, the same bytes have to
-/// come first in the next call.
+/// Writes. Returns the number of accepted bytes, else PARLEY_TLS_…; after AGAIN, the next call must
+/// begin with the same bytes.
 int parley_tls_write(struct ssl_st *_Nonnull ssl, const void *_Nonnull bytes, int count);
-/// Tells the peer that nothing more comes, as far as the socket takes it.
+/// Sends the close notification if the socket has room for it.
 void parley_tls_end(struct ssl_st *_Nonnull ssl);
 void parley_tls_close(struct ssl_st *_Nonnull ssl);
 
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int parley_accept(int listener, struct sockaddr_storage *_Nonnull address);
 
-/// send with MSG_NOSIGNAL, without being a place where a thread may be cancelled: in a process with
-/// several threads the C library's own spends a twentieth of a send on that.
+/// send with MSG_NOSIGNAL, but not a cancellation point: in a process with several threads, checks
+/// for cancellation take a twentieth of the time of the C library's function.
 ssize_t parley_send(int descriptor, const void *_Nullable bytes, size_t count);
 
-/// Whether the last failure of this thread means "nothing there now".
+/// Whether an error number means that the call would block.
 int parley_would_block(int error);
 
 /// Names the calling thread for debuggers and `top`; at most 15 letters.

@@ -1,22 +1,22 @@
-// Questions to the kernel that Swift's Glibc leaves out.
+// Linux functions that Swift's Glibc module does not have.
 
 #ifndef CLinux_h
 #define CLinux_h
 
-/// The number of the file system that a path is on (linux/magic.h), or 0 if there is no such path.
+/// Returns the type of a path's file system (linux/magic.h), or 0 if the path does not exist.
 unsigned long CLinux_fileSystem(const char *path);
 
-/// 1 if the kernel says that a time service keeps its clock right, else 0.
+/// Returns 1 if the kernel's clock is synchronised by a time service, else 0.
 int CLinux_isClockSynchronised(void);
 
-/// Has blocks of a megabyte and more given back to the system as soon as they are free, instead of
-/// kept for later. Before threads are started.
+/// Makes the allocator return freed blocks of a megabyte or more to the system at once. Call it
+/// before threads are started.
 void CLinux_returnLargeBlocks(void);
 
-/// Has two files change places, in one step; 0 if they have, else -1 with the reason in errno.
+/// Exchanges two files in one step. Returns 0, else -1 with the reason in errno.
 int CLinux_exchange(const char *path, const char *other);
 
-/// The number of cores that this process may use, or 0 if that is not known.
+/// Returns the number of cores that this process may use, or 0 if it is unknown.
 int CLinux_cores(void);
 
 #endif
