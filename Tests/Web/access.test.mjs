@@ -1,4 +1,4 @@
-// Where tokens come from, where they are kept, and what tabs tell each other.
+// The sources and the storage of tokens, and the messages between tabs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ const storageOf = (kept = new Map()) => ({
   removeItem: (/** @type {string} */ key) => void kept.delete(key),
 });
 
-/** Some tabs of one browser: what one says the others hear. */
+/** Returns channels for the tabs of one browser. Each message reaches all other tabs. */
 function browser() {
   /** @type {{tab: object, hear: (event: {data: any}) => void}[]} */
   const listeners = [];
@@ -35,7 +35,7 @@ function browser() {
   };
 }
 
-test("the address tells a token, a link and the history apart", () => {
+test("fragmentOf distinguishes tokens, links, invitations and the history", () => {
   assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
   assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
   assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
@@ -49,7 +49,7 @@ test("the address tells a token, a link and the history apart", () => {
   assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
 });
 
-test("claims are read from a token, and from no malformed one", () => {
+test("claimsOf reads the claims of a token, and returns undefined for malformed tokens", () => {
   const claims = { sub: "ada", name: "Ada 🦆 Лавлейс", exp: 12.5 };
   assert.deepEqual(claimsOf(tokenOf(claims)), claims);
   assert.deepEqual(claimsOf(tokenOf({ sub: 7, name: null, exp: "soon" })), {
@@ -60,14 +60,14 @@ test("claims are read from a token, and from no malformed one", () => {
   }
 });
 
-test("what people paste is tidied", () => {
+test("tokenIn extracts the token from a pasted header, address or text", () => {
   assert.equal(tokenIn("  Authorization: Bearer a.b\n.c \n"), "a.b.c");
   assert.equal(tokenIn("bearer a.b.c"), "a.b.c");
   assert.equal(tokenIn("https://here/n/x#token=a.b.c&history"), "a.b.c");
   assert.equal(tokenIn("a.b.c"), "a.b.c");
 });
 
-test("a token outlives a reload of its tab, and a link stays in the address", () => {
+test("a reload of the tab keeps the token, and a link stays in the address", () => {
   const storage = storageOf();
   const mine = tokenOf({ sub: "ada", exp: 100 });
   const first = new Access({ location: { hash: `#token=${mine}` }, storage });
@@ -86,7 +86,7 @@ test("a token outlives a reload of its tab, and a link stays in the address", ()
   assert.equal(new Access({ location: { hash: "" }, storage }).token, undefined);
 });
 
-test("without storage it lasts as long as the page", () => {
+test("without storage a token lasts as long as the page", () => {
   const full = {
     ...storageOf(),
     setItem() {
@@ -102,7 +102,7 @@ test("without storage it lasts as long as the page", () => {
   assert.equal(changes, 1);
 });
 
-test("tabs hand on the person's own token, and only to the same person", () => {
+test("a tab offers its user's token only to tabs of the same user", () => {
   const channel = browser();
   const open = (/** @type {string} */ hash) => {
     const access = new Access({ location: { hash }, storage: storageOf(), channel: channel() });
@@ -126,7 +126,7 @@ test("tabs hand on the person's own token, and only to the same person", () => {
   assert.deepEqual(first.offers, [newer]);
   first.access.take({ token: newer });
   assert.deepEqual([eve.offers, guest.offers], [[], []]);
-  // A guest's link is not for other tabs, and an expired token is of no use to them.
+  // Links of guests and expired tokens are not offered.
   const lonely = browser();
   const ended = new Access({
     location: { hash: `#token=${tokenOf({ sub: "ada", exp: 1 })}` }, storage: storageOf(), channel: lonely(),
@@ -150,7 +150,7 @@ function withTabs() {
   };
 }
 
-test("who signs out in one tab has signed out in all, and no tab brings them back", () => {
+test("signing out in one tab signs out all tabs of the user, and no tab offers the token again", () => {
   const open = withTabs();
   const [anns, eves] = [tokenOf({ sub: "ann" }), tokenOf({ sub: "eve" })];
   const here = open(`#token=${anns}`);
@@ -162,7 +162,7 @@ test("who signs out in one tab has signed out in all, and no tab brings them bac
   here.access.leave();
   assert.deepEqual(there.events, ["signed out"]);
   assert.deepEqual([eve.events, guest.events], [[], []]);
-  // On the page that goes away, words are still this person's; but it hands nothing on, and takes nothing.
+  // Until it is closed, the page still belongs to the user, but it neither offers nor accepts tokens.
   assert.equal(here.access.claims?.sub, "ann");
   there.access.leave({ isHere: true });
   assert.deepEqual(here.events, []);
@@ -173,12 +173,12 @@ test("who signs out in one tab has signed out in all, and no tab brings them bac
   for (const { kept } of [here, there]) {
     const again = open("", kept);
     assert.equal(again.access.token, undefined);
-    // Another user's token, from another tab or a new one, is not taken either.
+    // Another user's token is not accepted, whether offered by an open tab or by a new one.
     again.access.ask();
     newcomer.access.ask();
     newcomer.access.take({ token: eves });
     assert.deepEqual(again.events, []);
-    // But a user who signs in now does so for all tabs without a user.
+    // A user who signs in now is signed in to all tabs without a user.
     const bos = tokenOf({ sub: "bo" });
     const bo = open("");
     bo.access.take({ token: bos });
@@ -193,7 +193,7 @@ test("who signs out in one tab has signed out in all, and no tab brings them bac
   }
 });
 
-test("a tab that signs out again tells the others again, for one may have been on its way", () => {
+test("signing out a second time notifies tabs that were opened meanwhile", () => {
   const open = withTabs();
   const mine = tokenOf({ sub: "ann" });
   const here = open(`#token=${mine}`);
@@ -203,7 +203,7 @@ test("a tab that signs out again tells the others again, for one may have been o
   assert.deepEqual(late.events, ["signed out"]);
 });
 
-test("a guest who leaves a link continues with their own token, if another tab has one", () => {
+test("a guest who leaves a link gets the user's token from another tab", () => {
   const open = withTabs();
   const mine = tokenOf({ sub: "ann" });
   const tab = open(`#token=${mine}`);
@@ -215,7 +215,7 @@ test("a guest who leaves a link continues with their own token, if another tab h
   assert.deepEqual(again.events, [mine]);
 });
 
-test("another person has the tab from its next load on", () => {
+test("a token for the next user is used from the next load on", () => {
   const open = withTabs();
   const [anns, bos] = [tokenOf({ sub: "ann" }), tokenOf({ sub: "bo" })];
   const here = open(`#token=${anns}`);
@@ -224,12 +224,12 @@ test("another person has the tab from its next load on", () => {
   assert.equal(open("", here.kept).access.token, bos);
 });
 
-test("initials are of the name, not of the brackets after it", () => {
+test("initials ignore a mark in brackets after the name", () => {
   assert.equal(initials("Bo Li (guest)"), "BL");
   assert.equal(initials("(guest)"), "(");
 });
 
-test("a short link stays the address, and a reload finds what it has opened", () => {
+test("a short link stays in the address, and a reload finds its token", () => {
   const storage = storageOf();
   const opened = new Access({ location: { hash: "#s=k-_" }, storage, link: { key: "k-_", token: tokenOf({ sub: "share/n" }) } });
   assert.equal(opened.isLink, true);
@@ -238,7 +238,7 @@ test("a short link stays the address, and a reload finds what it has opened", ()
   assert.equal(formerPass(storageOf()), undefined);
 });
 
-test("a session that the browser keeps is a password's by its access token", () => {
+test("the audience of the access token tells whether a stored session has a password", () => {
   const access = new Access({ location: { hash: "" }, storage: storageOf() });
   access.take({ token: tokenOf({ sub: "ada", aud: "parley:user" }), isKept: true });
   assert.equal(access.hasPassword, true);

@@ -1,4 +1,4 @@
-// What the operator's page makes of figures.
+// Numbers, durations, charts and lists of the operator's page.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { drawList, totalOf } from "../../Web/js/admin/lists.js";
 import { pathsOf, roundUp } from "../../Web/js/admin/sparkline.js";
 import { countOf } from "../../Web/js/client/words.js";
 
-test("figures are as long as they need to be", () => {
+test("numbers have three significant digits at most", () => {
   assert.equal(number(3.14159), "3.1");
   assert.equal(number(314.159), "314");
   assert.equal(bytes(0), "0 B");
@@ -20,7 +20,7 @@ test("figures are as long as they need to be", () => {
   assert.equal(countOf(2, "commit"), "2 commits");
 });
 
-test("durations say their two largest units", () => {
+test("durations show their two largest units", () => {
   assert.equal(duration(-5), "0 s");
   assert.equal(duration(999), "0 s");
   assert.equal(duration(61_000), "1 min 1 s");
@@ -34,7 +34,7 @@ test("the upper edge of a chart is a round number", () => {
   }
 });
 
-test("a line breaks where nothing was measured, and shows a single value as a dot", () => {
+test("a chart's line has gaps where values are missing, and a dot for a single value", () => {
   const frame = { from: 1_000, to: 3_000, top: 10, width: 200, height: 56 };
   const samples = [
     { time: 0, values: [9] },
@@ -49,7 +49,7 @@ test("a line breaks where nothing was measured, and shows a single value as a do
   assert.deepEqual(pathsOf([], 0, frame), { line: "", area: "" });
 });
 
-test("a list that is cut says so, with a filter too", () => {
+test("a list that is incomplete says so, also with a filter", () => {
   let remark = "";
   const table = /** @type {any} */ ({ draw: (/** @type {any} */ _items, /** @type {string} */ text) => (remark = text) });
   const list = /** @type {any} */ ({ table, words: (/** @type {string} */ item) => item, none: "None.", part: "The first." });
@@ -57,7 +57,7 @@ test("a list that is cut says so, with a filter too", () => {
   assert.equal(remarkOf({ items: ["a", "b"], total: 2 }), "");
   assert.equal(remarkOf({ items: [], total: 0 }), "None.");
   assert.equal(remarkOf({ items: ["a", "b"], total: 57 }), "2 entries of 57. The first.");
-  // Of the notes only a part is sent, without the number of all.
+  // The server sends only the first notes, without their total.
   const cut = { items: ["a", "b"], total: 2, more: true };
   assert.equal(remarkOf(cut), "2 entries of more than 2. The first.");
   assert.equal(remarkOf(cut, "c"), "Nothing here has “c” in it. 2 entries of more than 2. The first.");

@@ -1,4 +1,4 @@
-// What two lists have in common, and edits of lines made from it.
+// The longest common part of two lists, and the edits of lines that follow from it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -40,7 +40,7 @@ function longestCommon(one, other) {
   return row[other.length];
 }
 
-test("as much as possible is kept, in order", () => {
+test("keptRuns finds a longest common subsequence", () => {
   assert.equal(kept("abc", "axc"), "ac");
   assert.equal(kept("", "abc"), "");
   for (let seed = 1; seed <= 2_000; seed += 1) {
@@ -51,7 +51,7 @@ test("as much as possible is kept, in order", () => {
   }
 });
 
-test("lists that have little in common take bounded work", () => {
+test("aligning long lists with little in common takes bounded time", () => {
   const former = Array.from({ length: 200_000 }, (_, index) => index);
   const next = former.map((entry) => (entry % 2 ? entry : -entry));
   const begin = process.cpuUsage();
@@ -61,7 +61,7 @@ test("lists that have little in common take bounded work", () => {
   assert.ok(user < 1_500_000, `${user / 1_000} ms`);
 });
 
-test("edits of lines lead from one text to the other, and leave the lines that both have", () => {
+test("editsBetween turns one text into the other, and does not touch common lines", () => {
   for (let seed = 1; seed <= 1_000; seed += 1) {
     const random = new Random(seed);
     const text = () => Array.from({ length: random.below(9) }, () => ["a", "b\n", "c\n", "😀", "😁\n", "\n"][random.below(6)]).join("");

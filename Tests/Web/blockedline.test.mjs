@@ -5,7 +5,7 @@ import { BlockedLine, blockedReason } from "../../Web/js/shell/blockedline.js";
 
 const answers = { ok: { ok: true }, "502": { ok: false } };
 
-/** @param {(string | undefined)[]} answered To each question over HTTP; undefined where nothing answers. */
+/** @param {(string | undefined)[]} answered The answers to the requests over HTTP; undefined for no answer. */
 function lineWith(answered) {
   const queue = [...answered];
   const changes = [];
@@ -37,13 +37,13 @@ for (const [name, states, answered, expected] of rows) {
   });
 }
 
-test("a blocked line names a certificate as a reason only where there is one", async () => {
+test("the reason for a blocked connection mentions certificates only for HTTPS", async () => {
   const texts = (await import("../../Web/js/languages/en.js")).default;
   assert.match(texts[blockedReason("https:")], /proxy.* or the browser accepts the server’s certificate for the page only/);
   assert.doesNotMatch(texts[blockedReason("http:")], /certificate/);
 });
 
-test("an answer that comes after the connection changes nothing", async () => {
+test("an answer that arrives after the connection is ignored", async () => {
   const { line, changes } = lineWith(["ok", "ok", "ok"]);
   await line.take("waiting");
   const late = line.take("waiting");

@@ -18,7 +18,7 @@ test("each of the five kinds has a title, an icon and its text", () => {
   }
 });
 
-test("the kind may be in small letters, and the text after a blank line", () => {
+test("the kind may be in lower case, and the text may follow a blank line", () => {
   assert.deepEqual(calloutOf("> [!tip]\n>\n> Text\n")?.children.map((child) => child.textContent), ["Tip", "Text"]);
   assert.deepEqual(calloutOf("> [!tip]\n")?.children.map((child) => child.textContent), ["Tip"]);
   assert.deepEqual(calloutOf("> [!note]\n> a\n> b\n")?.children.at(-1)?.textContent, "ab");
@@ -30,7 +30,7 @@ test("other quotes remain quotes", () => {
   }
 });
 
-test("a box in a call-out knows its place in the text", () => {
+test("a box in a call-out has its position in the text", () => {
   const text = "> [!NOTE]\n> - [ ] milk\n";
   assert.equal(calloutOf(text)?.querySelector("input")?.dataset.at, String(text.indexOf("[ ]")));
 });

@@ -1,4 +1,4 @@
-// Lists of changes keep their laws, from many seeds.
+// The laws of lists of changes, over many seeds.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ function checkAscending(changes, name) {
   }
 }
 
-test("both orders of changes that are made side by side lead to one text", () => {
+test("concurrent changes lead to one text in both orders", () => {
   for (let seed = 1; seed <= 5_000; seed += 1) {
     const random = new Random(seed);
     const text = randomText(random, 10);
@@ -39,14 +39,14 @@ test("composed changes have the effect of both lists", () => {
   }
 });
 
-test("text that is inserted at one place has the order that was asked for", () => {
+test("insertions at one position have the requested order", () => {
   const [a, b] = [[{ from: 1, to: 1, insert: "a" }], [{ from: 1, to: 2, insert: "b" }]];
   assert.deepEqual(transformed(a, b, true), [{ from: 1, to: 1, insert: "a" }]);
   assert.deepEqual(transformed(a, b, false), [{ from: 2, to: 2, insert: "a" }]);
   assert.deepEqual(transformed(b, a, false), [{ from: 2, to: 3, insert: "b" }]);
 });
 
-test("text that others insert within deleted text stays", () => {
+test("an insertion within deleted text remains", () => {
   const deletion = [{ from: 0, to: 4, insert: "" }];
   const others = [{ from: 2, to: 3, insert: "x" }];
   assert.deepEqual(transformed(deletion, others, true), [{ from: 0, to: 2, insert: "" }, { from: 3, to: 4, insert: "" }]);

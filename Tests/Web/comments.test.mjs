@@ -1,5 +1,5 @@
-// Comments as the page has them: threads in the order of the text, ranges asked for when the editor has the server's text,
-// and moved on with what is edited meanwhile.
+// Comments on the page: threads in the order of the text, and their ranges, which are requested at a revision that the
+// editor has and moved over later edits.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -63,21 +63,21 @@ function stage(text, phase = "live") {
   return { note, connection, asked, marks, comments, type: (/** @type {number} */ count) => (shift += count) };
 }
 
-test("places in scalars are places in UTF-16 units, and back", () => {
+test("positions in scalars convert to UTF-16 units and back", () => {
   const text = "a🐦b🐦🐦";
   const units = unitsOf(text, [5, 0, 2, 1, 3, 9]);
   assert.deepEqual([...units].sort(([a], [b]) => a - b), [[0, 0], [1, 1], [2, 3], [3, 4], [5, 8], [9, 8]]);
   for (const [scalar, unit] of units) if (scalar <= 5) assert.equal(scalarsBefore(text, unit), scalar);
 });
 
-test("threads are in the order of the text, those without a place last, each with its answers", () => {
+test("threads are in the order of the text with their answers, and threads without a place come last", () => {
   const all = [first("gone", undefined), first("b", 9), { ...first("x", 0), thread: "b" }, first("a", 3), { ...first("y", 0), thread: "none" }];
   const threads = threadsOf(/** @type {any} */ (all));
   assert.deepEqual(threads.map(({ first: { id } }) => id), ["a", "b", "gone"]);
   assert.deepEqual(threads[1]?.answers.map(({ id }) => id), ["x"]);
 });
 
-test("ranges are asked for at the editor's revision, and moved over what was edited since", async () => {
+test("ranges are requested at the editor's revision, and moved over later edits", async () => {
   const { asked, marks, type, connection, comments } = stage("🐦 some words");
   await turn();
   assert.deepEqual(connection.rooms, ["/note/n/1"]);
@@ -87,7 +87,7 @@ test("ranges are asked for at the editor's revision, and moved over what was edi
   await turn();
   assert.deepEqual(marks.marks(), [{ id: "a", from: 8, to: 10 }]);
   assert.equal(comments.all.length, 3);
-  // News comes twice while one answer is under way: one more is enough.
+  // Two notifications during a request cause one further request.
   connection.emit("resource", "/note/other");
   connection.emit("resource", "/note/n/1");
   await turn();
@@ -102,7 +102,7 @@ test("ranges are asked for at the editor's revision, and moved over what was edi
   assert.deepEqual(connection.rooms, []);
 });
 
-test("news that comes while a request is under way is fetched even if that request fails", async () => {
+test("a notification during a request causes another one, even if the first fails", async () => {
   const { asked, connection, comments } = stage("some words");
   let failures = 0;
   comments.on("failed", () => (failures += 1));
@@ -114,7 +114,7 @@ test("news that comes while a request is under way is fetched even if that reque
   asked[1]?.resolve(answerOf([first("a", 2)]));
   await turn();
   assert.deepEqual([failures, comments.all.length, asked.length], [0, 1, 2]);
-  // Without news there is no other request after one that failed.
+  // Without a notification, a failed request is not repeated.
   void comments.refresh();
   await turn();
   asked[2]?.reject(new Error("the line broke"));
@@ -123,7 +123,7 @@ test("news that comes while a request is under way is fetched even if that reque
   comments.close();
 });
 
-test("the note's room is subscribed to whenever the note is joined, and not before", async () => {
+test("the note's room is subscribed to after each join of the note", async () => {
   const { note, connection, comments } = stage("some words", "joining");
   const become = (/** @type {string} */ phase) => {
     note.phase = phase;
@@ -137,7 +137,7 @@ test("the note's room is subscribed to whenever the note is joined, and not befo
   comments.close();
 });
 
-test("while edits are on their way, words are shown without a place, which comes when they are saved", async () => {
+test("while edits are unconfirmed, comments have no place; it is requested when they are saved", async () => {
   const { asked, marks, note, comments } = stage("some words");
   note.unconfirmedCount = 1;
   await turn();
@@ -164,7 +164,7 @@ test("while edits are on their way, words are shown without a place, which comes
   assert.deepEqual(marks.marks(), [{ id: "a", from: 2, to: 4 }]);
 });
 
-test("a new comment names its range in the server's text, once that has all that was typed", async () => {
+test("a new comment waits until all edits are saved, and gives its range in the server's text", async () => {
   const { marks, note, comments, asked } = stage("🐦 some words");
   marks.set([{ id: "", from: 3, to: 7 }]);
   note.unconfirmedCount = 1;
@@ -183,7 +183,7 @@ test("a new comment names its range in the server's text, once that has all that
   assert.deepEqual([sent?.body, sent?.key], [{ text: "why?" }, "k"]);
 });
 
-test("words that are not sent lie in the drawer by note and thread, or on the page where it takes none", () => {
+test("unsent comments are stored in the drawer by note and thread, or in memory if it is full", () => {
   for (const hasRoom of [true, false]) {
     /** @type {Map<string, any>} */
     const things = new Map();

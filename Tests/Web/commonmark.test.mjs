@@ -21,7 +21,7 @@ const differing = {
   "link without text": 2,
 };
 
-test("the examples of the CommonMark specification", () => {
+test("the page view passes the examples of the CommonMark specification", () => {
   /** @type {{markdown: string, html: string, example: number}[]} */
   const examples = JSON.parse(readFileSync(file, "utf8"));
   assert.equal(examples.length, 652);
@@ -45,23 +45,23 @@ test("the examples of the CommonMark specification", () => {
 /** @param {string} text @returns {string} Its page in the specification's HTML. */
 const shown = (text) => normalHTML(htmlOfPage(pageOf(text)).html);
 
-test("headings may have several lines", () => {
+test("underlined headings may have several lines", () => {
   assert.equal(shown("Two\nlines\n===\n"), "<h1>Two lines</h1>");
   assert.equal(pageOf("Two\nlines\n---\n").querySelectorAll("h3").length, 1);
 });
 
-test("links are defined anywhere, also in lists, quotes and footnotes", () => {
+test("a link may be defined in a list, a quote or a footnote", () => {
   for (const place of ["> ", "- ", "1. > - ", "[^n]: "]) {
     assert.equal(pageOf(`[a]\n\n${place}[a]: https://example.org/\n`).querySelector("a")?.attributes.href, "https://example.org/", place);
   }
 });
 
-test("only entities of HTML are read, and addresses are checked after that", () => {
+test("only entities of HTML are decoded, before addresses are checked", () => {
   assert.equal(shown("&notanentity; &copy; &amp;"), "<p>&amp;notanentity; © &amp;</p>");
   assert.equal(shown("[a](javascript&colon;alert(1))"), '<p><a href="refused:">a</a></p>');
 });
 
-test("marks beside Chinese, Japanese and Korean are read", () => {
+test("emphasis is recognised beside Chinese, Japanese and Korean", () => {
   const examples = {
     "これは**「強調」**です": "これは<strong>「強調」</strong>です",
     "これは**強調（注）**です。": "これは<strong>強調（注）</strong>です。",
@@ -73,7 +73,7 @@ test("marks beside Chinese, Japanese and Korean are read", () => {
   for (const [text, html] of Object.entries(examples)) assert.equal(shown(text), `<p>${html}</p>`);
 });
 
-test("marks beside other letters are read as CommonMark says", () => {
+test("emphasis beside other letters follows CommonMark", () => {
   assert.equal(shown('a**"b"**c'), "<p>a**&quot;b&quot;**c</p>");
   assert.equal(shown("snake_case_name"), "<p>snake_case_name</p>");
 });

@@ -1,4 +1,4 @@
-// Two moments as one page: without the deletions the newer page, without the insertions the older one.
+// Two revisions as one page, which is the newer page without its deletions, and the older page without its insertions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ function compared(older, newer) {
 }
 
 /**
- * The page without one side. An element that has only that side is left out, too.
+ * Returns a node without one side. Elements that contain only that side are omitted.
  *
  * @param {TestElement | string} node @param {"INS" | "DEL"} side
  * @returns {(TestElement | string)[]}
@@ -29,7 +29,7 @@ function without(node, side) {
   if (node.tagName === side) return [];
   const children = node.childNodes.flatMap((child) => without(child, side));
   if (node.tagName === "INS" || node.tagName === "DEL") return children;
-  // What leads back from a footnote belongs to neither side.
+  // The link back from a footnote belongs to neither side.
   const isLeft = children.some((one) => (one instanceof TestElement ? one.className !== "footnote-back" : one !== " "));
   if (!isLeft && node.childNodes.length > 0) return [];
   const copy = node.cloneNode(false);
@@ -38,7 +38,7 @@ function without(node, side) {
   return [copy];
 }
 
-/** @param {TestElement | string} node @returns {string} Without what follows from the place, and the numbers of footnotes. */
+/** @param {TestElement | string} node @returns {string} Its form, without positions and numbers of footnotes. */
 function shape(node) {
   if (!(node instanceof TestElement)) return node;
   const { tagName, className, dataset } = node;
@@ -75,7 +75,7 @@ function textWithoutNumbers(node) {
 const changes = (page) =>
   [...page.querySelectorAll("del"), ...page.querySelectorAll("ins")].map((one) => `${one.tagName === "DEL" ? "-" : "+"}${textWithoutNumbers(one)}`);
 
-test("the same text twice is its page", () => {
+test("comparing a text with itself gives its page", () => {
   const text = "# A\n\nb **c** [d](https://e.example)[^1]\n\n- [ ] f\n\n| g |\n| - |\n| h |\n\n[^1]: i\n";
   assert.equal(shapeOf(compared(text, text)), shapeOf(pageOf(text)));
 });
@@ -110,7 +110,7 @@ for (const [name, older, newer, expected] of examples) {
   test(`words of ${name} are marked`, () => assert.deepEqual(changes(check(older, newer)), expected));
 }
 
-test("a picture is shown as it was and as it is", () => {
+test("a changed picture is shown twice: the old and the new one", () => {
   const picture = (/** @type {string} */ digit) => `![it](files/${digit.repeat(64)}/it.png)`;
   const page = compared(picture("1"), picture("2"));
   assert.equal(page.querySelector("del")?.querySelectorAll("img").length, 1);
@@ -127,13 +127,13 @@ const pieces = [
   (/** @type {string} */ words) => `![${words}](files/${"0".repeat(64)}/a.png)`,
 ];
 
-test("without one side's marks the page is the other side's, whatever was changed", () => {
+test("without the text of one side, the compared page has the text of the other side", () => {
   for (let seed = 1; seed <= 800; seed += 1) {
     const random = new Random(seed);
     const words = () => Array.from({ length: 1 + random.below(5) }, () => ["one", "two", "three", "四", "a🦆b"][random.below(5)]).join(" ");
     const block = () => (pieces[random.below(pieces.length)] ?? String)(words());
     const older = Array.from({ length: random.below(7) }, block);
-    // Some blocks stay, some get other words, some go, some come.
+    // Some blocks remain, some change, some are deleted, and some are added.
     const newer = older.flatMap((one) => {
       const chance = random.below(5);
       if (chance === 0) return [];
@@ -144,7 +144,7 @@ test("without one side's marks the page is the other side's, whatever was change
   }
 });
 
-test("a text of one megabyte in which all was changed is compared in short steps", () => {
+test("a text of one megabyte with changes everywhere is compared in short steps", () => {
   const paragraph = (/** @type {number} */ index, /** @type {string} */ word) => `Line ${index}: ${`${word} and some more words. `.repeat(8)}`;
   const text = (/** @type {string} */ word) => Array.from({ length: 4_500 }, (_, index) => paragraph(index, word)).join("\n\n");
   const both = new ComparedPage(reading);

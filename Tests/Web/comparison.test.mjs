@@ -1,4 +1,4 @@
-// Two moments as one text: what is struck through, and what takes a part back.
+// Two revisions as one text: deleted text, and the operation that reverts a part.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ function after(text, operation) {
   return made;
 }
 
-test("deleted words come before inserted ones, and a line's changes are one part", () => {
+test("deleted text precedes inserted text, and the changes of a line are one part", () => {
   const parts = [
     { kept: 4 }, { deleted: "😀 old" }, { inserted: "new", author: "Ann" }, { kept: 6 }, { inserted: "!", author: "Bo" },
     { kept: 3 }, { deleted: "last" },
@@ -46,7 +46,7 @@ test("deleted words come before inserted ones, and a line's changes are one part
   assert.equal(after(newer, hunks[0]?.operation ?? []), "the 😀 old words\nx\n");
 });
 
-test("taking all parts back gives the older text, whatever was changed", () => {
+test("reverting all parts gives the older text", () => {
   for (let seed = 1; seed <= 500; seed += 1) {
     const random = new Random(seed);
     let [older, newer] = ["", ""];
@@ -72,7 +72,7 @@ test("taking all parts back gives the older text, whatever was changed", () => {
     assert.deepEqual(both, { older: shown(older), newer: shown(newer) }, `seed ${seed}`);
     assert.ok(!text.includes("\r"), `seed ${seed}`);
     for (const { from, to } of marks) assert.ok(from < to && to <= text.length, `seed ${seed}`);
-    // From the last part to the first, for each operation starts from the newer text.
+    // Begin with the last part, because each operation applies to the newer text.
     let restored = newer;
     for (const { operation } of [...hunks].reverse()) {
       const length = [...restored].length - [...newer].length;
@@ -84,7 +84,7 @@ test("taking all parts back gives the older text, whatever was changed", () => {
   }
 });
 
-test("a difference that the page computes leads from one text to the other, by author", () => {
+test("differenceOf turns the older text into the newer one, and names the authors", () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = new Random(seed);
     const text = () => Array.from({ length: random.below(6) }, () => randomText(random) + ["\n", "\r\n", ""][random.below(3)]).join("");

@@ -1,4 +1,4 @@
-// The line in which a word is composed: what waits, what is shown at once, and for how long.
+// The line in which a word is composed: which changes wait, which are shown at once, and for how long.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { Random, applied, randomChanges, stopTime } from "./support.mjs";
 
 /** @typedef {import("../../Web/js/client/door.js").TextChange} TextChange */
 
-/** A view of a note and the note, as far as a composition is concerned. */
+/** A note and its view, with the parts that a composition uses. */
 class Stage {
   shown;
   note;
@@ -39,7 +39,7 @@ class Stage {
     });
   }
 
-  /** As a browser reports them. */
+  /** Dispatch the events of a browser. */
   begin = (data = "") => this.element.dispatchEvent(Object.assign(new Event("compositionstart"), { data }));
   end = () => this.element.dispatchEvent(new Event("compositionend"));
 
@@ -57,7 +57,7 @@ class Stage {
   }
 }
 
-test("a change of the composed line waits for the end, and others are shown at once", (context) => {
+test("a change of the composed line waits for the end of the composition, and other changes are shown at once", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("one\nabc\nend", 7);
   stage.begin();
@@ -72,7 +72,7 @@ test("a change of the composed line waits for the end, and others are shown at o
   assert.deepEqual([stage.shown, stage.note], ["one\nabXc日本\n!end", "one\nabXc日本\n!end"]);
 });
 
-test("after a minute a composition is committed, and its line is redrawn", (context) => {
+test("a composition is committed a minute after the first waiting change", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("abc", 3);
   stage.begin();
@@ -86,7 +86,7 @@ test("after a minute a composition is committed, and its line is redrawn", (cont
   assert.equal(stage.commits, 1);
   pass(0);
   assert.equal(stage.shown, "Xabcに");
-  // The next composition has a minute of its own.
+  // The minute begins again for the next composition.
   stage.begin();
   stage.edit(5, 5, "ほ");
   stage.remote({ from: 0, to: 0, insert: "Y" });
@@ -94,7 +94,7 @@ test("after a minute a composition is committed, and its line is redrawn", (cont
   assert.deepEqual([stage.shown, stage.commits], ["Xabcにほ", 1]);
 });
 
-test("a change that is taken back leaves the composition open", (context) => {
+test("a waiting change that is undone does not end the composition", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("abc", 3);
   stage.begin();
@@ -105,9 +105,9 @@ test("a change that is taken back leaves the composition open", (context) => {
   assert.deepEqual([stage.line.waiting, stage.commits], [[], 0]);
 });
 
-test("a word that is taken up again keeps the words beside it", (context) => {
+test("composing an existing word again keeps text inserted beside it", (context) => {
   const pass = stopTime(context);
-  // As a selection, and at a caret in the word.
+  // The word is selected, or contains the caret.
   for (const caret of [{ from: 4, to: 8 }, { from: 6, to: 6 }]) {
     const stage = new Stage("say word!", 0);
     stage.caret = caret;
@@ -123,7 +123,7 @@ test("a word that is taken up again keeps the words beside it", (context) => {
   }
 });
 
-test("text that others insert behind a word that is taken up again, and becomes shorter, stays behind it", (context) => {
+test("text inserted after a word stays after it while the word is composed again", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("a word", 4);
   stage.begin("word");
@@ -149,7 +149,7 @@ for (const isOneField of [false, true]) {
         for (let step = 0; step < 4; step += 1) {
           const before = stage.shown.slice(from, to);
           stage.remote(...randomChanges(random, stage.note));
-          // Lines above may have moved it.
+          // Changes above may have moved the word.
           to = stage.caret.to;
           from = to - before.length;
           assert.equal(stage.shown.slice(from, to), before, `seed ${seed}`);

@@ -1,10 +1,10 @@
-// The connection around the client core, on sockets and a clock that the test holds in its hands.
+// The connection around the client core, with sockets and a clock that the test controls.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Line, World } from "./support.mjs";
 
-test("it says hello, and again with its identity after a loss", () => {
+test("a connection sends hello, and after a loss again with its identity", () => {
   const world = new World();
   world.connection.start();
   assert.deepEqual(world.socket.protocols, ["parley.v1"]);
@@ -19,7 +19,7 @@ test("it says hello, and again with its identity after a loss", () => {
   assert.deepEqual(world.statuses, ["connecting", "online", "waiting", "connecting", "online"]);
 });
 
-test("a client that connects too often keeps its identity, and waits as long as the server says", () => {
+test("a client over its connection rate keeps its identity, and waits for the time that the server requests", () => {
   const world = new World({ identity: { id: "ann-1", resumeToken: "t" } });
   world.connection.start();
   world.open();
@@ -31,7 +31,7 @@ test("a client that connects too often keeps its identity, and waits as long as 
   assert.equal(world.connection.identity?.id, "ann-1");
 });
 
-test("without an identity to blame, a refused hello ends it", () => {
+test("a refused hello without an identity ends the connection", () => {
   const world = new World();
   world.connection.start();
   world.open();
@@ -39,7 +39,7 @@ test("without an identity to blame, a refused hello ends it", () => {
   assert.deepEqual(world.connection.status, { state: "stopped", code: 4502 });
 });
 
-test("a token that is not accepted does not cost the identity", () => {
+test("a rejected token does not discard the identity", () => {
   const world = new World({ identity: { id: "ann-1", resumeToken: "t" } });
   world.token = "stale";
   world.connection.start();
@@ -55,7 +55,7 @@ test("a token that is not accepted does not cost the identity", () => {
   assert.equal(world.sent.at(-1)?.data.token, "fresh");
 });
 
-test("the end of a token is announced, and a newer one takes its place without a break", async () => {
+test("the expiry of a token is announced, and a newer token replaces it on the same connection", async () => {
   const world = new World();
   /** @type {number[]} */
   const ends = [];
@@ -71,7 +71,7 @@ test("the end of a token is announced, and a newer one takes its place without a
   assert.deepEqual(world.sent.at(-1)?.data, { token: "newer" });
   world.say("refreshed", { expiresAt: 9000 }, "refresh");
   assert.equal(await taken, undefined);
-  // It ended after all.
+  // The token has expired nevertheless.
   world.hangUp(4507);
   assert.equal(world.connection.status.state, "stopped");
   assert.equal(world.connection.identity?.id, "ann-1");
@@ -90,7 +90,7 @@ test("close codes from 4500 are final", () => {
   }
 });
 
-test("a silent line is asked for a sign of life, then given up", () => {
+test("a silent connection is pinged, and closed without an answer", () => {
   const world = new World();
   world.connection.start();
   world.welcome("ann-1");
@@ -106,7 +106,7 @@ test("a silent line is asked for a sign of life, then given up", () => {
   assert.equal(silent.readyState, 3);
 });
 
-test("a socket that never opens is given up", () => {
+test("a socket that does not open in time is closed", () => {
   const world = new World();
   world.connection.start();
   world.tick();
@@ -116,7 +116,7 @@ test("a socket that never opens is given up", () => {
   assert.equal(world.sockets.length, 2);
 });
 
-test("what is no message is passed over", () => {
+test("malformed messages are ignored", () => {
   const world = new World();
   world.connection.start();
   world.welcome();
@@ -133,19 +133,19 @@ test("what is no message is passed over", () => {
   assert.deepEqual(resources, ["notes"]);
 });
 
-test("whatever the page does when it hears of something, the core's actions are done in their order", () => {
+test("the core's actions are performed in order, even if a listener causes further ones", () => {
   const { connection, ...world } = lineWithNote();
   connection.on("lost", () => world.order.push("lost"));
   connection.on("status", ({ state }) => {
     world.order.push(state);
-    // What follows from this comes after what follows from the loss.
+    // The actions of this call follow all actions of the loss.
     if (state === "waiting") connection.retryNow();
   });
   world.line.lose();
   assert.deepEqual(world.order, ["lost", "waiting", "note away", "connecting"]);
 });
 
-/** A line with a note "d" that reports its state. */
+/** A connection with a note "d" that reports its state. */
 function lineWithNote() {
   const line = new Line();
   /** @type {string[]} */
@@ -160,7 +160,7 @@ function lineWithNote() {
   return { line, connection: line.connection, order };
 }
 
-test("the token of the moment goes out with each connection's hello", () => {
+test("each hello contains the current token", () => {
   const line = new Line();
   line.token = "first";
   line.lose();
@@ -174,7 +174,7 @@ test("the token of the moment goes out with each connection's hello", () => {
   assert.equal(line.last("hello")?.data.token, "second");
 });
 
-test("a connection that was given up says nothing more", () => {
+test("a stopped connection ignores its socket", () => {
   const world = new World();
   world.connection.start();
   world.open();
@@ -187,7 +187,7 @@ test("a connection that was given up says nothing more", () => {
   assert.equal(world.connection.status.state, "stopped");
 });
 
-test("a browser that opens no socket is tried again", () => {
+test("a connection is retried if the browser cannot open a socket", () => {
   const world = new World();
   world.opens = false;
   world.connection.start();

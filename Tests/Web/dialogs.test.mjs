@@ -1,4 +1,4 @@
-// Questions before what cannot be undone, and what is said in passing meanwhile.
+// Questions before actions that cannot be undone, and messages shown meanwhile.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -7,7 +7,7 @@ import { confirm, openDialog } from "../../Web/js/ground/dialogs.js";
 const { document } = globalThis;
 after(() => (globalThis.document = document));
 
-/** What `dialogs.js` needs of an element. */
+/** An element with the members that `dialogs.js` uses. */
 class Element extends EventTarget {
   textContent = "";
   className = "";
@@ -32,7 +32,7 @@ class Element extends EventTarget {
   }
 }
 
-/** A page of such elements, one of each name. */
+/** A page that creates such an element for each requested id. */
 function pageOfElements() {
   /** @type {Map<string, Element>} */
   const elements = new Map();
@@ -44,7 +44,7 @@ function pageOfElements() {
   return byId;
 }
 
-test("what is said in passing is said in the topmost dialog, for all else is covered", async () => {
+test("messages are shown in the topmost dialog, which covers the page", async () => {
   const byId = pageOfElements();
   const isAt = (/** @type {string} */ id) => ["toast", "live"].every((name) => byId(name).parentElement === byId(id));
   void openDialog(/** @type {any} */ (byId("sharing")));
@@ -58,10 +58,10 @@ test("what is said in passing is said in the topmost dialog, for all else is cov
   assert.ok(isAt("body"));
 });
 
-test("an answer counts for the question that was read, and for no other", async () => {
+test("an answer applies only to the question that was shown", async () => {
   const byId = pageOfElements();
   const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });
-  // Both waited for the server, as it may be when the user continues by keys.
+  // A second question during the first, as when the user continues by keys while both wait for the server.
   const second = confirm({ title: "Delete “Two”?", text: "", yes: "Delete" });
   assert.equal(byId("confirm-title").textContent, "Delete “One”?");
   byId("confirm").close("confirm");
@@ -71,11 +71,11 @@ test("an answer counts for the question that was read, and for no other", async 
   assert.equal(await third, false);
 });
 
-test("a late event of closing ends no question asked since", async () => {
+test("a late close event does not answer a later question", async () => {
   const byId = pageOfElements();
   const dialog = byId("confirm");
   const isAt = (/** @type {string} */ id) => ["toast", "live"].every((name) => byId(name).parentElement === byId(id));
-  // The browser fires the event in a task of its own, which a key may overtake.
+  // The browser fires the event in a later task, before which the next question may be asked.
   const closeQuietly = (/** @type {string} */ value) => Object.assign(dialog, { returnValue: value, open: false });
   for (const answer of ["", "confirm"]) {
     const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });

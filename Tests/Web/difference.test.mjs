@@ -1,20 +1,20 @@
-// One change for a text that becomes another: it leads there, and leaves what both have at their ends.
+// The change that turns one text into another, without their common beginning and end.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceBetween } from "../../Web/js/ground/difference.js";
 import { Random, applied, isBoundary, randomChanges, randomText } from "./support.mjs";
 
-test("what both begin and end with stays, by whole scalars", () => {
+test("differenceBetween keeps the common beginning and end, in whole scalars", () => {
   assert.equal(differenceBetween("same", "same"), undefined);
   assert.deepEqual(differenceBetween("one two", "one big two"), { from: 4, to: 4, insert: "big " });
   assert.deepEqual(differenceBetween("aaa", "aa"), { from: 2, to: 3, insert: "" });
-  // They share their first half, and these their second.
+  // The emoji have the same first half; the next two scalars have the same second half.
   assert.deepEqual(differenceBetween("a😀b", "a😁b"), { from: 1, to: 3, insert: "😁" });
   assert.deepEqual(differenceBetween("a\u{10000}b", "a\u{10400}b"), { from: 1, to: 3, insert: "\u{10400}" });
 });
 
-test("it leads from each text to each other", () => {
+test("differenceBetween turns each text into the other", () => {
   const random = new Random(7);
   for (let round = 0; round < 500; round += 1) {
     const before = randomText(random, 8);

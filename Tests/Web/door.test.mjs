@@ -1,4 +1,4 @@
-// The client core as the page gets it, in WebAssembly with integers of 32 bits: what goes in, and what comes out.
+// The client core as WebAssembly with integers of 32 bits, as the page loads it: its input and its output.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { Random, ServerCore, applied, randomChanges, randomText } from "./suppor
 
 const module = readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url));
 
-/** A client, a server's end of its line, and a screen. */
+/** A client with a simulated server and screen. */
 class Rig {
   now = 0;
   /** @type {any[]} */
@@ -56,7 +56,7 @@ class Rig {
   /** @param {string} type */
   last = (type) => this.sent.findLast((message) => message.type === type);
 
-  /** @param {string} type @param {object} data @param {string} [to] The type that it answers. */
+  /** @param {string} type @param {object} data @param {string} [to] The type of the answered message. */
   say(type, data, to) {
     const messageId = to ? this.last(to).messageId : "s1";
     return this.handle("received", JSON.stringify({ messageId, type, data }));
@@ -82,9 +82,9 @@ const joined = {
 
 const page = readFileSync(new URL("../../Documentation/Protocol.md", import.meta.url), "utf8");
 const examples = page.split("\n").filter((line) => line.startsWith('{"messageId"'));
-/** Types that both sides send; the client's own messages of them are no server's. */
+/** Types that both sides send. A client's message of such a type is not valid from a server. */
 const shared = new Set(["documentHistory", "typing", "receipt", "receipts"]);
-/** Answers to what a client behind the door does not ask for: it is spared the code that reads them. */
+/** Answers to requests that the page does not send. Their decoders are not part of the module. */
 const unasked = new Set([
   "granted", "created", "roomHistory", "lastOnline", "blocks", "flag", "flags", "following",
 ]);
@@ -93,7 +93,7 @@ const clientsOwn = new Set([
   "publish", "block", "follow", "resourceConnection", "docChange",
 ]);
 
-test("every message of a server that the protocol's page shows is read", async () => {
+test("the core reads every server message in Protocol.md", async () => {
   const core = await ServerCore.load(module);
   /** @type {Set<string>} */
   const read = new Set();
@@ -114,7 +114,7 @@ test("every message of a server that the protocol's page shows is read", async (
   assert.ok(read.size > 25, `${read.size}`);
 });
 
-test("times are whole, though an integer has 32 bits", async () => {
+test("times of more than 32 bits are read and kept exactly", async () => {
   const rig = await Rig.load();
   rig.welcome();
   assert.deepEqual(rig.told("welcome"), [
@@ -125,7 +125,7 @@ test("times are whole, though an integer has 32 bits", async () => {
   assert.deepEqual(rig.told("line").map(({ state }) => state), ["online"]);
   rig.say("tokenExpiring", { expiresAt: 1_763_712_060_123 });
   assert.deepEqual(rig.told("tokenEnds"), [{ kind: "tokenEnds", at: 1_763_712_060_123 }]);
-  // A clock that has run for longer than 32 bits of milliseconds.
+  // The clock exceeds 32 bits of milliseconds.
   rig.now = 2 ** 40 + 5;
   rig.handle("closed", 1006);
   const [wake] = rig.told("wake");
@@ -134,7 +134,7 @@ test("times are whole, though an integer has 32 bits", async () => {
   assert.deepEqual(rig.handle("wake").map(({ kind }) => kind), ["line", "connect", "wake"]);
 });
 
-test("a change's time is given back as it came", async () => {
+test("a rejoin repeats the time of the last change exactly", async () => {
   const rig = await Rig.load();
   rig.welcome();
   const change = { clientId: "bo", sequence: 4, time: 1_763_712_004_567 };
@@ -147,7 +147,7 @@ test("a change's time is given back as it came", async () => {
   assert.deepEqual(rig.last("join").data.resume, { epoch: "e", revision: 7, change });
 });
 
-test("numbers that no integer of 32 bits holds end in a new join, and in nothing worse", async () => {
+test("numbers of more than 32 bits cause a rejoin at most, and never a crash", async () => {
   for (const number of [2 ** 31, 2 ** 32 + 7, 2 ** 53 - 1]) {
     const rig = await Rig.load();
     rig.welcome();
@@ -180,7 +180,7 @@ test("an edit is sent in scalars, and received as UTF-16", async () => {
   assert.deepEqual(rig.told("status").map(({ status }) => status.unconfirmed), [0]);
 });
 
-test("several changes of one message each count in the text that the one before has left", async () => {
+test("each change of a message applies to the text after the previous one", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("ab");
@@ -195,7 +195,7 @@ test("several changes of one message each count in the text that the one before 
   assert.equal(rig.screen, "😁x😀bend");
 });
 
-test("whatever is typed here and elsewhere, the screen has the core's text", async () => {
+test("the screen shows the core's text after random edits of both sides", async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const random = new Random(seed);
     const rig = await Rig.load();
@@ -232,14 +232,14 @@ test("whatever is typed here and elsewhere, the screen has the core's text", asy
   }
 });
 
-test("changes for the editor are CodeMirror's own", async () => {
+test("changes for the editor merge as CodeMirror merges them", async () => {
   const rig = await Rig.load();
   rig.welcome();
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = new Random(seed);
     const text = randomText(random, 8).replace(/\r/g, "");
-    // Where a replacement meets another, CodeMirror decides in its own way which text goes first; on
-    // insertions and deletions by themselves the two have to agree.
+    // For overlapping replacements CodeMirror has another order. For changes that only insert or delete,
+    // both must agree.
     const isPlain = random.below(2) === 0;
     const plain = (/** @type {import("../../Web/js/client/door.js").TextChange[]} */ changes) =>
       isPlain ? changes.map((c) => (c.insert && c.to > c.from ? { ...c, insert: "" } : c)) : changes;
@@ -257,7 +257,7 @@ test("changes for the editor are CodeMirror's own", async () => {
     const local = ChangeSet.of(changes, applied(text, mine).length, "\n");
     assert.equal(local.apply(a.apply(document)).toString(), rig.core.text("d"), `seed ${seed}`);
     if (isPlain) {
-      // Mapped "before": its inserts go before those that it is mapped over.
+      // `true`: inserts of b precede those of a at the same position.
       const expected = b.map(a, true).apply(a.apply(document)).toString();
       assert.equal(rig.core.text("d"), expected, `seed ${seed}`);
     }
@@ -267,7 +267,7 @@ test("changes for the editor are CodeMirror's own", async () => {
 });
 
 /**
- * Edits as an operation of the protocol: in scalars.
+ * Returns edits as an operation of the protocol, in scalars.
  *
  * @param {string} text
  * @param {{from: number, to: number, insert: string}[]} changes
@@ -283,8 +283,8 @@ function operationOf(text, changes) {
   return [...parts, scalars(position, undefined)].filter((part) => part !== 0 && part !== "");
 }
 
-test("a note of the largest length allowed is one like any other", async () => {
-  // 4,000,000 scalars: products of lengths are beyond what WebAssembly's integers hold.
+test("a note of the maximum length can be edited, stored and restored", async () => {
+  // With 4,000,000 scalars, products of lengths exceed WebAssembly's integers.
   const text = "0123456789abcde\n".repeat(249_000) + "字".repeat(10_000);
   const rig = await Rig.load();
   rig.welcome();
@@ -310,7 +310,7 @@ test("a note of the largest length allowed is one like any other", async () => {
   assert.equal(again.screen, wanted.slice(0, 10) + wanted.slice(3_000_000));
 });
 
-test("keeping edits costs as much as the edits, however long the note", async () => {
+test("the size of stored edits does not depend on the length of the note", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("word ".repeat(200_000));
@@ -320,13 +320,13 @@ test("keeping edits costs as much as the edits, however long the note", async ()
   const [keep] = rig.told("keep");
   assert.ok(keep.edits.length < 300, keep.edits);
   const again = await Rig.load();
-  // Another text than the one under the edits does not fit.
+  // The edits cannot be restored on another text.
   assert.throws(() => again.handle("restore", "d", keep.edits, "word ".repeat(100_000)), CoreError);
   again.handle("restore", "d", keep.edits, rig.core.keptText("d"));
   assert.equal(again.screen, rig.screen);
 });
 
-test("carets come in the editor's units", async () => {
+test("carets are converted to UTF-16 units", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("😀 text", { presence: [{ clientId: "bo", name: "Bo", color: "#3355dd", selections: [[1, 6]] }] });
@@ -343,7 +343,7 @@ test("carets come in the editor's units", async () => {
   assert.deepEqual(rig.last("select").data, { documentId: "d", revision: 8, selections: [[1, 3]] });
 });
 
-test("what is kept restores the note in another process, and its change goes out as the same bytes", async () => {
+test("stored edits restore the note in another process, which resends the same change", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("a😀b");
@@ -369,7 +369,7 @@ test("what is kept restores the note in another process, and its change goes out
   assert.deepEqual(again.last("change").data, first);
 });
 
-test("a second keep does not take the place of the first while that has no answer", async () => {
+test("a second request to store edits waits for the answer to the first", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("one");
@@ -382,7 +382,7 @@ test("a second keep does not take the place of the first while that has no answe
   assert.equal(rig.core.keptText("d"), "one?");
 });
 
-test("what is no event, and what another version has kept, is refused and changes nothing", async () => {
+test("invalid events and edits stored by another version are refused without effect", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("text");

@@ -1,11 +1,11 @@
-// What a tab keeps, and what the next one takes over.
+// The things that a tab stores, and that the next tab takes over.
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { Drawer, openDrawer } from "../../Web/js/state/drawer.js";
 import { FakeStorage } from "./support.mjs";
 
-/** Locks of all tabs of a browser; each tab's are released together. */
+/** The locks of all tabs of a browser. Closing a tab releases its locks. */
 class Locks {
   /** @type {Map<string, object>} */
   held = new Map();
@@ -40,7 +40,7 @@ afterEach(() => {
   });
 });
 
-/** Opens a tab; `session` is its own storage, which a reload and a duplicate have as well. */
+/** Opens a tab. `session` is its session storage, which a reload keeps and a duplicate copies. */
 async function open(session = new FakeStorage(), { owner = "", withLocks = true } = {}) {
   const tab = {};
   locks.tab = tab;
@@ -49,7 +49,7 @@ async function open(session = new FakeStorage(), { owner = "", withLocks = true 
   return { drawer: await openDrawer(() => owner), session, close: () => locks.close(tab) };
 }
 
-test("what a tab kept is there after a reload", async () => {
+test("a reload finds the things that the tab has stored", async () => {
   const first = await open();
   assert.equal(first.drawer.set("new.1", { title: "é 😀" }), true);
   first.close();
@@ -58,7 +58,7 @@ test("what a tab kept is there after a reload", async () => {
   assert.deepEqual(again.drawer.get("new.1"), { title: "é 😀" });
 });
 
-test("what a closed tab left is the next one's, and no other's", async () => {
+test("one later tab takes over the things of a closed tab", async () => {
   const first = await open();
   first.drawer.set("new.1", "a");
   const second = await open();
@@ -67,7 +67,7 @@ test("what a closed tab left is the next one's, and no other's", async () => {
   const third = await open();
   assert.deepEqual(third.drawer.names(""), ["new.1"]);
   assert.deepEqual((await open()).drawer.names(""), []);
-  // It is changed and removed where it lies.
+  // Things are changed and removed where they were stored.
   third.drawer.set("new.1", "b");
   third.drawer.set("new.2", "c");
   assert.equal(storage.length, 2);
@@ -79,7 +79,7 @@ test("what a closed tab left is the next one's, and no other's", async () => {
   assert.equal(storage.length, 0);
 });
 
-test("a duplicated tab does not take its original's", async () => {
+test("a duplicated tab does not take over the things of its original", async () => {
   const first = await open();
   first.drawer.set("new.1", "a");
   const copy = new FakeStorage();
@@ -87,7 +87,7 @@ test("a duplicated tab does not take its original's", async () => {
   assert.deepEqual((await open(copy)).drawer.names(""), []);
 });
 
-test("what one person left stays another's neither to see nor to lose", async () => {
+test("another user neither sees nor removes a user's things", async () => {
   const ada = await open(undefined, { owner: "ada" });
   ada.drawer.set("new.1", "hers");
   ada.close();
@@ -97,14 +97,14 @@ test("what one person left stays another's neither to see nor to lose", async ()
   assert.equal((await open(undefined, { owner: "ada" })).drawer.get("new.1"), "hers");
 });
 
-test("without locks a closed tab's things are left alone", async () => {
+test("without locks, the things of other tabs are not taken over", async () => {
   const first = await open(undefined, { withLocks: false });
   first.drawer.set("new.1", "a");
   assert.deepEqual((await open(undefined, { withLocks: false })).drawer.names(""), []);
   assert.deepEqual((await open(first.session, { withLocks: false })).drawer.names(""), ["new.1"]);
 });
 
-test("what is kept after a sign-in is the user's own", async () => {
+test("things stored after a sign-in belong to the user", async () => {
   let owner = "";
   const drawer = new Drawer({ storage, owner: () => owner, id: "tab" });
   drawer.set("new.1", "nobody's");
@@ -114,7 +114,7 @@ test("what is kept after a sign-in is the user's own", async () => {
   assert.deepEqual(new Drawer({ storage, owner: () => "", id: "tab" }).names("new."), ["1"]);
 });
 
-test("where there is no room, or nothing may be stored, it says so", async () => {
+test("set returns false if the storage is full, and unreadable things are ignored", async () => {
   const { drawer } = await open();
   storage.room = 0;
   assert.equal(drawer.set("new.1", "a"), false);

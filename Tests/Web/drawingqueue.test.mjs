@@ -1,11 +1,11 @@
-// Drawing in a place that is ended when it takes too long.
+// A queue of drawings for a frame that is closed when a drawing takes too long.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DrawingQueue } from "../../Web/js/reading/drawingqueue.js";
 
 /**
- * A queue whose places answer by `answers`, and count themselves.
+ * Returns a queue whose frames answer with `answers`, and the numbers of frames and drawings.
  *
  * @param {Record<string, unknown>} answers
  */
@@ -28,27 +28,27 @@ function queueOf(answers, timeMax = 5) {
   return { queue, counts };
 }
 
-test("one place draws everything, and each source once", async () => {
+test("one frame draws all sources, and each source once", async () => {
   const { queue, counts } = queueOf({ a: { drawn: "A" }, b: { problem: "B" } }, 1_000);
   const given = await Promise.all(["a", "b", "a"].map((source) => queue.draw({ source })));
   assert.deepEqual(given, [{ drawn: "A" }, { problem: "B" }, { drawn: "A" }]);
   assert.deepEqual(counts, { opened: 1, ended: 0, sent: 2 });
 });
 
-test("a place that does not answer is ended, and the others are drawn in a new one", async () => {
+test("a frame that does not answer is closed, and a new frame draws the other sources", async () => {
   const { queue, counts } = queueOf({ a: { drawn: "A" } });
   assert.deepEqual(await Promise.all(["endless", "a"].map((source) => queue.draw({ source }))), ["late", { drawn: "A" }]);
   assert.deepEqual(counts, { opened: 2, ended: 1, sent: 2 });
 });
 
-test("after twenty ended places nothing more is drawn, and that is the reason given", async () => {
+test("after twenty closed frames, further drawings fail as stopped", async () => {
   const { queue, counts } = queueOf({}, 1);
   const given = await Promise.all(Array.from({ length: 50 }, (_, source) => queue.draw({ source: `endless ${source}` })));
   assert.deepEqual(given, [...Array(20).fill("late"), ...Array(30).fill("stopped")]);
   assert.deepEqual([counts.opened, counts.ended], [20, 20]);
 });
 
-test("without its place a drawing fails, and the next time it is tried again", async () => {
+test("a drawing fails if the frame cannot be loaded, and is retried at the next request", async () => {
   /** @type {Record<string, unknown>} */
   const answers = { none: true, a: { drawn: "A" } };
   const { queue } = queueOf(answers, 1_000);

@@ -1,4 +1,4 @@
-// Notes that are begun before the server made them, and titles given before it heard of them.
+// Notes that the server has not created yet, and titles and texts entered before it has them.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -10,7 +10,7 @@ import { NewNotes } from "../../Web/js/state/newnote.js";
 import { NoteList } from "../../Web/js/state/notes.js";
 import { FakeStorage, World, stopTime } from "./support.mjs";
 
-/** A list whose answers the test gives. */
+/** A list whose requests the test answers. */
 class List {
   /** @type {{title: string, key: string, answer: (note: any) => void, fail: (error: Error) => void}[]} */
   asked = [];
@@ -19,7 +19,7 @@ class List {
   create = (title, key) => new Promise((answer, fail) => this.asked.push({ title, key, answer, fail }));
 }
 
-/** A drawer of a tab, on a storage that outlives it. */
+/** The drawer of a tab, on a storage that outlives the tab. */
 const drawerOn = (/** @type {FakeStorage} */ storage, id = "tab", owner = "") => new Drawer({ storage, owner: () => owner, id });
 
 function begun() {
@@ -37,7 +37,7 @@ function begun() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a note is asked for once, and takes the title written meanwhile", async () => {
+test("a new note is requested once, and has the title entered meanwhile", async () => {
   const { list, newNotes, newNote, made, storage } = begun();
   void newNotes.retry(newNote);
   newNote.title = "Plans";
@@ -49,7 +49,7 @@ test("a note is asked for once, and takes the title written meanwhile", async ()
   assert.equal(storage.items.size, 0);
 });
 
-test("without an answer it is asked for again when the line is back, under the same key", async (context) => {
+test("a request without an answer is repeated after a reconnect, under the same key", async (context) => {
   const pass = stopTime(context);
   const { line, list, newNotes, newNote } = begun();
   newNote.title = "Plans";
@@ -62,16 +62,16 @@ test("without an answer it is asked for again when the line is back, under the s
   await turn();
   pass(5_000);
   assert.equal(list.asked.length, 3);
-  // The first request may have come through: it is the same request, and a newer title comes after it.
+  // The first request may have arrived, so it is repeated unchanged, and a newer title is sent later.
   const { key } = newNote;
   assert.deepEqual(list.asked.map((asked) => [asked.title, asked.key]), Array(3).fill(["Untitled note", key]));
   assert.equal(newNotes.find(key), newNote);
 });
 
-test("a note outlives its tab, and a later tab asks for it as the first did", async () => {
+test("a new note outlives its tab, and a later tab repeats its request", async () => {
   const { list, storage, tab, newNote } = begun();
   newNote.title = "Plans";
-  // The tab is closed here; the answer never came.
+  // The tab is closed before the answer.
   const drawer = drawerOn(storage, "later");
   assert.deepEqual(tab(drawer).all, []);
   drawer.add("tab");
@@ -87,7 +87,7 @@ test("a note outlives its tab, and a later tab asks for it as the first did", as
   assert.equal(storage.items.size, 0);
 });
 
-test("another person at this browser does not find it", () => {
+test("another user of this browser does not find a new note", () => {
   const { storage, tab } = begun();
   const drawer = drawerOn(storage, "later", "eve");
   drawer.add("tab");
@@ -96,7 +96,7 @@ test("another person at this browser does not find it", () => {
   assert.equal(hasThings(storage, "eve"), false);
 });
 
-test("several notes wait at a time, up to a number", () => {
+test("at most 100 new notes wait", () => {
   const { newNotes, list, newNote } = begun();
   while (!newNotes.isFull) newNotes.begin();
   assert.equal(newNotes.all.length, 100);
@@ -104,7 +104,7 @@ test("several notes wait at a time, up to a number", () => {
   assert.equal(new Set(list.asked.map(({ key }) => key)).size, 100);
 });
 
-test("where the browser has no room, the note says that it is not kept", () => {
+test("isKept is false if the storage is full", () => {
   const { newNote, storage } = begun();
   storage.room = 0;
   newNote.title = "Plans";
@@ -112,7 +112,7 @@ test("where the browser has no room, the note says that it is not kept", () => {
   assert.equal(newNote.title, "Plans");
 });
 
-test("a server that is asked too often is asked again", async (context) => {
+test("a request over the rate limit is retried", async (context) => {
   const pass = stopTime(context);
   const { list, newNote } = begun();
   list.asked[0]?.fail(new RequestError(429, "tooFast"));
@@ -122,7 +122,7 @@ test("a server that is asked too often is asked again", async (context) => {
   assert.equal(list.asked.length, 2);
 });
 
-test("the list is subscribed to again when the server has time", async () => {
+test("a rate-limited subscription to the list is retried, and repeated after each connection", async () => {
   let fetched = 0;
   globalThis.fetch = /** @type {any} */ (async () => ((fetched += 1), new Response('{"notes":[]}')));
   const world = new World();
@@ -136,7 +136,7 @@ test("the list is subscribed to again when the server has time", async () => {
   world.refuse("subscribe", { code: "notAllowed" });
   world.pass(5_000);
   assert.equal(world.count("subscribe"), 2);
-  // Once after each connection, and the list is fetched then, and whenever it has changed.
+  // It is subscribed once for each connection, and fetched again after each notification.
   world.hangUp(1006);
   world.connection.retryNow();
   world.welcome();
@@ -148,7 +148,7 @@ test("the list is subscribed to again when the server has time", async () => {
   assert.equal(fetched, before + 1);
 });
 
-test("a refusal waits for the person; what is given up is not asked for again", async () => {
+test("a refused note waits for the user, and a discarded note is not requested again", async () => {
   const { line, list, newNotes, newNote, made, storage } = begun();
   list.asked[0]?.fail(new RequestError(403, "notAllowed"));
   await turn();
@@ -168,7 +168,7 @@ test("a refusal waits for the person; what is given up is not asked for again", 
 const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));
 
-test("a title waits for the server, and holds against the list until then", async () => {
+test("an unsent title overrides the title in the list", async () => {
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const list = new NoteList(/** @type {any} */ (line));
   let isDown = false;
@@ -196,7 +196,7 @@ test("a title waits for the server, and holds against the list until then", asyn
   assert.equal(list.titleOf("n-1"), "New");
 });
 
-/** Changes at the server: by this page, or by another user and reported. */
+/** Changes by this page, and notifications of changes by other users. */
 const changesOfList = {
   "a deletion": (/** @type {NoteList} */ list) => list.remove("n-1", "Ann"),
   "a title": (/** @type {NoteList} */ list) => list.rename("n-1", "New"),
@@ -237,11 +237,11 @@ for (const [name, change] of Object.entries(changesOfList)) {
   });
 }
 
-test("of titles that are given one after another, the newest wins, however slow the line is", async () => {
+test("of several titles the newest is stored last, even on a slow connection", async () => {
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const list = new NoteList(/** @type {any} */ (line));
   let stored = "Old";
-  /** @type {(() => void)[]} Those that the server has yet to do. */
+  /** @type {(() => void)[]} Pending requests. */
   const waiting = [];
   globalThis.fetch = /** @type {any} */ ((/** @type {string} */ _path, /** @type {any} */ { body }) =>
     new Promise((resolve) =>
@@ -250,7 +250,7 @@ test("of titles that are given one after another, the newest wins, however slow 
         resolve(new Response("{}"));
       })));
   const renamings = ["One", "Two", "Three"].map((title) => list.rename("n-1", title));
-  // What came last is done first.
+  // The server handles the latest request first.
   while (waiting.length > 0) {
     waiting.pop()?.();
     for (let step = 0; step < 9; step += 1) await turn();
@@ -260,7 +260,7 @@ test("of titles that are given one after another, the newest wins, however slow 
   assert.equal(list.wantedTitleOf("n-1"), undefined);
 });
 
-/** What a text field is for `EarlyWords`. */
+/** A text field with the members that `EarlyWords` uses. */
 class Field {
   value = "";
   hidden = true;
@@ -282,7 +282,7 @@ class Field {
   }
 }
 
-test("words stay with their note, and with who typed them", () => {
+test("early text belongs to its note and its user", () => {
   const storage = new FakeStorage();
   const field = new Field();
   const wordsOf = (/** @type {string} */ owner) =>
@@ -312,7 +312,7 @@ test("words stay with their note, and with who typed them", () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("long words are written once for many keys, and each note's for itself", (context) => {
+test("long early text is stored once for several keystrokes, and separately for each note", (context) => {
   const pass = stopTime(context);
   const storage = new FakeStorage();
   const field = new Field();
@@ -342,7 +342,7 @@ test("long words are written once for many keys, and each note's for itself", (c
   assert.equal(early.text("n.2"), "xy");
 });
 
-test("a title that waits for the server outlives its tab", async () => {
+test("an unsent title outlives its tab", async () => {
   const storage = new FakeStorage();
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const listOf = (/** @type {string} */ tab, /** @type {string[]} */ ...gone) => {
@@ -366,7 +366,7 @@ test("a title that waits for the server outlives its tab", async () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("a word that is being composed is waited for", () => {
+test("a composed word is part of the early text when the composition ends", () => {
   const field = new Field();
   const early = new EarlyWords({ field: /** @type {any} */ (field), drawer: drawerOn(new FakeStorage()) });
   let count = 0;
@@ -382,7 +382,7 @@ test("a word that is being composed is waited for", () => {
   assert.equal(early.text("n-1"), "漢");
 });
 
-test("a title waits for a busy server, and its rejection then is reported", async (context) => {
+test("a title is retried while the server is busy, and a rejection is reported", async (context) => {
   const pass = stopTime(context);
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const storage = new FakeStorage();
@@ -413,7 +413,7 @@ test("a title waits for a busy server, and its rejection then is reported", asyn
   assert.equal(storage.items.size, 0);
 });
 
-test("a note whose answer is cut off is asked for again", async () => {
+test("a new note whose answer is cut off has no final problem", async () => {
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const storage = new FakeStorage();
   const list = new NoteList(/** @type {any} */ (line));

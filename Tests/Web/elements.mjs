@@ -1,8 +1,8 @@
-// A document for tests of the page view: elements with the properties that rendering.js sets, and no browser.
+// A document for tests of the page view without a browser: elements with the properties that rendering.js sets.
 //
 // Import this module before the modules of the page.
 
-/** Entities that the tests name. A browser knows all of HTML's. */
+/** The entities that occur in tests. A browser knows all entities of HTML. */
 const entities = new Map(
   Object.entries({
     AElig: "Æ", ClockwiseContourIntegral: "∲", Dcaron: "Ď", DifferentialD: "ⅆ", HilbertSpace: "ℋ", amp: "&", auml: "ä",
@@ -19,7 +19,7 @@ export const withoutEntities = (text) =>
     return code === 0 || code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code);
   });
 
-/** Properties that are attributes under another name, or that are attributes only where they are set. */
+/** Properties whose attribute has another name, or exists only if the property is set. */
 const properties = new Set(["id", "title", "href", "target", "rel", "alt", "src", "start", "type", "dir"]);
 
 /** @param {string} key Of a dataset. */
@@ -181,10 +181,10 @@ Object.assign(globalThis, {
   },
 });
 
-/** How the page view reads texts. */
+/** The module that draws the page view. */
 export const reading = await import("../../Web/js/reading/rendering.js");
 
-// Set after the import: modules that find a document take it for the whole page.
+// Set after the import, because a module that finds a document assumes that it is the whole page.
 Object.assign(globalThis, {
   document: {
     createElement: (/** @type {string} */ name) => new TestElement(name),

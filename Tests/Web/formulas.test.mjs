@@ -1,4 +1,4 @@
-// Formulas in the page view: what is one, and what is text.
+// Formulas in the page view, and texts that only look like formulas.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const formulasIn = (text) =>
     .querySelectorAll(".formula")
     .map(({ className, dataset }) => `${className.includes("is-display") ? "display " : ""}${dataset.formula}`);
 
-test("formulas in a line, by themselves, and in code of the language math", () => {
+test("formulas are recognised within a line, in separate lines, and in code of the language math", () => {
   const examples = {
     "$a^2$": ["a^2"],
     "so $a^2 + b^2$, and $c_1 * d_2$": ["a^2 + b^2", "c_1 * d_2"],
@@ -29,15 +29,15 @@ test("formulas in a line, by themselves, and in code of the language math", () =
   for (const [text, formulas] of Object.entries(examples)) assert.deepEqual(formulasIn(text), formulas, text);
 });
 
-test("prices and single signs are text", () => {
+test("prices and single dollar signs are text", () => {
   const texts = ["$5 and $6", "$5-$6", "costs $5", "$ a $", "\\$a\\$", "`$a$`", "$$", "$$$$", "```\n$a$\n```", "a$\n\nb$", "$$\na\n\nb\n$$"];
   for (const text of texts) assert.deepEqual(formulasIn(text), [], text);
 });
 
-test("the page view shows all of a formula that nothing ends", () => {
+test("the page view shows all text of an unterminated formula", () => {
   assert.equal(pageOf("$$\na^2\nb\n\nmore").textContent, "$$a^2bmore");
 });
 
-test("a heading is named after the source of its formula", () => {
+test("the name of a heading contains the source of its formula", () => {
   assert.equal(pageOf("# On $a^2$\n").querySelector("h2")?.attributes.id, "heading-on-a2");
 });

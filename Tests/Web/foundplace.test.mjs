@@ -1,4 +1,4 @@
-// A place that was found is shown where it is by now.
+// The current position of a passage that a search has found.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,18 +12,18 @@ const shown = (text) => {
   return [from, text.slice(from, to)];
 };
 
-test("a place is shown where it was found, counted in scalars", () => {
+test("a passage is at its position in scalars if the text is unchanged", () => {
   assert.deepEqual(shown("or the duck is"), [7, "duck"]);
   assert.deepEqual(shown("😀r the duck is, not a duck"), [8, "duck"]);
 });
 
-test("in a text that has changed, it is the nearest of the words", () => {
+test("in a changed text, the nearest occurrence of the words is used", () => {
   assert.deepEqual(shown("duck! A, the duck is"), [13, "duck"]);
   assert.deepEqual(shown("duck ".repeat(9)), [5, "duck"]);
   assert.deepEqual(shown("duck! and then what else is there"), [0, "duck"]);
 });
 
-test("in a text that has them no longer, it is a place in it", () => {
+test("in a text without the words, a position within the text is used", () => {
   assert.deepEqual(shown("geese, many of them"), [7, ""]);
   assert.deepEqual(shown(""), [0, ""]);
   assert.deepEqual(rangeOf({ text: "", start: 0, marks: [] }, "text"), { from: 0, to: 0 });

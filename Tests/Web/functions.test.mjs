@@ -1,4 +1,4 @@
-// Functions of the page and of the client for other pages are short enough to be read at once.
+// The maximum length of functions of the page and of the SDK.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
@@ -20,7 +20,7 @@ function parser() {
 }
 
 /**
- * Names a function as its declaration does, or by what it is assigned to.
+ * Returns a function's name, or the name of the variable or member that it is assigned to.
  *
  * @param {any} node
  * @param {any} source

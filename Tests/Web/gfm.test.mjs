@@ -1,4 +1,4 @@
-// What GFM adds to CommonMark, beside Debian's cmark-gfm.
+// The extensions of GFM, compared with Debian's cmark-gfm.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { htmlOfPage, normalHTML } from "./pagehtml.mjs";
 
 const extensions = ["table", "strikethrough", "autolink", "tasklist", "footnotes"];
 
-/** Texts that both read alike. */
+/** Texts with the same result in the page view and in cmark-gfm. */
 const alike = {
   tables: [
     "| a | b |\n|---|---|\n| 1 | 2 |\n",
@@ -113,7 +113,7 @@ function ofGFM(text) {
 /** @param {string} text */
 const shown = (text) => normalHTML(htmlOfPage(pageOf(text), true).html);
 
-/** Texts that are read otherwise on purpose, or by the parser. Documentation/Page.md has the reasons. */
+/** Texts with another result, on purpose or because of the parser. Documentation/Page.md has the reasons. */
 const otherwise = [
   {
     text: "| a | b |\n|---|---|\n| 1 \\\\| 2 |\n",
@@ -135,11 +135,11 @@ for (const [name, texts] of Object.entries(alike)) {
   });
 }
 
-test("what is read otherwise is listed", () => {
+test("the listed texts are read differently than by cmark-gfm", () => {
   for (const { text, page, gfm } of otherwise) assert.deepEqual([shown(text), ofGFM(text)], [page, gfm], text);
 });
 
-test("the words of a link are never another link", () => {
+test("a link never contains another link", () => {
   const [link, ...others] = pageOf("[https://bank.example/ <https://bank.example/>](https://other.example/)").querySelectorAll("a");
   assert.equal(others.length, 0);
   assert.equal(link?.attributes.href, "https://other.example/");

@@ -1,4 +1,4 @@
-// The data of the history view: the author of each stretch, the differences, and the text that was asked for.
+// The data of the history view: authors, differences, sessions, texts and named versions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,15 +21,15 @@ test("runs counted in scalars become runs in UTF-16 units", () => {
     { author: "Ann", from: 6, to: 7 },
   ]);
   assert.deepEqual(runsOf("", []), []);
-  // More than there is: the end of the text is the end.
+  // A count beyond the end of the text is cut.
   assert.deepEqual(runsOf("ab", [{ author: "Ann", count: 9 }]), [{ author: "Ann", from: 0, to: 2 }]);
 });
 
 test("the difference of two texts turns one into the other, between whole scalars", () => {
   assert.equal(smallestEdit("same", "same"), undefined);
-  // Their first halves are the same.
+  // The emoji have the same first half.
   assert.deepEqual(smallestEdit("😀", "😁"), { from: 0, to: 2, insert: "😁" });
-  // Their second halves are the same.
+  // The scalars have the same second half.
   assert.deepEqual(smallestEdit("\u{1f600}", "\u{1fa00}"), { from: 0, to: 2, insert: "\u{1fa00}" });
   assert.deepEqual(smallestEdit("aa", "aaa"), { from: 2, to: 2, insert: "a" });
   for (let seed = 1; seed <= 300; seed += 1) {
@@ -45,7 +45,7 @@ test("the difference of two texts turns one into the other, between whole scalar
   }
 });
 
-test("who is here keeps their colour, and the others get what is left", () => {
+test("users who are present keep their colours, and other authors get the remaining ones", () => {
   const colors = colorsOf(
     ["Ann", "Bo", "Cy", "Ann"],
     [{ name: "Cy", color: palette[0] ?? "" }, { name: "Cy", color: palette[3] ?? "" }],
@@ -57,7 +57,7 @@ test("who is here keeps their colour, and the others get what is left", () => {
   for (const color of many.values()) assert.ok(palette.includes(color));
 });
 
-test("authors keep their colours when earlier ones become known, but for a colour that somebody present has", () => {
+test("authors keep their colours when earlier authors are loaded, unless a present user has the colour", () => {
   const former = colorsOf(["Cy", "Di"], []);
   const all = colorsOf(["Ann", "Bo", "Cy", "Di"], [], former);
   assert.deepEqual(["Cy", "Di"].map((name) => all.get(name)), ["Cy", "Di"].map((name) => former.get(name)));
@@ -65,13 +65,13 @@ test("authors keep their colours when earlier ones become known, but for a colou
   const withBo = colorsOf(["Ann", "Bo", "Cy", "Di"], [{ name: "Bo", color: former.get("Cy") ?? "" }], all);
   assert.equal(withBo.get("Di"), former.get("Di"));
   assert.equal(new Set(withBo.values()).size, 4);
-  // More authors than colours: two of one colour keep it.
+  // With more authors than colours, two authors with one colour keep it.
   const names = Array.from({ length: 40 }, (_, index) => `author ${index}`);
   const many = colorsOf(names, []);
   assert.deepEqual(colorsOf(["Ann", ...names], [], many).get("author 39"), many.get("author 39"));
 });
 
-/** Answers when the test says so. */
+/** A history whose requests and timers the test controls. */
 function world() {
   /** @type {{path: string, method: string, signal?: AbortSignal, answer: (value: any) => void,
    *   fail: (error: Error) => void}[]} */
@@ -113,7 +113,7 @@ const group = (first, last, author) => ({
   deleted: 0,
 });
 
-/** @param {number} first @param {number} last @param {string[]} authors The newest first. */
+/** @param {number} first @param {number} last @param {string[]} authors Most recent first. */
 const session = (first, last, ...authors) => ({
   firstRevision: first,
   lastRevision: last,
@@ -124,7 +124,7 @@ const session = (first, last, ...authors) => ({
   })),
 });
 
-test("sessions are read newest first, earlier ones on demand, and a newest one that has grown is replaced", async () => {
+test("the newest sessions are loaded first, earlier ones on demand, and a session that has grown is replaced", async () => {
   const { asked, history, settle } = world();
   const loaded = history.refresh();
   assert.equal(asked[0]?.path, "/api/notes/a%20note/sessions?limit=50");
@@ -189,20 +189,20 @@ test("an opened session's changes are read from its end, in parts", async () => 
   const more = history.openSession(whole);
   asked[4]?.answer({ groups: [group(1, 390, "Cy"), group(391, 460, "Ann")] });
   await more;
-  // What has been read already counts once.
+  // Changes that were loaded before count once.
   assert.deepEqual(history.changesOf(whole)?.groups.map(({ lastRevision }) => lastRevision), [390, 400, 600, 900]);
   history.closeSession(whole);
   assert.equal(history.changesOf(whole), undefined);
 });
 
-test("of a slider's many places, the text of the last one is asked for, and no other is shown", async () => {
+test("while the slider moves, only the text of its last position is shown", async () => {
   const { asked, history, pass, settle } = world();
   /** @type {number[]} */
   const shown = [];
   history.on("text", ({ revision }) => shown.push(revision));
   for (const revision of [9, 8, 7, 6, 5]) history.want(revision);
   assert.deepEqual(asked.map(({ path }) => path), ["/api/notes/a%20note/text?revision=9"]);
-  // It rests: the first is given up.
+  // The slider rests: the first request is cancelled.
   pass();
   await settle();
   assert.equal(asked[0]?.signal?.aborted, true);
@@ -210,13 +210,13 @@ test("of a slider's many places, the text of the last one is asked for, and no o
   asked[1]?.answer({ text: "five", time: 5, authors: [{ author: "Ann", count: 4 }] });
   await settle();
   assert.deepEqual(shown, [5]);
-  // It is kept.
+  // The text is cached.
   history.want(5);
   assert.deepEqual(shown, [5, 5]);
   assert.equal(asked.length, 2);
 });
 
-test("a text that cannot be fetched is reported, unless it is no longer wanted", async () => {
+test("a failure to fetch a text is reported, unless the history was closed", async () => {
   const { asked, history, settle } = world();
   /** @type {string[]} */
   const failures = [];
@@ -232,7 +232,7 @@ test("a text that cannot be fetched is reported, unless it is no longer wanted",
   assert.deepEqual(failures, ["gone"]);
 });
 
-test("a name replaces the one the revision had", async () => {
+test("a new name of a revision replaces its former name", async () => {
   const { asked, history, settle } = world();
   const named = history.name(3, "Agreed", "Ann");
   assert.equal(asked[0]?.method, "POST");

@@ -1,4 +1,4 @@
-// Texts that are made to be slow, deep or wide on the page view.
+// Texts that are designed to be slow, deep or wide in the page view.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -53,7 +53,7 @@ for (const [name, text] of Object.entries(slow)) {
     const page = pageOf(text);
     const { user, system } = process.cpuUsage(begin);
     assert.ok(page.children.length > 0);
-    // A tenth of a second is usual; what grows with the square takes several seconds.
+    // A tenth of a second is usual; quadratic time would be several seconds.
     assert.ok(user + system < 1_500_000, `${(user + system) / 1_000} ms for ${text.length} characters`);
   });
 }
@@ -61,7 +61,7 @@ for (const [name, text] of Object.entries(slow)) {
 /** @param {TestElement} element @returns {number} */
 const depthOf = (element) => 1 + Math.max(0, ...element.children.map(depthOf));
 
-test("deep texts are shown, and their page is not as deep", () => {
+test("deeply nested texts are shown with limited nesting", () => {
   for (const mark of [">", "- ", "1. ", "*", "[", "~~a ", "> - ", "> [!NOTE]\n> "]) {
     const page = pageOf(`${mark.repeat(3_000)}deep`);
     assert.ok(page.textContent.endsWith("deep"), mark);

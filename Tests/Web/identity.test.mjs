@@ -1,10 +1,10 @@
-// Unsaved edits in the browser's storage, and whose they are.
+// Unsaved edits in the browser's storage, by note, client and owner.
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { allPending, pendingOf, removePending, savePending, setPendingAside } from "../../Web/js/client/identity.js";
 
-/** What `localStorage` is for the page. */
+/** A `localStorage` with the members that the page uses. */
 class Storage {
   /** @type {Map<string, string>} */
   items = new Map();
@@ -17,7 +17,7 @@ class Storage {
   key = (index) => [...this.items.keys()][index] ?? null;
   /** @param {string} key */
   getItem = (key) => this.items.get(key) ?? null;
-  /** For so many characters. */
+  /** Maximum characters of all keys and values. */
   room = Infinity;
 
   /** @param {string} key @param {string} value */
@@ -50,11 +50,11 @@ afterEach(() => {
 });
 
 const ann = { id: "ann", resumeToken: "token" };
-/** A server's text under edits. */
+/** Returns the server's text that edits apply to. */
 const base = (/** @type {string} */ tag, text = `text ${tag}`) => ({ tag, read: () => text });
 const record = { identity: ann, documentId: "d", title: "Title", session: "edits", owner: "user-1" };
 
-test("a note's edits are found by their note, client id and owner", () => {
+test("edits are found by note, client id and owner", () => {
   savePending(record, base("1"));
   assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, base: "text 1" });
   assert.equal(pendingOf("d", "ann", "user-2"), undefined);
@@ -66,7 +66,7 @@ test("a note's edits are found by their note, client id and owner", () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("the text under edits is stored once, until it changes", () => {
+test("the server's text is stored once, until it changes", () => {
   const count = (/** @type {string} */ prefix) => storage.writes.filter((key) => key.startsWith(prefix)).length;
   for (let edit = 0; edit < 50; edit += 1) savePending({ ...record, session: `edits ${edit}` }, base("1"));
   assert.equal(count("parley.base."), 1);
@@ -76,7 +76,7 @@ test("the text under edits is stored once, until it changes", () => {
   assert.equal(storage.items.size, 2);
 });
 
-test("whenever the page ends while it stores, edits and their text fit", () => {
+test("if the page is closed while it stores, the stored edits still fit their text", () => {
   savePending(record, base("1"));
   const { setItem, removeItem } = storage;
   for (const failing of [1, 2]) {
@@ -95,30 +95,30 @@ test("whenever the page ends while it stores, edits and their text fit", () => {
   assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "text 2" });
 });
 
-test("a long text takes the place of the former where there is no room for both", () => {
+test("a long text replaces the former text if there is no room for both", () => {
   savePending(record, base("1", "a".repeat(1_000)));
   storage.room = 1_600;
   assert.equal(savePending({ ...record, session: "newer" }, base("2", "b".repeat(1_000))), true);
   assert.equal(pendingOf("d", "ann", "user-1")?.base, "b".repeat(1_000));
-  // And the former stays where there is none at all for the new one.
+  // The former text remains if there is no room for the new one.
   assert.equal(savePending({ ...record, session: "newest" }, base("3", "c".repeat(2_000))), false);
   assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "b".repeat(1_000) });
 });
 
-test("edits that were kept stay whole where the new text has room, and the longer edits have none", () => {
+test("stored edits remain complete if the new text has room but the new edits have not", () => {
   for (const [former, later] of /** @type {const} */ ([["a", "b"], ["aaaaaaaa", "b"], ["a", "bbbbbbbb"]])) {
     removePending("d", "ann");
     storage.room = Infinity;
     savePending(record, base("1", former.repeat(100)));
     const before = [...storage.items];
     const used = before.reduce((size, [key, value]) => size + key.length + value.length, 0);
-    // With the former text gone, the new text has room; the edits are too long then.
+    // Without the former text, the new text has room, but then the edits have not.
     storage.room = used + 20 + Math.max(0, later.length - former.length) * 100;
     const longer = { ...record, session: "e".repeat(1_000) };
     assert.equal(savePending(longer, base("2", later.repeat(100))), false);
     assert.deepEqual(new Map(storage.items), new Map(before));
     assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, base: former.repeat(100) });
-    // And they are kept once there is room.
+    // The edits are stored once there is room.
     storage.room = Infinity;
     assert.equal(savePending(longer, base("2", later.repeat(100))), true);
     assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...longer, base: later.repeat(100) });
@@ -126,7 +126,7 @@ test("edits that were kept stay whole where the new text has room, and the longe
   }
 });
 
-test("a text is not left behind whose edits have no room", () => {
+test("if the edits have no room, their text is removed", () => {
   storage.room = 200;
   assert.equal(savePending({ ...record, session: "e".repeat(1_000) }, base("1")), false);
   assert.equal(storage.items.size, 0);
@@ -142,7 +142,7 @@ test("edits without an owner are found, and unreadable ones are not", () => {
   assert.deepEqual(allPending(""), []);
 });
 
-test("edits that are set aside go there with their text, or stay where they were", () => {
+test("edits are set aside together with their text, or not at all", () => {
   savePending(record, base("1"));
   storage.setItem("parley.base.b.ann.d", "another text");
   const before = new Map(storage.items);

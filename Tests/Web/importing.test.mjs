@@ -1,4 +1,4 @@
-// Files that are imported as notes: what each becomes, and what is said of those that become none.
+// Importing files: the note of each file, or the reason why there is none.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
 const bytesOf = (/** @type {string | Uint8Array} */ text) => (typeof text === "string" ? encoder.encode(text) : text);
 
 /**
- * An archive; what it says of a file may be a lie.
+ * Returns an archive. `lies` replaces fields of its directory.
  *
  * @typedef {{name: string | Uint8Array, data?: string | Uint8Array, isStored?: boolean, lies?: Partial<Record<"size" | "packed" | "sum" | "flags" | "method" | "offset" | "system", number>>}} Packed
  * @param {Packed[]} files
@@ -43,7 +43,7 @@ function zipOf(files, end = {}) {
     parts.push(Uint8Array.from([0x50, 0x4b, 3, 4, ...shared]), letters, packed);
     const own = new DataView(new ArrayBuffer(14));
     own.setUint32(10, lies.offset ?? place, true);
-    // Of the comment, the volume, the attributes and the place, behind the names' lengths.
+    // The fields after the length of the name: comment, volume, attributes and offset.
     entries.push(Uint8Array.from([0x50, 0x4b, 1, 2, 20, lies.system ?? 3, ...shared, ...new Uint8Array(own.buffer)]), letters);
     place += 30 + letters.length + packed.length;
   }
@@ -73,7 +73,7 @@ async function read(files, scalarsMax = 4_000_000) {
 }
 
 /**
- * The only note of a file, or why there is none.
+ * Returns the only note of a file, or the reason why there is none.
  *
  * @param {string} path
  * @param {string | Uint8Array} data
@@ -86,7 +86,7 @@ async function only(path, data) {
   return /** @type {import("../../Web/js/exchange/importreader.js").Found} */ (found[0]);
 }
 
-test("a text is UTF-8, or UTF-16 with a mark; all else is rejected", async () => {
+test("texts are UTF-8, or UTF-16 with a byte order mark; other bytes are rejected", async () => {
   const utf16 = (/** @type {string} */ text, isBig = false) => {
     const bytes = new DataView(new ArrayBuffer(2 * text.length));
     for (let index = 0; index < text.length; index += 1) bytes.setUint16(2 * index, text.charCodeAt(index), !isBig);
@@ -119,7 +119,7 @@ test("a text is UTF-8, or UTF-16 with a mark; all else is rejected", async () =>
   }
 });
 
-test("a title comes from the front matter, the first heading, or the file's name", async () => {
+test("the title is that of the front matter, the first heading, or the file's name", async () => {
   for (const [text, path, title] of /** @type {[string, string, string][]} */ ([
     ["---\ntitle: From the front\ntags: a, b\n---\n# Heading\n", "file.md", "From the front"],
     ['---\ntags: a\ntitle: "Quo\\"ted: yes" # not this\n...\n', "file.md", 'Quo"ted: yes'],
@@ -155,7 +155,7 @@ test("a title comes from the front matter, the first heading, or the file's name
   assert.equal((await only("a.md", "# a\u061cb\u0085c\u2029")).draft?.title, "a b c");
 });
 
-test("the folder of a note is one that the server takes, in composed letters", async () => {
+test("the folder of a note is valid on the server, in composed Unicode", async () => {
   for (const [path, folder] of /** @type {[string, string | undefined][]} */ ([
     ["a.md", undefined], ["../../etc/a.md", "etc"], ["C:\\x*y\\a.md", "C:/x y"], ["e\u0301\u0302/a.md", "\u00e9\u0302"],
     ["\u2800/team/\u3164 \u{1d159}/a.md", "team"], ["a\u202e/ b \u0007/a.md", "a/b"], ["1/2/3/4/5/6/7/8/9/a.md", "1/2/3/4/5/6/7/8"],
@@ -165,7 +165,7 @@ test("the folder of a note is one that the server takes, in composed letters", a
   }
 });
 
-test("what is typed or pasted as a title is one line, as the server takes it", () => {
+test("oneLine makes a typed or pasted title valid on the server", () => {
   for (const [text, line] of /** @type {const} */ ([
     ["a\r\nb", "a b"], ["\0", ""], [" a\u001b[31m\u0085b ", "a [31m b"], ["a\u2028\u2029b\u007f", "a b"],
     ["\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"],
@@ -174,7 +174,7 @@ test("what is typed or pasted as a title is one line, as the server takes it", (
   }
 });
 
-test("every file has an outcome: a note, or a problem", async () => {
+test("each file becomes a note or a problem, except for metadata of macOS", async () => {
   assert.deepEqual(
     await read([
       ["one.md", "# One\r\n"],
@@ -207,7 +207,7 @@ test("every file has an outcome: a note, or a problem", async () => {
   );
 });
 
-test("an archive of HedgeDoc's, of this page's, and of other programs' is read", async () => {
+test("archives of this page and of other programs are read", async () => {
   const archive = new Archive();
   for (const name of ["Größe 🐦.md", "same.md", "same.md"]) archive.add(name, bytesOf(`in ${name}`), new Date());
   assert.deepEqual(await read([["own.zip", new Blob(archive.parts())]]), [
@@ -231,7 +231,7 @@ with zipfile.ZipFile(sys.stdout.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
   ]);
 });
 
-test("names in archives lead nowhere, and are read in whatever letters they have", async () => {
+test("paths in archives are only names, in any encoding", async () => {
   const files = ["../../../etc/passwd.md", "/etc/x.md", "C:\\x\\y.md", "a\u0000b.md", Uint8Array.from([0xe4, 0x2e, 0x6d, 0x64]), "folder/"];
   assert.deepEqual(await read([["a.zip", zipOf(files.map((name) => ({ name })))]]), [
     ["a.zip/../../../etc/passwd.md", "passwd", ""],
@@ -242,9 +242,9 @@ test("names in archives lead nowhere, and are read in whatever letters they have
   ]);
 });
 
-test("names without the mark of UTF-8 are read as unzip reads them", async () => {
+test("names without the UTF-8 flag are decoded as unzip decodes them", async () => {
   const name = (/** @type {number[]} */ ...bytes) => Uint8Array.from([...bytes, 0x2e, 0x6d, 0x64]);
-  // ü in UTF-8, in code page 437 and in Windows-1252; by programs of DOS and of Unix.
+  // ü in UTF-8, in code page 437 and in Windows-1252; from DOS (0) and from Unix (3).
   for (const [bytes, system, title] of /** @type {[Uint8Array, number, string][]} */ ([
     [name(0xc3, 0xbc), 0, "ü"], [name(0xc3, 0xbc), 3, "ü"], [name(0x81), 0, "ü"], [name(0xfc), 3, "ü"], [name(0x80, 0xe1), 0, "Çß"], [name(0x80), 3, "€"],
   ])) {
@@ -252,14 +252,14 @@ test("names without the mark of UTF-8 are read as unzip reads them", async () =>
   }
 });
 
-test("an archive that was made to fill memories is refused whole, and one that lies is not believed", async () => {
+test("an archive that expands too much is rejected, and so are files with wrong fields", async () => {
   const good = { name: "good.md", data: "good" };
   const zeros = new Uint8Array(8 << 20).fill(0x61);
   const whole = async (/** @type {Blob} */ blob) => (await read([["a.zip", blob]])).map((row) => row.slice(0, 2));
   assert.deepEqual(await whole(zipOf([good, { name: "bomb.md", data: zeros }])), [["a.zip", "import.bomb"]]);
-  // Pictures are not unpacked, and may say what they want.
+  // Pictures are not decompressed, so their size does not matter.
   assert.deepEqual(await whole(zipOf([good, { name: "bomb.png", data: zeros }])), [["a.zip/good.md", "good"], ["a.zip/bomb.png", "import.notANote"]]);
-  // Says that it is small.
+  // The directory gives a small size.
   assert.deepEqual(await whole(zipOf([good, { name: "liar.md", data: zeros, lies: { size: 10 } }])), [["a.zip/good.md", "good"], ["a.zip/liar.md", "import.damaged"]]);
   for (const [lies, key] of /** @type {[Packed["lies"], string][]} */ ([
     [{ sum: 1 }, "import.damaged"], [{ size: 3 }, "import.damaged"], [{ size: 5 }, "import.damaged"], [{ flags: 1 }, "import.encrypted"],
@@ -268,7 +268,7 @@ test("an archive that was made to fill memories is refused whole, and one that l
     assert.deepEqual(await whole(zipOf([{ ...good, lies }])), [["a.zip/good.md", key]], JSON.stringify(lies));
     assert.deepEqual(await whole(zipOf([{ ...good, lies: { method: 0, packed: 6, size: 6, ...lies }, isStored: true }])), [["a.zip/good.md", lies?.method || lies?.flags ? key : "import.damaged"]]);
   }
-  // Each file has the same bytes of the archive.
+  // All files refer to the same bytes of the archive.
   const same = Array.from({ length: 100 }, (_, index) => ({ name: `${index}.md`, data: "x".repeat(90), isStored: true, lies: { offset: 0, packed: 20_000 } }));
   assert.deepEqual(await whole(zipOf(same)), [["a.zip", "import.damaged"]]);
   assert.deepEqual(await whole(zipOf([good], { count: 2 })), [["a.zip", "import.damaged"]]);
@@ -277,7 +277,7 @@ test("an archive that was made to fill memories is refused whole, and one that l
   assert.deepEqual(await whole(zipOf([good], { size: 0xffffffff })), [["a.zip", "import.zipKind"]]);
 });
 
-test("every cut and many changed bytes of an archive are refused or read, never a crash", async () => {
+test("truncated archives and archives with changed bytes never cause a crash", async () => {
   const bytes = new Uint8Array(await zipOf([{ name: "a.md", data: "text" }, { name: "b.md", data: "more", isStored: true }], { comment: "c" }).arrayBuffer());
   const attempt = async (/** @type {Uint8Array} */ changed) => {
     for (const row of await read([["a.zip", new Blob([/** @type {any} */ (changed)])]])) assert.ok(row.every((cell) => typeof cell === "string"));
@@ -288,7 +288,7 @@ test("every cut and many changed bytes of an archive are refused or read, never 
   }
 });
 
-test("ten thousand files come in, and what is beyond is said", async () => {
+test("ten thousand files are imported, and further ones are reported", async () => {
   const files = Array.from({ length: importFilesMax }, (_, index) => /** @type {[string, string]} */ ([`${index}.md`, `# ${index}`]));
   const found = await read([...files, ["beyond.md", "x"], ["more.zip", zipOf([{ name: "a.md" }])]]);
   assert.equal(found.filter((row) => row.length === 3).length, importFilesMax);
@@ -319,26 +319,26 @@ const pad = {
   "pad:g.abc$Plan:revs:0": { changeset: "Z:1>0$", meta: { atext: { text: "not this\n", attribs: "|1+9" } } },
 };
 
-test("a pad keeps its text and its lists, without the marks of its lists", async () => {
+test("a pad keeps its text and its lists, without Etherpad's list markers", async () => {
   assert.deepEqual((await only("team/plan.etherpad", JSON.stringify(pad))).draft, {
     title: "Head", folder: "team", pad: { revision: 42, authors: ["Ann"] },
     text: "Ünï 🐦\n1. first\n   1. inner\n2. second\n- dot\n  - deep\n\tin\n## Head\n* mine\n",
   });
 });
 
-test("a numbered list begins with the number that the pad has for it", async () => {
+test("a numbered list begins with the pad's start number", async () => {
   const pool = { numToAttrib: { 0: ["list", "number1"], 1: ["start", "1"], 2: ["start", "2"], 3: ["start", 7], 4: ["list", "number2"], 5: ["lmkr", "1"] } };
   const atext = { text: "*one\nbetween\n*two\n*three\n*in\n*seven\n", attribs: "*0*1*5|1+5|1+8*0*2*5|1+5*0*2*5|1+7*4*1*5|1+4*0*3*5|1+7" };
   const { draft } = await only("a.etherpad", JSON.stringify({ "pad:x": { atext, pool } }));
   assert.equal(draft?.text, "1. one\nbetween\n2. two\n3. three\n   1. in\n7. seven");
 });
 
-test("a note in Parley's own JSON has its title, its folder and its text", async () => {
+test("a note in Parley's JSON keeps its title, folder and text", async () => {
   const own = { id: "n", title: "Plan", createdAt: 1, folder: "team/plans", text: "# Other\r\n" };
   assert.deepEqual((await only("a.json", JSON.stringify(own))).draft, { title: "Plan", folder: "team/plans", text: "# Other\n" });
 });
 
-test("a pad whose marks do not fit its text keeps it as it is, and other JSON is rejected", async () => {
+test("a pad with invalid attributes keeps its plain text, and other JSON is rejected", async () => {
   for (const attribs of [undefined, 7, "", "garbage", "+zz", "*0|1+7-3", "*z+1", "+".repeat(1_000)]) {
     const { draft } = await only("x.etherpad", JSON.stringify({ "pad:x": { atext: { text: "*a\nb\n", attribs } } }));
     assert.equal(draft?.text, "*a\nb");
@@ -355,13 +355,13 @@ test("a pad whose marks do not fit its text keeps it as it is, and other JSON is
   }
 });
 
-test("a long pad is read in time in proportion to its length", async () => {
+test("a long pad is read in linear time", async () => {
   const count = 100_000;
   const long = { "pad:x": { atext: { text: "*a\n".repeat(count), attribs: "*0|1+3".repeat(count) }, pool: { numToAttrib: { 0: ["list", "number3"] } } } };
   assert.equal((await only("x.etherpad", JSON.stringify(long))).draft?.text.split("\n").length, count);
 });
 
-/** A server that keeps notes, and fails as the test says. */
+/** A server that stores notes, and fails with the errors of `fail`. */
 function gateway(fail = (/** @type {string} */ _path, /** @type {number} */ _number) => /** @type {RequestError | undefined} */ (undefined)) {
   const notes = new Map();
   const answers = new Map();
@@ -386,7 +386,7 @@ function gateway(fail = (/** @type {string} */ _path, /** @type {number} */ _num
           answers.set(key, { revision: body.revision + 1 });
         }
       }
-      // It was done, but the answer is lost.
+      // The request was performed, but its answer is lost.
       if (error) throw error;
       return answers.get(key);
     },
@@ -405,7 +405,7 @@ async function send(found, server, { messageBytesMax = 4 << 20, isStopped = () =
 
 const draft = (/** @type {string} */ title, /** @type {string} */ text) => ({ path: `${title}.md`, draft: { title, text } });
 
-test("notes are made with their texts, however long, once, whatever is lost on the way", async () => {
+test("each note is created once with its whole text, although answers are lost", async () => {
   const long = "ä🐦\u0001".repeat(3_000);
   const server = gateway((_path, number) => (number % 3 === 1 ? new RequestError(0) : number % 3 === 2 ? new RequestError(429, "tooFast") : undefined));
   const outcomes = await send([draft("One", "text"), draft("", long), draft("Empty", "")], server, { messageBytesMax: 8_000 });
@@ -415,7 +415,7 @@ test("notes are made with their texts, however long, once, whatever is lost on t
   assert.deepEqual([...piecesOf("a🐦b", 2)], ["a🐦", "b"]);
 });
 
-test("a note whose text is refused is taken back, or said to be there", async () => {
+test("a note whose text is refused is deleted, or reported if it cannot be deleted", async () => {
   const refusal = new RequestError(413, "tooLarge");
   const server = gateway((path) => (path.endsWith("/changes") ? refusal : undefined));
   const [outcome] = await send([draft("One", "text")], server);
@@ -427,7 +427,7 @@ test("a note whose text is refused is taken back, or said to be there", async ()
   assert.ok(left.isLeft && left.id);
 });
 
-test("a server that stays away is given up, and who stops has what is done until then", async () => {
+test("an import ends if the server stays unavailable, and stops at the user's request", async () => {
   const away = gateway(() => new RequestError(503, "unavailable"));
   const [outcome] = await send([draft("One", "text")], away);
   assert.ok(outcome.problem instanceof RequestError);

@@ -1,4 +1,4 @@
-// A note that contains "\r" is shown with "\n", and edited as if it contained "\n": places and edits are the note's.
+// A note with "\r" is shown and edited as if it contained "\n". Positions and edits are converted to those of the note.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { ShownNote } from "../../Web/js/state/shownnote.js";
 import { rangeOf } from "../../Web/js/editing/foundplace.js";
 import { Random, openedNote, randomChanges } from "./support.mjs";
 
-test("each line end is shown as one, and a whole text loses its byte order mark", () => {
+test("each line end is shown as LF, and a whole text loses its byte order mark", () => {
   assert.equal(shownOf("a\r\nb\rc\n\r\r\n"), "a\nb\nc\n\n\n");
   assert.equal(wholeText("\ufeffa\r\n\ufeff"), "a\n\ufeff");
   assert.equal(wholeText("a\u0085b\u2028c\u2029d\fe"), "a\u0085b\u2028c\u2029d\fe");
@@ -19,7 +19,7 @@ const pieces = ["\r", "\n", "\r\n", "a", "b", "😀"];
 const textOf = (/** @type {Random} */ random, length = 12) =>
   Array.from({ length: random.below(length) }, () => random.pick(pieces)).join("");
 
-test("places of both texts lead to each other", () => {
+test("positions convert between the note and the shown text", () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const text = textOf(new Random(seed), 30);
     const ends = new LineEnds(text);
@@ -31,13 +31,13 @@ test("places of both texts lead to each other", () => {
   }
 });
 
-test("edits of either text are edits of the other, beside a line end too", () => {
+test("edits convert between the note and the shown text, also beside a line end", () => {
   for (let seed = 1; seed <= 5_000; seed += 1) {
     const random = new Random(seed);
     const text = textOf(random);
     const ends = new LineEnds(text);
     const named = (/** @type {object} */ changes) => JSON.stringify({ seed, text, changes });
-    // Another program's, which may part a pair.
+    // Edits of another program may separate CR and LF.
     const theirs = randomChanges(random, text).map((change) => ({ ...change, insert: textOf(random, 3) || "\r" }));
     assert.equal(applied(shownOf(text), ends.shown(theirs)), shownOf(applied(text, theirs)), named(theirs));
     const own = randomChanges(random, shownOf(text)).map((change) => ({ ...change, insert: shownOf(change.insert) }));
@@ -52,7 +52,7 @@ function joined(text) {
   return opened;
 }
 
-test("what is typed at the end of a line goes before its CR LF, in scalars", () => {
+test("text typed at the end of a line is inserted before its CR LF", () => {
   const { line, note, screen, type } = joined("😀\r\ncd\r\n");
   assert.equal(screen.text, "😀\ncd\n");
   assert.equal(note.text, "😀\ncd\n");
@@ -65,7 +65,7 @@ test("what is typed at the end of a line goes before its CR LF, in scalars", () 
   assert.equal(screen.text, "😀X\ncdY\n");
 });
 
-test("a CR that comes from another program is no letter of the shown text", async () => {
+test("a received CR is not a character of the shown text", async () => {
   const { line, note, screen, type } = joined("ab");
   line.tell("changes", { revision: 8, changes: [
     { clientId: "bo", sequence: 1, operation: [1, "\r\n", 1] }, { clientId: "bo", sequence: 2, operation: [4, "!"] },
@@ -75,13 +75,13 @@ test("a CR that comes from another program is no letter of the shown text", asyn
   assert.equal(note.text, screen.text);
   type(3, "?");
   assert.deepEqual(line.last("change")?.data.operation, [4, "?", 1]);
-  // The others' changes now come one by one.
+  // Changes are received one by one.
   line.tell("changes", { revision: 10, changes: [{ clientId: "bo", sequence: 3, operation: ["\r", 5] }] });
   assert.equal(screen.text, "\na\nb?!");
   assert.equal(note.text, screen.text);
 });
 
-test("the others' carets, authors' words and places found are where they are shown", () => {
+test("carets, authors and found passages have positions in the shown text", () => {
   const { line, note } = joined("a\r\nb\r\nc");
   line.tell("presence", { joined: [{ clientId: "bo", name: "Bo" }] });
   line.tell("selections", { clientId: "bo", revision: 7, selections: [[6, 2]] });

@@ -1,4 +1,4 @@
-// Markdown in pieces of bounded size.
+// Parsing Markdown in pieces of bounded size.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,13 +16,13 @@ const sample =
   "- item\n  - inner\n- [ ] task\n\n1. one\n2. two\n\n> quote\n> more\n\n```js\nlet a = 1;\n```\n\n" +
   "| a | b |\n|---|---|\n| 1 | 2 |\n\nSetext\n===\n\n<b>html</b>\n\n---\n\n[ref]: https://example.org\n";
 
-test("a text with shorter paragraphs is read as always", () => {
+test("a text without long paragraphs is parsed as without pieces", () => {
   const text = sample.repeat(50);
   assert.equal(language.parser.parse(text).toString(), whole.parser.parse(text).toString());
   assert.equal(plainMarkdown[0].parser.parse(text).toString(), whole.parser.parse(text).toString());
 });
 
-test("tags are read where HTML is there, and are plain text where it is not", () => {
+test("tags are parsed only if the language for HTML is loaded", () => {
   const text = "a <b title='x'>b</b>";
   /** @param {any} language @param {number} at @returns {string} */
   const nameAt = ({ parser }, at) => parser.parse(text).resolveInner(at, 1).name;
@@ -31,14 +31,14 @@ test("tags are read where HTML is there, and are plain text where it is not", ()
   assert.equal(nameAt(plainMarkdown[0], 3), "HTMLTag");
 });
 
-test("a long table is one table, up to a bound", () => {
+test("a long table is one table, up to a maximum length", () => {
   /** @param {number} rows @returns {number} */
   const rowsOf = (rows) => language.parser.parse(`| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(rows)}`).toString().split("TableRow").length - 1;
   assert.equal(rowsOf(10_000), 10_000);
   assert.ok(rowsOf(40_000) < 21_000);
 });
 
-/** The longest piece of text that is read in one go. */
+/** Returns the length of the longest paragraph that is parsed as a whole. */
 function longestPiece(/** @type {string} */ text) {
   let longest = 0;
   language.parser.parse(text).iterate({
@@ -49,7 +49,7 @@ function longestPiece(/** @type {string} */ text) {
   return longest;
 }
 
-test("no more than a piece is read in one go, however long the paragraph", () => {
+test("a long paragraph is parsed in pieces", () => {
   const line = "words of *a line* that is not so long\n";
   for (const before of ["", "> ", "- "]) {
     const text = before + line.repeat(30_000);
@@ -68,7 +68,7 @@ test("a line longer than a piece is plain text", () => {
   }
 });
 
-test("keys that go by Markdown find it", () => {
+test("key bindings of CodeMirror's Markdown are active in this language", () => {
   const state = parsedText("- item *one*", { extensions: [language] });
   assert.ok(whole.isActiveAt(state, 5));
 });

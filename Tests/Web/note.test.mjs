@@ -1,11 +1,11 @@
-// A note between an editor and a server, both played by the test; the rules between them are the client core's.
+// A note between an editor and a server, which the test simulates. The client core has the rules.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CoreError } from "../../Web/js/client/door.js";
 import { Line, joinedWith, openedNote } from "./support.mjs";
 
-test("it joins, edits, and takes the others' edits in", () => {
+test("a note joins, sends edits, and applies the edits of others", () => {
   const { line, note, screen, type } = joinedWith("ab");
   assert.deepEqual(line.last("join")?.data, { documentId: "d" });
   assert.equal(note.phase, "live");
@@ -28,7 +28,7 @@ test("it joins, edits, and takes the others' edits in", () => {
   assert.equal(line.last("leave")?.data.documentId, "d");
 });
 
-test("what was in flight goes out again as the same bytes", () => {
+test("the change in flight is resent as the same bytes", () => {
   const { line, note, screen, type } = joinedWith("ab");
   type(2, "😀");
   const first = line.last("change")?.text;
@@ -57,7 +57,7 @@ test("what was in flight goes out again as the same bytes", () => {
   note.close();
 });
 
-test("under a new client id nothing is doubled and nothing is lost", () => {
+test("a new client id neither duplicates nor loses edits", () => {
   const { line, note, type, kept } = joinedWith("");
   type(0, "a");
   type(1, "b");
@@ -84,7 +84,7 @@ test("under a new client id nothing is doubled and nothing is lost", () => {
   note.close();
 });
 
-test("until a new client id has joined, edits are kept under the one they were sent under", () => {
+test("until a new client id has joined, edits are stored under the former one", () => {
   const { line, note, type, kept } = joinedWith("");
   type(0, "a");
   line.lose();
@@ -92,7 +92,7 @@ test("until a new client id has joined, edits are kept under the one they were s
   line.comeBack();
   note.persistNow();
   assert.deepEqual([...kept.values()].map(({ identity }) => identity), [{ id: "ann", resumeToken: "token of ann" }]);
-  // What goes out under the new one is kept under it before.
+  // Edits are stored under the new id before they are sent under it.
   line.beforeSending = (type) => {
     if (type === "change") assert.deepEqual([...kept.keys()], ["ann-2"]);
   };
@@ -102,7 +102,7 @@ test("until a new client id has joined, edits are kept under the one they were s
   note.close();
 });
 
-test("where there is room for one record only, the one under the former client id goes first", () => {
+test("if there is room for only one record, that of the former client id is removed first", () => {
   const { line, note, screen, type, kept } = joinedWith("", undefined, 1);
   type(0, "a");
   note.persistNow();
@@ -115,7 +115,7 @@ test("where there is room for one record only, the one under the former client i
   note.close();
 });
 
-test("when the server cannot tell what was missed, edits move to its text, with a notice", () => {
+test("if the server cannot send the missed changes, edits are rebased on its text, with a notice", () => {
   const { line, note, screen, type } = joinedWith("old text");
   type(8, "!");
   line.lose();
@@ -129,7 +129,7 @@ test("when the server cannot tell what was missed, edits move to its text, with 
   note.close();
 });
 
-test("a refusal that will pass is tried again, one that will not stays visible", () => {
+test("a temporary refusal is retried, and a final one remains visible", () => {
   const { line, note, type } = joinedWith("");
   type(0, "a");
   line.tell("refused", { sequence: 1, code: "busy", message: "soon", retryable: true, retryAfter: 1 });
@@ -150,7 +150,7 @@ test("a refusal that will pass is tried again, one that will not stays visible",
   note.close();
 });
 
-test("what is typed after a refused change was discarded goes out again as the same bytes", () => {
+test("text typed after discarding a refused change is resent as the same bytes", () => {
   const { line, note, type } = joinedWith("text");
   type(4, "!");
   line.tell("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
@@ -168,7 +168,7 @@ test("what is typed after a refused change was discarded goes out again as the s
   note.close();
 });
 
-test("what was overtaken on the way, and refused, goes out with the number that is next", () => {
+test("an edit that was refused after a resync is sent with the next number", () => {
   const { line, note, type } = joinedWith("text", { lastSequence: 4 });
   type(4, "!");
   line.tell("resync", { reason: "lagging", epoch: "e", revision: 99, text: "context", lastSequence: 4 });
@@ -185,7 +185,7 @@ test("what was overtaken on the way, and refused, goes out with the number that 
   note.close();
 });
 
-test("a refusal that comes while it joins again does not keep it from trying that again", () => {
+test("a refusal during a rejoin does not cancel the next attempt to join", () => {
   const { line, note, type } = joinedWith("text");
   const warn = console.warn;
   console.warn = () => {};
@@ -198,7 +198,7 @@ test("a refusal that comes while it joins again does not keep it from trying tha
   assert.equal(line.count("join"), 2);
   line.pass(1_000);
   assert.equal(line.count("join"), 3);
-  // If it joins before the next attempt, that attempt is cancelled.
+  // Joining on a new connection cancels the next attempt.
   line.refuse("join", { code: "busy", retryable: true, retryAfter: 500 });
   line.lose();
   line.comeBack();
@@ -211,7 +211,7 @@ test("a refusal that comes while it joins again does not keep it from trying tha
   note.close();
 });
 
-test("an edit over the announced limit goes out in parts below it", () => {
+test("an edit over the announced limit is sent in parts", () => {
   const { line, note, type } = joinedWith("");
   const text = "ü".repeat(60_000);
   type(0, text);
@@ -229,7 +229,7 @@ test("an edit over the announced limit goes out in parts below it", () => {
   note.close();
 });
 
-test("unconfirmed edits are kept where they outlive the page", () => {
+test("unconfirmed edits are stored, and restored by a later page", () => {
   const change = { clientId: "bo", sequence: 4, time: 100 };
   const { line, note, type, kept } = joinedWith("", { change });
   type(0, "kept");
@@ -244,7 +244,7 @@ test("unconfirmed edits are kept where they outlive the page", () => {
   note.close();
 });
 
-test("what was typed into a restored note is kept as sent before it is sent", () => {
+test("edits in a restored note are stored as sent before they are sent", () => {
   const first = joinedWith("");
   first.type(0, "a");
   first.note.persistNow();
@@ -258,7 +258,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
   note.edit([{ from: 1, to: 1, insert: "X" }]);
   line.beforeSending = (type) => {
     if (type !== "change") return;
-    // A page that continues from there sends the same change, as the same one.
+    // A page that restores this record sends the same change with the same number.
     const copy = openedNote({ line: new Line({ identity: restored.identity }), restored: kept.get("ann") });
     assert.equal(copy.note.text, "aX");
     copy.line.tell("joined", { revision: 8, lastSequence: 1, changes: [] });
@@ -267,7 +267,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
     });
     isKeptAsSent = true;
   };
-  // Its own change was stored before: what was typed since is a change of its own.
+  // The server has the first change, so later edits are a separate change.
   line.tell("joined", { revision: 8, lastSequence: 1, changes: [{ clientId: "ann", sequence: 1, operation: ["a"] }] });
   assert.ok(isKeptAsSent);
   assert.deepEqual(line.last("change")?.data.operation, [1, "X"]);
@@ -276,7 +276,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
   note.close();
 });
 
-test("what cannot be restored leaves no note behind that would join", () => {
+test("a note that cannot be restored does not join", () => {
   const line = new Line();
   const restored = { identity: { id: "ann", resumeToken: "token of ann" }, session: "of another version" };
   assert.throws(() => openedNote({ line, restored }), CoreError);
@@ -285,7 +285,7 @@ test("what cannot be restored leaves no note behind that would join", () => {
   assert.equal(line.count("join"), 0);
 });
 
-test("people come, move, change their names, and go", () => {
+test("presence and selections of people are updated", () => {
   const { line, note } = joinedWith("some text", {
     presence: [
       { clientId: "bo", name: "Bo", color: "#2f68ad", selections: [[0, 4]] },
@@ -307,7 +307,7 @@ test("people come, move, change their names, and go", () => {
   note.close();
 });
 
-test("a crowd is counted, and its active people are named", () => {
+test("a crowd is counted, and only its active people are named", () => {
   const { line, note } = joinedWith("some text", {
     presence: [{ clientId: "bo", name: "Bo", color: "#2f68ad", selections: [[0, 4]] }],
     people: 312,
@@ -316,11 +316,11 @@ test("a crowd is counted, and its active people are named", () => {
   assert.deepEqual(note.people.map(({ name }) => name), ["Bo"]);
   line.tell("presence", { joined: [], updated: [], left: [], people: 313 });
   assert.equal(note.othersCount, 312);
-  // A client that rejoins within a turn is named once, and has no carets from before.
+  // A client that rejoins within a turn is listed once, without its former carets.
   line.tell("presence", { joined: [{ clientId: "bo", name: "Bo" }, { clientId: "cy", name: "Cy" }], people: 313 });
   assert.deepEqual(note.people.map(({ name }) => name), ["Bo", "Cy"]);
   assert.equal(note.peerSelections.length, 0);
-  // Without a number all are named again.
+  // Without a number, presence lists all people again.
   line.tell("presence", { joined: [{ clientId: "di", name: "Di" }], left: ["cy"] });
   assert.equal(note.othersCount, 2);
   line.tell("presence", { people: 400 });
@@ -329,7 +329,7 @@ test("a crowd is counted, and its active people are named", () => {
   note.close();
 });
 
-test("who edits counts as writing, for a while", () => {
+test("a person is shown as writing for a short time after an edit", () => {
   const { line, note } = joinedWith("text", {
     presence: [{ clientId: "bo", name: "Bo" }, { clientId: "cy", name: "Cy" }],
   });
@@ -346,12 +346,12 @@ test("who edits counts as writing, for a while", () => {
   assert.equal(drawn, 2);
   line.pass(2_000);
   assert.deepEqual(writing(), ["Bo", "Cy"]);
-  // A caret that moves is not writing.
+  // Moving a caret does not count.
   line.tell("selections", { revision: 10, clientId: "bo", selections: [[0, 0]] });
   line.tell("presence", { left: ["cy"] });
   line.pass(1_000);
   assert.deepEqual(writing(), []);
-  // An edit by a client that presence has not named, and then a lost line.
+  // An edit by a client that is not in the presence list, then the loss of the connection.
   edit("eve", 11);
   edit("bo", 12);
   line.lose();
@@ -360,7 +360,7 @@ test("who edits counts as writing, for a while", () => {
   note.close();
 });
 
-test("changed rights reach the note, and restored ones open it again", () => {
+test("changed rights apply at once, and a note can be reopened when rights are restored", () => {
   const { line, note, type } = joinedWith("text");
   line.tell("accessChanged", { access: "read" });
   assert.equal(note.isWritable, false);
@@ -383,7 +383,7 @@ test("changed rights reach the note, and restored ones open it again", () => {
   note.close();
 });
 
-test("a rejoin names the change that made its revision, and its time, if it knows them", () => {
+test("a rejoin contains the last change and its time, if they are known", () => {
   const { line, note, type } = joinedWith("text", { change: { clientId: "bo", sequence: 4, time: 100 } });
   const resume = (/** @type {object} */ more = {}) => {
     line.lose();
@@ -410,7 +410,7 @@ test("a rejoin names the change that made its revision, and its time, if it know
   type(0, "a");
   line.tell("acknowledged", { sequence: 1, revision: 11, time: 300 });
   assert.deepEqual(resume().change, { clientId: "ann", sequence: 1, time: 300 });
-  // A server that does not say the time.
+  // The server does not send the time.
   line.tell("changes", { revision: 12, changes: [{ clientId: "bo", sequence: 7, operation: ["b", 8] }] });
   assert.deepEqual(resume().change, { clientId: "bo", sequence: 7 });
   line.tell("resync", { reason: "lagging", epoch: "f", revision: 3, text: "new", lastSequence: 1 });
@@ -418,7 +418,7 @@ test("a rejoin names the change that made its revision, and its time, if it know
   note.close();
 });
 
-test("what concerns another document, or is unknown, changes nothing", () => {
+test("messages about other documents and unknown messages are ignored", () => {
   const { line, note } = joinedWith("text");
   line.say("changes", { documentId: "other", revision: 8, changes: [] });
   line.tell("something new", {});
@@ -432,14 +432,14 @@ test("what concerns another document, or is unknown, changes nothing", () => {
   note.close();
 });
 
-/** Changes as the editor is given them, and whether they are this person's own. */
+/** Returns the changes that the editor receives, and whether they are the user's own. */
 function watched(/** @type {import("../../Web/js/client/note.js").Note} */ note) {
   const seen = /** @type {[string, boolean][]} */ ([]);
   note.on("changes", ({ changes, isOwn }) => seen.push([changes.map(({ insert }) => insert).join(), isOwn ?? false]));
   return seen;
 }
 
-test("a change asked for over HTTP is one's own, whichever comes first", async () => {
+test("a change requested over HTTP is the user's own, whether the answer or the change arrives first", async () => {
   const { line, note } = joinedWith("ab");
   const seen = watched(note);
   const own = { revision: 8, changes: [{ clientId: "http", sequence: 1, operation: ["old ", 2] }] };
@@ -459,7 +459,7 @@ test("a change asked for over HTTP is one's own, whichever comes first", async (
   note.close();
 });
 
-test("what waits for an answer over HTTP does not wait for ever", async () => {
+test("changes wait for an HTTP answer only for a limited time", async () => {
   const { line, note } = joinedWith("");
   const seen = watched(note);
   const change = (/** @type {number} */ revision) =>
@@ -472,7 +472,7 @@ test("what waits for an answer over HTTP does not wait for ever", async () => {
   never();
   for (let revision = 9; revision <= 509; revision += 1) change(revision);
   assert.equal(note.revision, 509);
-  // A line that is lost brings nothing more.
+  // No answer arrives after the connection is lost.
   never();
   change(510);
   line.lose();

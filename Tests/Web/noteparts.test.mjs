@@ -1,4 +1,4 @@
-// The list of notes in parts: the requests, and how answers change it.
+// The list of notes in parts: the requests, and the effects of answers.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -20,7 +20,7 @@ async function turn() {
 /** @typedef {{id: string, title: string, updatedAt?: number, folder?: string, may?: string[]}} Given */
 
 /**
- * An answer of the server.
+ * Returns an answer of the server.
  *
  * @param {number} count
  * @param {[number, string, Given[]][]} parts
@@ -42,7 +42,7 @@ function answerOf(count, parts, more) {
   };
 }
 
-/** A server whose answers are these, one after the other; undefined is 304. */
+/** A server with these answers in order; undefined is 304. */
 function server(/** @type {(object | undefined)[]} */ answers) {
   /** @type {{path: string, tag: string | undefined}[]} */
   const asked = [];
@@ -55,7 +55,7 @@ function server(/** @type {(object | undefined)[]} */ answers) {
   return asked;
 }
 
-/** A line on which rooms are heard from as soon as they are subscribed to, as a real one does a moment later. */
+/** A connection on which rooms confirm each subscription. */
 const line = () => {
   const made = Object.assign(new Emitter(), {
     subscribe: (/** @type {string} */ room) => setImmediate(() => made.emit("room", room)),
@@ -65,7 +65,7 @@ const line = () => {
 
 const titlesOf = (/** @type {NoteList} */ list) => list.notes?.map(({ title }) => title);
 
-test("only parts that differ come, and the list is the newest first", async () => {
+test("only changed parts are fetched, and the list is sorted by newest change", async () => {
   const asked = server([
     answerOf(2, [[0, "aaaaaaaa", [{ id: "1", title: "One" }, { id: "2", title: "Two", updatedAt: 3 }]], [1, "bbbbbbbb", [{ id: "3", title: "Three", updatedAt: 2, folder: "f", may: ["read", "write"] }]]]),
     answerOf(2, [[1, "cccccccc", [{ id: "3", title: "New", updatedAt: 4 }]]]),
@@ -95,7 +95,7 @@ test("only parts that differ come, and the list is the newest first", async () =
   ]);
 });
 
-test("a page that is loaded again begins with the list that it kept", async () => {
+test("a reloaded page begins with the stored list", async () => {
   const asked = server([undefined]);
   const copy = merged(undefined, answerOf(1, [[0, "aaaaaaaa", [{ id: "1", title: "One" }]]]), '"kept"');
   const list = new NoteList(/** @type {any} */ (line()), { copy });
@@ -103,12 +103,12 @@ test("a page that is loaded again begins with the list that it kept", async () =
   await list.refresh();
   assert.deepEqual(asked, [{ path: "/api/notes?parts=aaaaaaaa", tag: '"kept"' }]);
   assert.equal(list.held, copy);
-  // As former pages kept it.
+  // The form in which former pages stored it.
   const former = new NoteList(/** @type {any} */ (line()), { copy: { notes: notesOf(copy), mayCreate: true } });
   assert.deepEqual([titlesOf(former), former.held], [["One"], undefined]);
 });
 
-test("another person's list is not named, nor shown once theirs is there", async () => {
+test("after another user signs in, the former user's parts are neither requested nor shown", async () => {
   let owner = "ada";
   const asked = server([answerOf(1, [[0, "aaaaaaaa", [{ id: "1", title: "Ada's" }]]]), answerOf(1, [[0, "bbbbbbbb", [{ id: "2", title: "Eve's" }]]])]);
   const list = new NoteList(/** @type {any} */ (line()), { owner: () => owner });
@@ -119,7 +119,7 @@ test("another person's list is not named, nor shown once theirs is there", async
   assert.deepEqual(titlesOf(list), ["Eve's"]);
 });
 
-test("after a connection, notes, folders and tags are asked for once each", async () => {
+test("after connecting, notes, folders and tags are each requested once", async () => {
   const asked = server(Array(9).fill({ notes: [], folders: [], tags: [] }));
   const connection = line();
   const list = new NoteList(/** @type {any} */ (connection));
@@ -130,7 +130,7 @@ test("after a connection, notes, folders and tags are asked for once each", asyn
   assert.deepEqual(asked.map(({ path }) => path).sort(), ["/api/folders?limit=5000", "/api/notes?parts=", "/api/tags"]);
 });
 
-test("a list whose room is not heard from is fetched after a while", async (context) => {
+test("a list whose room does not answer is fetched after three seconds", async (context) => {
   const pass = stopTime(context);
   const asked = server([{ notes: [] }]);
   const connection = Object.assign(new Emitter(), { subscribe: () => {} });
@@ -143,7 +143,7 @@ test("a list whose room is not heard from is fetched after a while", async (cont
   assert.equal(asked.length, 1);
 });
 
-test("an answer that is kept is asked for by its tag", async () => {
+test("a stored answer is requested with its entity tag", async () => {
   /** @type {Map<string, any>} */
   const kept = new Map();
   const ask = askingOnce({

@@ -1,4 +1,4 @@
-// Notes that are opened, left, and opened again; what the page's parts share is the test's.
+// Notes that are opened, left and reopened. The test replaces the page's shared session.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -38,10 +38,10 @@ const { leaveNote, notes, openNote } = await import("../../Web/js/state/opennote
 
 /** @param {object} [more] */
 const joined = (more) => line.tell("joined", { text: "text", ...more });
-/** What is asked of `queueMicrotask` has happened. */
+/** Waits until the callbacks of `queueMicrotask` have run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a note that failed with unsaved edits has them when it is opened again", async () => {
+test("a failed note with unsaved edits has them when it is reopened", async () => {
   const note = openNote("d");
   joined();
   note.edit([{ from: 4, to: 4, insert: "!" }]);
@@ -59,7 +59,7 @@ test("a note that failed with unsaved edits has them when it is opened again", a
   assert.equal(storage.items.size, 0);
 });
 
-test("one that failed with nothing unsaved is given up", async () => {
+test("a failed note without unsaved edits is closed", async () => {
   const note = openNote("d");
   joined();
   line.tell("accessChanged", { access: "none" });
@@ -68,7 +68,7 @@ test("one that failed with nothing unsaved is given up", async () => {
   assert.equal(notes.size, 0);
 });
 
-test("what could not be saved of a deleted note is there when it is looked for again", async () => {
+test("unsaved edits of a deleted note are restored when it is reopened", async () => {
   const note = openNote("d");
   joined();
   note.edit([{ from: 4, to: 4, insert: "!" }]);
@@ -86,7 +86,7 @@ test("what could not be saved of a deleted note is there when it is looked for a
   assert.equal(storage.items.size, 0);
 });
 
-test("edits that cannot be read do not keep the note from opening, and are set aside", async () => {
+test("unreadable edits are set aside, and the note opens", async () => {
   const identity = { id: "ann", resumeToken: "token of ann" };
   const record = (/** @type {string} */ session) =>
     JSON.stringify({ identity, documentId: "d", title: "", session, slot: "b", tag: "7 e" });
@@ -107,7 +107,7 @@ test("edits that cannot be read do not keep the note from opening, and are set a
     line.comeBack();
     assert.equal(line.count("join"), joins + 1);
     joined({ changes: [] });
-    // What is typed now takes nothing's place, nor does what is set aside later.
+    // New edits do not overwrite the edits set aside, and neither do edits set aside later.
     note.edit([{ from: 0, to: 0, insert: "a" }]);
     note.persistNow();
     line.tell("acknowledged", { sequence: line.last("change")?.data.sequence, revision: 8 });
@@ -121,8 +121,8 @@ test("edits that cannot be read do not keep the note from opening, and are set a
   }
 });
 
-// Scripts/make_fixtures.py makes the file of another version with this.
-test("edits are kept in this form", { skip: process.env.FIXTURES_TO === undefined }, async () => {
+// Scripts/make_fixtures.py writes a version's fixture with this test.
+test("the fixture of stored edits is written", { skip: process.env.FIXTURES_TO === undefined }, async () => {
   storage.items.clear();
   const note = openNote("d");
   joined();
@@ -138,7 +138,7 @@ test("edits are kept in this form", { skip: process.env.FIXTURES_TO === undefine
   assert.equal(storage.items.size, 0);
 });
 
-test("edits that the page of 0.1.0 kept are sent when the note is opened", { skip: process.env.FIXTURES_TO !== undefined }, async () => {
+test("edits stored by the page of 0.1.0 are sent when the note is opened", { skip: process.env.FIXTURES_TO !== undefined }, async () => {
   storage.items.clear();
   const kept = readFileSync(new URL("../Fixtures/0.1.0/page.json", import.meta.url), "utf8");
   for (const [key, value] of Object.entries(JSON.parse(kept))) storage.setItem(key, value);

@@ -1,4 +1,4 @@
-// Others' changes in quick succession are handled together, and the editor never shows another text than the note has.
+// Changes of others in quick succession are handled together, and the editor always shows the note's text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -80,7 +80,7 @@ function drawn(crowd) {
   return inserts;
 }
 
-test("the first change is shown at once, the next ones together, and a later one at once again", () => {
+test("the first change is shown at once, changes soon after it together, and a later one at once", () => {
   const crowd = new Crowd("abc\n");
   const { line } = crowd.opened;
   const inserts = drawn(crowd);
@@ -97,14 +97,14 @@ test("the first change is shown at once, the next ones together, and a later one
   line.pass(changesEvery);
   crowd.type(crowd.inserting(0, "4"));
   assert.deepEqual(inserts, ["1", "2|3", "4"]);
-  // Nor does a page that nobody sees wait.
+  // A hidden page does not delay changes.
   line.isSeen = false;
   crowd.type(crowd.inserting(0, "5"));
   assert.deepEqual(inserts.slice(3), ["5"]);
   assert.equal(line.timers.some(({ at }) => at <= line.now + changesEvery), false);
 });
 
-test("all other messages come in order, and at once: an acknowledgement, a title, an own change among others'", () => {
+test("all other messages are handled at once and in order, after the delayed changes", () => {
   const crowd = new Crowd("abc\n");
   const { line, note, screen, type } = crowd.opened;
   crowd.type(crowd.inserting(0, "1"));
@@ -118,7 +118,7 @@ test("all other messages come in order, and at once: an acknowledgement, a title
   line.tell("documentChanged", { title: "Another", deleted: false });
   assert.equal(note.title, "Another");
   assert.equal(screen.text, "321abcX\n");
-  // A message with several changes may confirm the one in flight.
+  // A message with several changes may contain the change in flight.
   crowd.type(crowd.inserting(0, "4"), crowd.inserting(0, "5", 9));
   assert.equal(screen.text, "321abcX\n");
   type(7, "Y");
@@ -126,7 +126,7 @@ test("all other messages come in order, and at once: an acknowledgement, a title
   assert.equal(screen.text, "7654321abcXY\n");
 });
 
-test("changes that wait when the line is lost are shown, and none while a request holds them back", async () => {
+test("delayed changes are shown when the connection is lost, but not while a request holds them", async () => {
   const crowd = new Crowd("abc\n");
   const { line, note, screen } = crowd.opened;
   crowd.type(crowd.inserting(0, "1"));
@@ -143,7 +143,7 @@ test("changes that wait when the line is lost are shown, and none while a reques
   assert.equal(screen.text, "321abc\n");
 });
 
-test("whatever is typed, answered and delayed, the editor shows the note's text, and in the end the server's", () => {
+test("the editor always shows the note's text, and finally the server's", () => {
   for (let seed = 1; seed <= 100; seed += 1) {
     const random = new Random(seed);
     const crowd = new Crowd(`${randomText(random, 6)}\n`);

@@ -1,14 +1,14 @@
-// The page view as the HTML of the CommonMark specification, and that HTML in one form, so that both can be compared.
+// Converts the page view to the HTML of the CommonMark specification, and both to a normal form for comparison.
 //
-// What the page view does differently on purpose is undone here: each difference is checked for what it has to be, and
-// replaced by what the specification has in its place. Documentation/Page.md lists the differences.
+// Deliberate differences of the page view are reverted here: each is checked, and replaced by the specification's form.
+// Documentation/Page.md lists the differences.
 
 import assert from "node:assert/strict";
 import { TestElement, address, withoutEntities } from "./elements.mjs";
 import { nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
 
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
-/** In place of an address that the page view does not link to. */
+/** Replaces an address that the page view does not link to. */
 const refused = "refused:";
 
 /** @type {Set<string>} Differences that were undone since they were last asked for. */
@@ -67,10 +67,10 @@ const differing = {
       const alternative = words.includes("is-unnamed") ? "" : element.textContent;
       return undo("picture as link", `<img src="${escaped(source)}" alt="${escaped(alternative)}"${title ? ` title="${escaped(title)}"` : ""} />`);
     }
-    // GFM's links without brackets.
+    // Links of GFM without brackets.
     if (words.includes("bare") && !isGFM) return undo("GFM link", contentOf(element));
     const isBare = words.includes("bare") && /^www\./i.test(element.textContent);
-    // GFM leads to "http".
+    // GFM links to "http".
     if (isBare) return linkTag(element).replace("https://www", "http://www") + contentOf(element) + "</a>";
     return `${linkTag(element)}${words.includes("is-unnamed") ? undo("link without text", "") : contentOf(element)}</a>`;
   },
@@ -86,7 +86,7 @@ const differing = {
     return `<code${language === undefined ? "" : ` data-language="${language}"`}>${contentOf(element)}</code>`;
   },
   p(element) {
-    // A list whose items are tight has their text without paragraphs.
+    // Items of a tight list contain text without paragraphs.
     const list = element.parentElement?.tagName === "LI" ? element.parentElement.parentElement : null;
     return list?.className === "is-tight" ? contentOf(element) : `<p>${contentOf(element)}</p>`;
   },
@@ -139,7 +139,7 @@ function normalTag(tag) {
   const attributes = [...rest.matchAll(attribute)].map(([, key = "", value]) => {
     const text = value === undefined ? undefined : withoutEntities(value.replace(/^(["'])([\s\S]*)\1$/, "$2"));
     if (text === undefined) return key.toLowerCase();
-    // The page view names only languages that it has colours for.
+    // The page view names only languages that it can highlight.
     if (name === "code" && key === "class") {
       const language = nameOfLanguage(text.replace("language-", ""));
       return language === undefined ? "" : `data-language="${language}"`;

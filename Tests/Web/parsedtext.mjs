@@ -1,4 +1,4 @@
-// Texts whose whole Markdown is parsed, however busy the machine is: the parser's own budget is one of the wall's clock.
+// Texts whose Markdown is parsed completely. By itself, the parser stops after a time, which a busy machine may exceed.
 
 import { EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
 import { plainMarkdown } from "../../Web/js/markdown/markdown.js";
@@ -6,7 +6,7 @@ import { plainMarkdown } from "../../Web/js/markdown/markdown.js";
 /** @param {any} state @returns {any} The same text and selection, parsed to its end. */
 export function parsed(state) {
   ensureSyntaxTree(state, state.doc.length, Infinity);
-  // A state keeps the tree that it began with: only the next one has what was parsed since.
+  // A state keeps its tree, so only the next state has the parsed one.
   return state.update({}).state;
 }
 

@@ -1,4 +1,4 @@
-// Parts of the page that are fetched later, and servers that have them no longer.
+// Parts of the page that are loaded on demand, and servers that no longer have them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { stopTime } from "./support.mjs";
 const page = (/** @type {string} */ build) => `<head>\n<meta charset="utf-8" />\n<meta name="build" content="${build}" />`;
 
 /**
- * A browser with a page of a build, and a server that has one.
+ * Sets up a browser with a page of the build `own`, and a server with the answers of `answer`.
  *
  * @param {import("node:test").TestContext} context
  * @param {{own?: string, answer: () => Promise<any>, store?: Map<string, string>, now?: number}} options
@@ -36,16 +36,16 @@ function browser(context, { own, answer, store = new Map(), now = 1_000_000_000_
 const missing = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
 const answering = (/** @type {string} */ build) => async () => ({ ok: true, text: async () => page(build) });
 
-test("a part that is there is given, and nothing is asked", async (context) => {
+test("an available part is returned without a request", async (context) => {
   const { reloads } = browser(context, { own: "one", answer: () => assert.fail("asked") });
   assert.equal(await loadPart(async () => "part"), "part");
   assert.equal(reloads(), 0);
 });
 
-/** Until everything has run that waits for nothing. */
+/** Waits until all pending callbacks have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a page of a former build reloads itself once, and continues if it stays", async (context) => {
+test("a page of a former build reloads itself once, and reports the failure if that does not help", async (context) => {
   const pass = stopTime(context);
   const store = new Map();
   const first = browser(context, { own: "one", answer: answering("two"), store });
@@ -56,7 +56,7 @@ test("a page of a former build reloads itself once, and continues if it stays", 
   assert.ok(!hasFailed);
   pass(5_000);
   await loading;
-  // Another server still has the former build, and the browser was given it again.
+  // The browser got the former build again, from another server.
   await assert.rejects(loadPart(missing), /Failed to fetch/);
   assert.equal(first.reloads(), 1);
   const later = browser(context, { own: "one", answer: answering("two"), store, now: 1_000_000_060_000 });
@@ -67,7 +67,7 @@ test("a page of a former build reloads itself once, and continues if it stays", 
   await again;
 });
 
-test("a page of the server's build, and one that hears nothing, stay as they are", async (context) => {
+test("a page does not reload if the server has the same build or gives no valid answer", async (context) => {
   const answers = [
     answering("one"),
     () => Promise.reject(new TypeError("offline")),
@@ -81,7 +81,7 @@ test("a page of the server's build, and one that hears nothing, stay as they are
   }
 });
 
-test("a page that is served as it was written has no build, and asks nothing", async (context) => {
+test("a page served from the sources has no build, and sends no request", async (context) => {
   const { reloads } = browser(context, { answer: () => assert.fail("asked") });
   await assert.rejects(loadPart(missing), /Failed to fetch/);
   assert.equal(reloads(), 0);

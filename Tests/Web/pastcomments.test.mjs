@@ -1,4 +1,4 @@
-// Comments beside a note's past: those of that time, and no others.
+// The comments that existed at a revision of the history.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ const first = (id, revision, createdAt, more) => ({
 /** @param {string} id @param {string} thread @param {number} createdAt @param {object} [more] */
 const answer = (id, thread, createdAt, more) => ({ id, thread, author: "Ben", mine: false, text: id, createdAt, ...more });
 
-test("threads are shown from when they were made until they were resolved, with the answers of that time", () => {
+test("a thread is shown from its creation until it was resolved, with the answers of that time", () => {
   const comments = [
     first("early", 1, 10),
     first("resolved", 1, 11, { resolved: { by: "Ben", at: 30 } }),

@@ -1,4 +1,4 @@
-// HTML of clipboards becomes Markdown: rules, the shapes that known programs write, hostile HTML, and bounds.
+// Converting HTML of clipboards to Markdown: rules, HTML of known programs, hostile HTML, and limits.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ function converted(html) {
   }
 }
 
-/** @type {[string, string, string][]} Of each rule: its name, HTML, Markdown. */
+/** @type {[string, string, string][]} The name of each rule, HTML, and Markdown. */
 const rules = [
   ["headings", "<h1>One</h1><h2><b>Two</b> <i>three</i></h2>", "# One\n\n## Two *three*"],
   ["marks", "<p><b>bold</b>, <em>italic</em>, <s>gone</s>, <code>a*b</code></p>", "**bold**, *italic*, ~~gone~~, `a*b`"],
@@ -55,7 +55,7 @@ const rules = [
 
 for (const [name, html, markdown] of rules) test(`pasting: ${name}`, () => assert.equal(converted(html).text, markdown));
 
-test("letters stay letters", () => {
+test("characters with a meaning in Markdown are escaped, and others are not", () => {
   for (const text of ["1. one", "- a", "+ a", "# a", "> a", "---", "===", "a *b* c", "_a_", "`a`", "[a](b)", "<b>", "&amp;", "\\*", "~~a~~", "* * *", "| - |", "10) x"]) {
     const html = `<p><b>x</b></p><p>${text.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</p>`;
     const line = converted(html).text.split("\n").at(-1) ?? "";
@@ -67,7 +67,7 @@ test("letters stay letters", () => {
   }
 });
 
-test("HTML that says no more than its plain text is plain", () => {
+test("HTML without formatting is plain", () => {
   for (const html of [
     "<span>words</span>",
     '<meta charset="utf-8"><div style="font-family: Menlo, monospace; white-space: pre"><div><span style="color:#00f">let</span> a;</div><div>b;</div></div>',
@@ -80,7 +80,7 @@ test("HTML that says no more than its plain text is plain", () => {
   assert.ok(!converted("<p>a</p><p><b>b</b></p>").isInline);
 });
 
-// As programs write them, shortened.
+// Shortened HTML of known programs.
 const word = `<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:w="urn:schemas-microsoft-com:office:word">
 <head><meta name="Generator" content="Microsoft Word 15"/><!--[if gte mso 9]><xml><w:WordDocument></w:WordDocument></xml><![endif]-->
 <style>p.MsoNormal {mso-style-name:"x"; background:url(javascript:alert(1))}</style></head>
@@ -98,7 +98,7 @@ on&nbsp;Monday.<o:p></o:p></p>
 <tr><td><p class="MsoNormal">Ann</p></td><td><p class="MsoNormal">Text</p></td></tr></table>
 <!--EndFragment--></body></html>`;
 
-test("Word: headings, lists by level, tables, and none of its comments", () => {
+test("Word: headings, lists by level and tables are converted, and comments are dropped", () => {
   assert.equal(converted(word).text, [
     "# Plan", "", "We **ship** on Monday.", "", "- One", "  - Inner", "- Two", "", "1. First", "2. Second", "",
     "| **Who** | What |", "| ------- | ---- |", "| Ann     | Text |",
@@ -111,7 +111,7 @@ test("Word on the web: a list for each item", () => {
   assert.equal(converted(item("ul", 1, "One") + item("ul", 2, "Inner") + item("ul", 1, "Two")).text, "- One\n  - Inner\n- Two");
 });
 
-test("Google Docs: its wrapper is not bold, lists and boxes", () => {
+test("Google Docs: the wrapper is not bold, and lists and boxes are converted", () => {
   const span = (/** @type {string} */ text, weight = 400, more = "") => `<span style="font-size:11pt;font-family:Arial;font-weight:${weight};font-style:normal;text-decoration:none;white-space:pre-wrap;${more}">${text}</span>`;
   const html = `<meta charset="utf-8"><b style="font-weight:normal;" id="docs-internal-guid-1"><h2 dir="ltr" style="line-height:1.38">${span("Agenda")}</h2>
 <p dir="ltr">${span("Some ")}${span("bold", 700)}${span(" and ")}<a href="https://a.example/" style="text-decoration:none;">${span("a link", 400, "text-decoration:underline;")}</a>${span(".")}</p><br/>
@@ -124,7 +124,7 @@ test("Google Docs: its wrapper is not bold, lists and boxes", () => {
   ].join("\n"));
 });
 
-test("GitHub: anchors, boxes, code, call-outs", () => {
+test("GitHub: anchors are dropped, and boxes, code and call-outs are converted", () => {
   const html = `<div class="markdown-heading"><h2 class="heading-element">Use</h2><a class="anchor" aria-label="Permalink" href="https://github.example/x#use"><svg class="octicon"><path d="M1"></svg></a></div>
 <p>Run <code class="notranslate">make</code> <g-emoji class="g-emoji" alias="tada">🎉</g-emoji></p>
 <div class="highlight highlight-source-shell"><pre class="notranslate"><span class="pl-c1">cd</span> parley
@@ -138,7 +138,7 @@ make</pre><div class="zeroclipboard-container"><clipboard-copy aria-label="Copy"
   ].join("\n"));
 });
 
-test("Wikipedia: no edit links, no footnote marks, formulas, tables", () => {
+test("Wikipedia: edit links and footnote marks are dropped, and formulas and tables are converted", () => {
   const html = `<div class="mw-heading mw-heading2"><h2 id="History">History</h2><span class="mw-editsection"><span>[</span><a href="https://en.example/edit">edit</a><span>]</span></span></div>
 <p><b>Parley</b> is a <a href="https://en.example/wiki/Word_(x)" title="Word">word</a>.<sup id="cite_ref-1" class="reference"><a href="https://en.example/#cite_note-1">[1]</a></sup>
 <span class="mwe-math-element"><span class="mwe-math-mathml-inline mwe-math-mathml-a11y" style="display: none;"><math><semantics><mrow></mrow><annotation encoding="application/x-tex">{\\displaystyle x_{1}}</annotation></semantics></math></span><img src="https://en.example/x.svg" class="mwe-math-fallback-image-inline" alt="{\\displaystyle x_{1}}"></span></p>
@@ -149,13 +149,13 @@ test("Wikipedia: no edit links, no footnote marks, formulas, tables", () => {
   ].join("\n"));
 });
 
-test("spreadsheets: rows and columns, without empty ends", () => {
+test("spreadsheets: empty rows and columns at the ends are dropped", () => {
   const sheets = '<google-sheets-html-origin><style type="text/css">td {border: 1px solid #cccccc;}</style><table xmlns="http://www.w3.org/1999/xhtml" data-sheets-root="1"><colgroup><col width="100"/></colgroup><tbody><tr style="height:21px;"><td style="overflow:hidden" data-sheets-value="{}">Name</td><td style="text-align:right;">Sum</td><td></td></tr><tr><td>a&#124;b</td><td>3</td><td></td></tr><tr><td></td><td></td><td></td></tr></tbody></table></google-sheets-html-origin>';
   const excel = '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><head><style>.xl65 {mso-number-format:"0.00"}</style></head><body><table border="0" style="border-collapse:collapse"><!--StartFragment--><col width="87"><tr height="20"><td height="20" width="87">Name</td><td style="text-align:right">Sum</td></tr><tr><td>a&#124;b</td><td align="right">3</td></tr><!--EndFragment--></table></body></html>';
   for (const html of [sheets, excel]) assert.equal(converted(html).text, "| Name | Sum |\n| ---- | --: |\n| a\\|b |   3 |");
 });
 
-test("hostile HTML becomes words", () => {
+test("hostile HTML becomes harmless text", () => {
   /** @type {[string, string][]} */
   const hostile = [
     ["<p>a<script>alert(1)</script><b>b</b></p>", "a**b**"],
@@ -175,13 +175,13 @@ test("hostile HTML becomes words", () => {
   for (const [html, markdown] of hostile) assert.equal(converted(html).text, markdown, html);
 });
 
-test("large and deep HTML takes time in proportion, in steps", () => {
+test("large and deeply nested HTML is converted in linear time, in steps", () => {
   const { text, steps } = converted("<p>Some <b>bold</b> words</p>".repeat(20_000));
   assert.equal(text.length, 20_000 * "Some **bold** words\n\n".length - 2);
   assert.ok(steps > 300, `${steps} steps`);
   assert.match(converted(`${"<div>".repeat(5_000)}<b>deep</b>${"</div>".repeat(5_000)}`).text, /deep/);
   assert.match(converted(`${"<ul><li>".repeat(2_000)}x${"</li></ul>".repeat(2_000)}`).text, /x/);
-  // Spans cannot make a table larger than the HTML by much.
+  // Large spans do not make the table much larger than the HTML.
   const wide = `<table>${`<tr>${"<td colspan='1000' rowspan='1000'>a</td>".repeat(50)}</tr>`.repeat(50)}</table>`;
   assert.ok(converted(wide).text.length < 2_000_000, `${converted(wide).text.length}`);
   const columns = converted(`<table><tr>${"<td>a</td>".repeat(1_000)}</tr><tr><td>b</td></tr></table>`).text.split("\n");
@@ -189,7 +189,7 @@ test("large and deep HTML takes time in proportion, in steps", () => {
 });
 
 /**
- * The text after an insertion; "|" is the place, "‹" and "›" the ends of a selection.
+ * Returns the text after an insertion; "¦" is the caret, "‹" and "›" are the ends of a selection.
  *
  * @param {string} marked
  * @param {(state: any, range: {from: number, to: number}) => import("../../Web/js/editing/pasting/insertion.js").Insertion | undefined} insert
@@ -253,7 +253,7 @@ for (const [before, text, expected] of links) {
   test(`${JSON.stringify(text)} over ${JSON.stringify(before)}`, () => assert.equal(after(before, (state, range) => putLink(state, range, text)), expected));
 }
 
-test("styles and event handlers are inert to the parser", () => {
+test("inert removes style sheets, and disables styles and event handlers", () => {
   assert.equal(
     inert('<STYLE>a</STYLE><p style="x" class=a>b style= &lt;i style=""&gt;</p><br/style=x><i\nonload = x>'),
     '<p data-style="x" class=a>b style= &lt;i style=""&gt;</p><br/data-style=x><i\ndata-onload = x>',
@@ -261,7 +261,7 @@ test("styles and event handlers are inert to the parser", () => {
   assert.equal(inert("a<style>b"), "a");
 });
 
-test("amounts stay as they are, and signs that would begin a formula are escaped", () => {
+test("dollar signs are escaped only where they would begin a formula", () => {
   for (const [html, markdown] of [
     ["costs $5 and $6", "costs $5 and $6"], ["US$ 5", "US$ 5"], ["$x$", "\\$x$"], ["$5$", "\\$5$"], ["a $ b $ c", "a $ b $ c"],
   ]) assert.equal(converted(`<p><b>x</b></p><p>${html}</p>`).text, `**x**\n\n${markdown}`);
@@ -273,7 +273,7 @@ const randomBy = (seed) => () => {
   return seed / 2 ** 32;
 };
 
-test("whatever the letters, the parser reads them as letters", () => {
+test("the parser reads random characters as plain text after conversion", () => {
   const random = randomBy(39);
   const signs = "**__``[](){}<>&~~^|##--++==..11!!  aab\\\\:;/$".split("");
   const asHTML = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
@@ -297,7 +297,7 @@ test("whatever the letters, the parser reads them as letters", () => {
   }
 });
 
-test("marks that begin and end anywhere are marks to the parser", () => {
+test("the parser reads emphasis that begins and ends anywhere as emphasis", () => {
   const random = randomBy(12);
   const pick = (/** @type {string[]} */ from) => from[Math.floor(random() * from.length)] ?? "";
   for (let count = 0; count < 500; count += 1) {

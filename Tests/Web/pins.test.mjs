@@ -16,7 +16,7 @@ function storageWith(kept = {}) {
 const notes = ["a", "b", "c", "d"].map((id) => ({ id }));
 const ids = (/** @type {{id: string}[]} */ sorted) => sorted.map(({ id }) => id).join("");
 
-test("pinned notes are first, in the list's own order, and outlive the page", () => {
+test("pinned notes come first, in the order of the list, and outlive the page", () => {
   const storage = storageWith();
   const pins = new Pins({ storage, owner: () => "ada" });
   let changes = 0;
@@ -32,7 +32,7 @@ test("pinned notes are first, in the list's own order, and outlive the page", ()
   assert.ok(!later.has("d") && later.has("b"));
 });
 
-test("each person has pins of their own", () => {
+test("each user has separate pins", () => {
   const storage = storageWith();
   let owner = "ada";
   const pins = new Pins({ storage, owner: () => owner });
@@ -44,7 +44,7 @@ test("each person has pins of their own", () => {
   assert.ok(pins.has("c") && !pins.has("a"));
 });
 
-test("what another tab pins is shown, and so is that all is gone", () => {
+test("pins of another tab are shown, and so is clearing the storage", () => {
   const storage = storageWith();
   const window = new EventTarget();
   const pins = new Pins({ storage, owner: () => "ada", window });
@@ -78,7 +78,7 @@ test("unreadable pins are ignored, and a full storage does not prevent pinning",
   assert.equal(ids(pins.sorted(notes)), "cabd");
 });
 
-test("of more than there may be the oldest goes", () => {
+test("above the maximum number, the oldest pin is removed", () => {
   const storage = storageWith();
   const pins = new Pins({ storage, owner: () => "" });
   for (let number = 0; number <= Pins.countMax; number += 1) pins.toggle(`n${number}`);

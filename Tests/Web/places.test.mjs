@@ -1,4 +1,4 @@
-// Places of a text while it is edited: laws over random edits.
+// Positions in a text that is edited: laws over random edits.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { Random } from "./support.mjs";
 
 const seed = 39;
 
-test("a place at an edit goes to the side that is asked for", () => {
+test("a position at an edit moves to the requested side", () => {
   const insert = [{ from: 2, to: 2, insert: "xy" }];
   assert.deepEqual([movedPlace(2, insert, -1), movedPlace(2, insert, 1), movedPlace(1, insert, 1)], [2, 4, 1]);
   const replace = [{ from: 1, to: 4, insert: "xy" }];
@@ -19,7 +19,7 @@ test("a place at an edit goes to the side that is asked for", () => {
   assert.deepEqual(movedRange({ from: 1, to: 4 }, [{ from: 1, to: 1, insert: "x" }, { from: 4, to: 4, insert: "y" }]), { from: 2, to: 5 });
 });
 
-test("a character that stays is found after any edits", () => {
+test("a character that remains is found after any edits", () => {
   const random = new Random(seed);
   let next = 0x4e00;
   /** @param {number} count Characters that no text has had before. */
@@ -48,7 +48,7 @@ test("a character that stays is found after any edits", () => {
   }
 });
 
-test("a text that is replaced as a whole keeps the places before and behind the difference", () => {
+test("positions before and after the difference are kept when the whole text is replaced", () => {
   const drawn = new DrawnText("one two three");
   drawn.follow([{ from: 0, to: 0, insert: "- " }]);
   drawn.become("- one 2 three");

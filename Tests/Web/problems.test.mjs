@@ -1,4 +1,4 @@
-// Messages for people about errors: by their codes, in words of their own.
+// Messages to users about errors: each code has one, without technical words.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -12,10 +12,10 @@ import { messageOf } from "../../Web/js/client/words.js";
 const source = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const codes = [...source("Sources/ParleyModel/ErrorCode.swift").matchAll(/^ {2}case (\w+)$/gm)].map(([, code]) => code ?? "");
 
-/** Words that people who write notes do not use. */
+/** Technical words that users do not know. */
 const jargon = /\b(token|grant|scalars|revision|JSON|bytes|sequence|epoch|operation|document|client|null|undefined|NaN)\b|[{}<>`]/i;
 
-test("every code of the server has words for people", () => {
+test("every error code has a message for users", () => {
   assert.ok(codes.length >= 25, `${codes.length} codes`);
   const unknown = problemText("aCodeOfLater");
   for (const code of codes) {
@@ -27,14 +27,14 @@ test("every code of the server has words for people", () => {
   }
 });
 
-test("every reason for which a sign-in at a provider fails has words for people, and no other has", () => {
+test("exactly the reasons for a failed sign-in at a provider have messages for users", () => {
   const kinds = [...source("Sources/ParleyServer/Provider/ProviderFailure.swift").matchAll(/^ {4}case (\w+)$/gm)].map(([, kind]) => kind ?? "");
   const texts = Object.entries(english).flatMap(([key, text]) => (key.startsWith("provider.") ? [[key.slice(9), text]] : []));
   assert.deepEqual(texts.map(([kind]) => kind).sort(), kinds.sort());
   for (const [kind, text] of texts) assert.doesNotMatch(String(text), jargon, String(kind));
 });
 
-test("an error without a code has the message of its status, or a general one", () => {
+test("an error without a known code has a message by its status, or a general one", () => {
   for (const status of [0, 400, 401, 403, 404, 409, 410, 413, 418, 422, 429, 500, 502, 503]) {
     assert.match(problemText(undefined, status), /^[A-Z].*\.$/);
     assert.doesNotMatch(problemText("aCodeOfLater", status), jargon);
@@ -43,7 +43,7 @@ test("an error without a code has the message of its status, or a general one", 
   assert.equal(problemText("constructor"), problemText("aCodeOfLater"));
 });
 
-test("limits are named where the server announced them", () => {
+test("a message contains the limit if the server has announced it", () => {
   assert.equal(
     refusalText("messageTooLarge", { messageBytesMax: 4_194_304 }),
     "These changes are too large to send at once (limit: 4 MB).",
@@ -52,7 +52,7 @@ test("limits are named where the server announced them", () => {
   assert.equal(refusalText("tooLarge"), "The note would become too long.");
 });
 
-test("every way in which a connection ends for good has words", () => {
+test("every final close code has a message for users", () => {
   const ends = [...source("Sources/SocketMessages/CloseReason.swift").matchAll(/^ {2}case \w+ = (45\d\d)$/gm)];
   assert.ok(ends.length > 5);
   for (const [, code] of ends) {
@@ -64,7 +64,7 @@ test("every way in which a connection ends for good has words", () => {
 const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));
 
-test("what the server says to developers does not reach the page", async () => {
+test("the server's messages for developers are not shown", async () => {
   const answering = (/** @type {number} */ status, /** @type {string} */ body) =>
     (globalThis.fetch = /** @type {any} */ (async () => new Response(body, { status })));
   answering(403, '{"code":"notAllowed","message":"the token does not grant this"}');
@@ -78,7 +78,7 @@ test("what the server says to developers does not reach the page", async () => {
   assert.equal(messageOf(new TypeError("x is not a function")), "Reload the page and try again.");
 });
 
-test("no module puts a message of the server's on the page", () => {
+test("no module reads the server's messages for developers", () => {
   const folder = new URL("../../Web/js/", import.meta.url);
   for (const name of readdirSync(folder, { recursive: true }).map(String)) {
     if (!name.endsWith(".js")) continue;

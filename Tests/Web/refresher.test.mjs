@@ -1,4 +1,4 @@
-// The lists of notes, folders and tags are fetched again whenever the server says that they have changed.
+// The lists of notes, folders and tags are fetched again after each notification of a change.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -16,7 +16,7 @@ async function turn() {
   for (let step = 0; step < 5; step += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A server whose answers a test gives one by one. */
+/** A server whose requests a test answers one by one. */
 function server() {
   /** @type {{path: string, answer: (body: object, status?: number) => Promise<void>, fail: () => Promise<void>}[]} */
   const asked = [];
@@ -42,7 +42,7 @@ const lists = /** @type {const} */ ([
 const body = { notes: [], folders: [{ folder: "team", notes: 1 }], tags: [{ tag: "plan", notes: 1 }] };
 
 for (const { name, path, make } of lists) {
-  test(`${name}: a change during a fetch is fetched after it, even if it fails`, async (context) => {
+  test(`${name}: a change during a fetch causes another fetch, even if the first fails`, async (context) => {
     stopTime(context);
     for (const outcome of ["answered", "failed", "refused"]) {
       const asked = server();
@@ -64,7 +64,7 @@ for (const { name, path, make } of lists) {
     }
   });
 
-  test(`${name}: what fails for the moment is asked again by itself, a few times`, async (context) => {
+  test(`${name}: a temporary failure is retried a few times`, async (context) => {
     const pass = stopTime(context);
     const asked = server();
     const list = make();
@@ -82,7 +82,7 @@ for (const { name, path, make } of lists) {
     assert.equal(asked.length, 4);
     void list.refresh();
     await asked[4]?.fail();
-    // Another call while it waits takes the place of the next attempt.
+    // A call while a retry is pending replaces the retry.
     void list.refresh();
     await asked[5]?.answer(body);
     pass(100_000);
@@ -94,14 +94,14 @@ for (const { name, path, make } of lists) {
   });
 }
 
-test("the pages of a folder outlast a server that is away, and are fetched when it is back", async (context) => {
+test("the pages of a folder are kept during an outage, and fetched after it", async (context) => {
   const pass = stopTime(context);
   const asked = server();
   const long = Object.assign(new Emitter(), { notes: [], isCut: false });
   const folders = new Folders(/** @type {any} */ (long));
   folders.choose("team");
   assert.equal(asked.length, 0);
-  // The list of the copy was whole; the server's is not.
+  // The stored list was complete; the server's list is not.
   long.isCut = true;
   long.emit("fetched", undefined);
   await asked[0]?.answer(body);
@@ -119,7 +119,7 @@ test("the pages of a folder outlast a server that is away, and are fetched when 
   await asked[5]?.answer(body);
   await asked[6]?.fail();
   assert.deepEqual([folders.notes.length, folders.hasMore], [1, true]);
-  // What follows former pages does not follow new ones.
+  // The next page of the former list does not belong to the new list.
   void folders.fetchMore();
   pass(1_000);
   await asked[8]?.answer(body);
@@ -131,7 +131,7 @@ test("the pages of a folder outlast a server that is away, and are fetched when 
   assert.equal(asked[11]?.path, "/api/folders?limit=5000");
 });
 
-test("a tag whose notes cannot be fetched is chosen no longer", async () => {
+test("a tag is deselected if its notes cannot be fetched", async () => {
   const asked = server();
   const tags = new Tags(/** @type {any} */ (line()), /** @type {any} */ (line()));
   /** @type {unknown[]} */
@@ -147,7 +147,7 @@ test("a tag whose notes cannot be fetched is chosen no longer", async () => {
   void tags.refresh();
   await asked[2]?.answer(body);
   await asked[3]?.fail();
-  // Known before: it stays.
+  // A tag whose notes were fetched before stays selected.
   assert.deepEqual([tags.chosen, tags.filtered([{ id: "n-1" }, { id: "n-2" }])], ["plan", [{ id: "n-1" }]]);
   assert.equal(failures.length, 1);
 });

@@ -1,4 +1,4 @@
-// Rooms of the SDK: publications by event and by iterator, answers as promises, people, gaps, and what ends them.
+// Rooms of the SDK: publications as events and from iterators, answers as promises, people, gaps, and their end.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const position = (/** @type {number} */ offset, epoch = "p") => ({ epoch, offset
 const waits = () => /** @type {any} */ ({ limited: (/** @type {any} */ answer) => answer });
 
 /**
- * A room on a line that is up.
+ * Opens a room on a connection.
  *
  * @param {{isPresent?: boolean, from?: {epoch: string, offset: number}}} [options]
  */
@@ -38,7 +38,7 @@ function opened({ isPresent = false, from } = {}) {
   return { world, room: shared, heard, live, push, closed: () => closed };
 }
 
-test("what is published is heard in order, and what was missed after a return", () => {
+test("publications arrive in order, and missed ones after a reconnect", () => {
   const { world, room: orders, heard, live, push } = opened();
   assert.deepEqual(world.last("subscribe")?.data, { room });
   assert.equal(orders.state, "opening");
@@ -56,7 +56,7 @@ test("what is published is heard in order, and what was missed after a return", 
   assert.deepEqual(orders.position, position(8));
 });
 
-test("a page continues from the position that it kept, and is notified of a gap", () => {
+test("a page continues from its stored position, and is notified of a gap", () => {
   const { world, room: orders, heard, live } = opened({ from: position(3) });
   assert.deepEqual(world.last("subscribe")?.data, { room, position: position(3) });
   live(2_000, { recovered: false });
@@ -64,7 +64,7 @@ test("a page continues from the position that it kept, and is notified of a gap"
   assert.deepEqual(orders.position, position(2_000));
 });
 
-test("a publication's place, time and people come with it", () => {
+test("a publication has its position, time, person and sender", () => {
   const { room: orders, live, push } = opened();
   /** @type {any} */
   let heard;
@@ -76,7 +76,7 @@ test("a publication's place, time and people come with it", () => {
   });
 });
 
-test("the answer to a publication is a promise, and a key is published once", async () => {
+test("publish returns a promise, and publishes once for each key", async () => {
   const { world, room: orders, live } = opened();
   live(5);
   const first = orders.publish({ order: 17 }, { key: "k", senderId: "me" });
@@ -97,7 +97,7 @@ test("the answer to a publication is a promise, and a key is published once", as
   assert.equal(keys.size, 3);
 });
 
-test("what is not published says why", async () => {
+test("a failed publication rejects with the reason", async () => {
   const { world, room: orders, live } = opened();
   live(5);
   const refused = orders.publish("x");
@@ -117,7 +117,7 @@ test("what is not published says why", async () => {
   await assert.rejects(orders.publish("late"), (error) => error instanceof ParleyError && error.code === "invalid");
 });
 
-test("of 1,000 that wait without a connection, the next is refused", async () => {
+test("1,000 publications may wait for a connection, and the next one is refused", async () => {
   const world = new World();
   const { core, connection } = world;
   const orders = new SharedRoom({ core, connection, name: room, isPresent: false, from: undefined, waits: waits(), closed: () => {} });
@@ -127,7 +127,7 @@ test("of 1,000 that wait without a connection, the next is refused", async () =>
   assert.ok((await Promise.allSettled(all)).every(({ status }) => status === "rejected"));
 });
 
-test("a loop hears all in order, and ends with the room", async () => {
+test("an iterator returns all publications in order, and ends when the room is closed", async () => {
   const { world, room: orders, live, push, closed } = opened();
   live(0);
   const news = orders.publications();
@@ -148,7 +148,7 @@ test("a loop hears all in order, and ends with the room", async () => {
   for await (const _ of orders.publications()) assert.fail("it is closed");
 });
 
-test("a loop that is behind by 1,000 finds a gap in place of the older half", async () => {
+test("an iterator that is 1,000 publications behind gets a gap instead of the older half", async () => {
   const { room: orders, live, push } = opened();
   live(0);
   const news = orders.publications();
@@ -163,13 +163,13 @@ test("a loop that is behind by 1,000 finds a gap in place of the older half", as
     assert.equal(next.data, last + 1);
     last = next.position.offset;
   }
-  // Left early, it holds nothing.
+  // Leaving the loop ends the iterator.
   for await (const _ of (push(1_701, 0), news)) break;
   push(1_702, 0);
   assert.equal((await news.next()).done, true);
 });
 
-test("a loop throws where the room may not be heard, and another begins after a retry", async () => {
+test("an iterator throws without the right to subscribe, and a new one works after a retry", async () => {
   const { world, room: orders, live, push } = opened();
   const news = orders.publications();
   world.refuse("subscribe", { code: "notAllowed" });
@@ -188,7 +188,7 @@ test("a loop throws where the room may not be heard, and another begins after a 
   await assert.rejects(again.next(), (error) => error instanceof ParleyError && error.reason === "noAccess");
 });
 
-test("receipts are sent until they are answered, told to an author, and asked for", async () => {
+test("receipts are sent, delivered to the author, and returned on request", async () => {
   const { world, room: orders, live } = opened();
   assert.throws(() => orders.confirm(position(6)), (error) => error instanceof ParleyError && error.code === "invalid");
   live(7);
@@ -219,7 +219,7 @@ test("receipts are sent until they are answered, told to an author, and asked fo
   assert.throws(() => orders.confirm(position(6)), ParleyError);
 });
 
-test("people come, type and go; this one is told apart", () => {
+test("people and typing are updated, and the own entry is marked", () => {
   const { world, room: orders, live } = opened({ isPresent: true });
   assert.equal(world.last("subscribe")?.data.presence, true);
   let told = 0;

@@ -1,31 +1,31 @@
-// The rules of the protocol are in the client core: the page has none of its own beside it, or the two would drift
-// apart. door.js is the way to it, and knows forms alone.
+// The rules of the protocol are in the client core. The page must not repeat them, because the two would diverge.
+// door.js is the interface to the core, and knows only the formats.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
 const folder = new URL("../../Web/js/", import.meta.url);
-// Languages are words for people: “présumés” resumes nothing.
+// Texts of languages are excluded: “présumés” contains “resume”.
 const names = readdirSync(folder, { recursive: true }).map(String)
   .filter((name) => name.endsWith(".js") && !["client/door.js", "codemirror.js"].includes(name))
   .filter((name) => !name.startsWith("languages/"));
 const sourceOf = (/** @type {string} */ name) => readFileSync(new URL(name, folder), "utf8");
 
 /**
- * What gives a rule away, and modules that may have it for another reason.
+ * Patterns in code that implements a rule, and modules that may contain them for another reason.
  *
  * @type {{rule: string, sign: RegExp, except: string[]}[]}
  */
 const signs = [
-  // Problems have the server's codes, to say them in plain words; former edits have numbers, to pass them on; a
-  // comment's range is one of a text, which history and revision name.
+  // problems.js names the server's codes. The ranges of comments belong to a text, which is identified by epoch and
+  // revision.
   { rule: "numbers of changes", sign: /sequence/i, except: ["ground/problems.js"] },
   { rule: "histories", sign: /epoch/i, except: ["ground/problems.js", "comments/comments.js", "history/pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
-  // The editor shows a composed line later than the note contains it, and the authors of a moment ago: those are the
-  // editor's changes, by its own algebra.
+  // The editor delays changes of a composed line and colours of authors. These are changes of the editor, with its own
+  // algebra.
   { rule: "operations", sign: /transform\(|rebase\(|compose\(/, except: ["editing/composedline.js", "history/authorcolours.js"] },
   { rule: "messages", sign: /messageId|lastSequence|"(hello|join|resync|ping|refresh)"/, except: [] },
   {
@@ -36,10 +36,10 @@ const signs = [
   },
 ];
 
-/** The one thing that the page does with a revision: it finds the change that it has asked for over HTTP. */
+/** The only permitted use of a revision: finding the change that the page has requested over HTTP. */
 const ownChange = "action.revision === this.#ownRevision";
 
-/** @param {string} name @param {string} source @returns {string[]} The rules that a module has. */
+/** @param {string} name @param {string} source @returns {string[]} The rules that a module implements. */
 function rulesIn(name, source) {
   const code = source
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -49,12 +49,12 @@ function rulesIn(name, source) {
   return signs.filter(({ sign, except }) => !except.includes(name) && sign.test(code)).map(({ rule }) => rule);
 }
 
-test("no module but the door knows of sequences, epochs, revisions or resuming", () => {
+test("only door.js handles sequences, epochs, revisions and resuming", () => {
   assert.ok(names.length > 40, `${names.length}`);
   for (const name of names) assert.deepEqual(rulesIn(name, sourceOf(name)), [], name);
 });
 
-test("a rule that is planted in a module is found", () => {
+test("rules that are added to a module are found", () => {
   /** @type {[string, string][]} */
   const planted = [
     ["numbers of changes", "if (data.sequence <= this.last) return;"],
@@ -79,7 +79,7 @@ test("a rule that is planted in a module is found", () => {
   assert.deepEqual(rulesIn("client/note.js", "// Of a sequence.\n/** An epoch. */\n"), []);
 });
 
-test("only the connection writes to the socket, and reads from it", () => {
+test("only connection.js uses the socket", () => {
   const users = names.filter((name) => /new WebSocket|\.onmessage|JSON\.parse\(data\)/.test(sourceOf(name)));
   assert.deepEqual(users, ["client/connection.js"]);
   assert.doesNotMatch(sourceOf("client/connection.js"), /JSON\./);

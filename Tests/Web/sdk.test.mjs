@@ -1,4 +1,4 @@
-// What the SDK for web pages works out by itself: which edit a field has seen, and where a gateway and a note are.
+// Functions of the SDK for web pages: differences of a field's text, moved positions, and addresses.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { partsOf } from "../../Web/sdk/element.js";
 import { ParleyError } from "../../Web/sdk/errors.js";
 import { Random, applied, isBoundary, randomChanges, randomPosition, randomText } from "./support.mjs";
 
-test("a difference makes the one text of the other, on whole scalars", () => {
+test("difference turns one text into the other, in whole scalars", () => {
   for (let seed = 1; seed <= 3_000; seed += 1) {
     const random = new Random(seed);
     const before = randomText(random, 8);
@@ -24,7 +24,7 @@ test("a difference makes the one text of the other, on whole scalars", () => {
   }
 });
 
-test("the caret tells which of several equal letters was typed or deleted", () => {
+test("the caret determines which of several equal letters was typed or deleted", () => {
   assert.deepEqual(difference("aaa", "aaaa", 1), { from: 0, to: 0, insert: "a" });
   assert.deepEqual(difference("aaa", "aaaa", 2), { from: 1, to: 1, insert: "a" });
   assert.deepEqual(difference("aaa", "aaaa", 4), { from: 3, to: 3, insert: "a" });
@@ -32,18 +32,18 @@ test("the caret tells which of several equal letters was typed or deleted", () =
   assert.deepEqual(difference("aaa", "aa", 0), { from: 0, to: 1, insert: "" });
 });
 
-test("an emoji that is replaced by another goes as a whole", () => {
-  // Both begin with the same half of a pair.
+test("an emoji is replaced as a whole", () => {
+  // Both have the same first half of a surrogate pair.
   assert.deepEqual(difference("a😀b", "a😁b", 3), { from: 1, to: 3, insert: "😁" });
-  // Both end with the same half.
+  // Both have the same second half.
   assert.deepEqual(difference("\u{1F600}", "\u{1FA00}", 2), { from: 0, to: 2, insert: "\u{1FA00}" });
 });
 
-test("half of a pair is stored as the replacement character", () => {
+test("half a surrogate pair is stored as the replacement character", () => {
   assert.deepEqual(difference("ab", "a\ud83db", 2), { from: 1, to: 1, insert: "\ufffd" });
 });
 
-test("places move with edits before them, and stay before an insertion at them", () => {
+test("a position moves with edits before it, and stays before an insertion at it", () => {
   for (let seed = 1; seed <= 1_000; seed += 1) {
     const random = new Random(seed);
     const text = randomText(random, 8);
@@ -61,7 +61,7 @@ test("places move with edits before them, and stay before an insertion at them",
   assert.equal(moved(3, [{ from: 1, to: 5, insert: "" }]), 1);
 });
 
-test("a selection holds what it held, and nothing that others insert at its ends", () => {
+test("a selection keeps its content, without text inserted at its ends", () => {
   for (let seed = 1; seed <= 1_000; seed += 1) {
     const random = new Random(seed);
     const text = randomText(random, 12);
@@ -73,7 +73,7 @@ test("a selection holds what it held, and nothing that others insert at its ends
     const reversed = movedSelection({ anchor: end, head: start }, changes);
     assert.deepEqual([reversed.head, reversed.anchor], [there.anchor, there.head], `seed ${seed}`);
     assert.ok(0 <= there.anchor && there.anchor <= there.head && there.head <= after.length, `seed ${seed}`);
-    // Edits that touch it only from outside leave it as it was.
+    // Edits outside of the selection do not change its content.
     const isWithin = changes.some(({ from, to }) => from < end && to > start);
     if (isWithin || start === end) continue;
     assert.equal(after.slice(there.anchor, there.head), text.slice(start, end), `seed ${seed}`);
@@ -84,7 +84,7 @@ test("a selection holds what it held, and nothing that others insert at its ends
   assert.deepEqual(movedSelection({ anchor: 1, head: 1 }, inserted), { anchor: 1, head: 1 });
 });
 
-test("a gateway may be below a path, and is asked at its own scheme", () => {
+test("a gateway's address may have a path, and determines the scheme of the socket", () => {
   const { base, socket } = addresses("https://example.org/parley?x=1#y");
   assert.equal(base.href, "https://example.org/parley/");
   assert.equal(socket.href, "wss://example.org/parley/ws");
@@ -92,12 +92,12 @@ test("a gateway may be below a path, and is asked at its own scheme", () => {
 });
 
 for (const address of ["", "notes", "ftp://example.org", "javascript:alert(1)"]) {
-  test(`no gateway is at “${address}”`, () => {
+  test(`“${address}” is not a valid gateway address`, () => {
     assert.throws(() => addresses(address), (error) => error instanceof ParleyError && error.code === "invalid");
   });
 }
 
-test("a note's address has its gateway's in it", () => {
+test("a note's address contains the gateway's address", () => {
   assert.deepEqual(partsOf("https://example.org/n/welcome"), { gateway: "https://example.org/", id: "welcome" });
   assert.deepEqual(partsOf("https://example.org/a/n/b/n/x%20y/#z"), { gateway: "https://example.org/a/n/b/", id: "x y" });
   assert.throws(() => partsOf("https://example.org/"), ParleyError);

@@ -1,4 +1,4 @@
-// Keys that are shortcuts, and keys that give a character.
+// Keys that are shortcuts, and keys that type a character.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { defaultKeymap, historyKeymap } from "../../Web/js/codemirror.js";
 import { isApple, isSearchKey, shortcutOf, withoutCharacters } from "../../Web/js/ground/shortcuts.js";
 
 /**
- * A `keydown` as browsers report it.
+ * Returns a `keydown` event as browsers report it.
  *
  * @param {string} keys Modifiers and the key's place, such as "Alt+KeyN".
  * @param {string} key What the layout gives.
@@ -26,7 +26,7 @@ function press(keys, key) {
   };
 }
 
-test("on a Mac, Option types: Control has to be held as well", () => {
+test("on a Mac, shortcuts need Control with Option, because Option types characters", () => {
   const typing = [
     ["KeyL", "@"], ["KeyL", "¬"], ["KeyL", "ł"], ["KeyE", "€"], ["KeyE", "´"], ["KeyE", "Dead"], ["KeyE", "ę"],
     ["KeyN", "~"], ["KeyN", "Dead"], ["KeyN", "ń"], ["KeyN", "ñ"], ["KeyH", "˙"], ["KeyH", "ª"], ["KeyN", "n"],
@@ -43,7 +43,7 @@ test("on a Mac, Option types: Control has to be held as well", () => {
   assert.equal(shortcutOf(press("Meta+Alt+KeyN", "˜"), true), undefined);
 });
 
-test("AltGr types, however it is reported", () => {
+test("AltGr types characters, in every form in which browsers report it", () => {
   for (const [code, key] of [["KeyE", "€"], ["KeyE", "ę"], ["KeyL", "ł"], ["KeyN", "ń"], ["KeyQ", "@"], ["KeyH", "ħ"], ["KeyN", "n"]]) {
     for (const held of ["AltGraph", "Control+Alt+AltGraph", "Control+Alt", "Alt+AltGraph"]) {
       assert.equal(shortcutOf(press(`${held}+${code}`, key ?? ""), false), undefined, `${held} ${code} ${key}`);
@@ -51,19 +51,19 @@ test("AltGr types, however it is reported", () => {
   }
 });
 
-test("elsewhere Alt and a letter, of any layout, is a shortcut", () => {
+test("on other systems, Alt and a letter of any layout is a shortcut", () => {
   assert.equal(shortcutOf(press("Alt+KeyN", "n"), false), "create");
   assert.equal(shortcutOf(press("Alt+KeyN", "N"), false), "create");
-  // Dvorak: by the letter on the key.
+  // On a Dvorak layout, the letter on the key decides.
   assert.equal(shortcutOf(press("Alt+KeyL", "n"), false), "create");
   assert.equal(shortcutOf(press("Alt+KeyN", "b"), false), undefined);
-  // Without Latin letters: by the place.
+  // On a layout without Latin letters, the position of the key decides.
   assert.equal(shortcutOf(press("Alt+KeyN", "т"), false), "create");
   assert.equal(shortcutOf(press("Alt+KeyE", "ק"), false), "text");
   for (const keys of ["KeyN", "Shift+Alt+KeyN", "Control+KeyN", "Alt+Composing+KeyN", "Alt+Meta+KeyN"]) {
     assert.equal(shortcutOf(press(keys, "n"), false), undefined, keys);
   }
-  // A Mac's keyboard at a browser that does not say that it is on one.
+  // Keys of a Mac in a browser that does not report a Mac.
   for (const key of ["@", "€", "Dead", "~", "ń", "Process", "Unidentified"]) {
     assert.equal(shortcutOf(press("Alt+KeyN", key), false), undefined, key);
   }
@@ -76,7 +76,7 @@ test("Macs and iPads are recognised", () => {
   for (const platform of ["Win32", "Linux x86_64", "Linux armv8l", ""]) assert.equal(isApple({ platform }), false);
 });
 
-test("the editor has no shortcut either on a key that gives a character", () => {
+test("the editor has no shortcuts on keys that type a character", () => {
   const kept = withoutCharacters([...defaultKeymap, ...historyKeymap]);
   for (const binding of kept) {
     for (const platform of ["key", "win", "linux"]) assert.doesNotMatch(binding[platform] ?? "", /Alt-(.+-)?.$/);
@@ -84,18 +84,18 @@ test("the editor has no shortcut either on a key that gives a character", () => 
   }
   const dropped = [...defaultKeymap, ...historyKeymap].length - kept.length;
   assert.ok(dropped > 0 && dropped < 5, `${dropped} dropped`);
-  // What is not a character stays.
+  // Shortcuts on other keys remain.
   assert.ok(kept.some(({ key }) => key === "Alt-ArrowUp"));
   assert.ok(kept.some(({ mac }) => mac === "Ctrl-l"));
 });
 
-test("Control and K, or Command and K on a Mac, search", () => {
+test("Control+K, or Command+K on a Mac, opens the search", () => {
   const pressed = { key: "k", code: "KeyK", altKey: false, ctrlKey: true, metaKey: false, shiftKey: false, isComposing: false };
   assert.ok(isSearchKey(pressed, false));
   assert.ok(isSearchKey({ ...pressed, key: "K" }, false));
   assert.ok(isSearchKey({ ...pressed, key: "л" }, false));
   assert.ok(isSearchKey({ ...pressed, ctrlKey: false, metaKey: true }, true));
-  // There it deletes to the end of the line.
+  // On a Mac, Control+K deletes to the end of the line.
   assert.ok(!isSearchKey(pressed, true));
   for (const other of [{ key: "j" }, { altKey: true }, { shiftKey: true }, { metaKey: true }, { isComposing: true }]) {
     assert.ok(!isSearchKey({ ...pressed, ...other }, false), JSON.stringify(other));

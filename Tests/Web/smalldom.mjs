@@ -1,4 +1,5 @@
-// Well-formed HTML as nodes, as far as conversion to Markdown reads them. Browsers' own parsing is tested in a browser.
+// Parses well-formed HTML to nodes with the members that the conversion to Markdown uses. Parsing by browsers is tested
+// in a browser.
 
 const empty = new Set(["BR", "HR", "IMG", "INPUT", "META", "LINK", "COL", "PATH"]);
 const entities = /** @type {Record<string, string>} */ ({ amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0", middot: "·" });

@@ -1,4 +1,4 @@
-// Until the page has started: clicks are kept, and a long wait is explained.
+// While the page starts: clicks are stored, and a long wait is explained.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,12 +12,12 @@ import { stopTime } from "./support.mjs";
 const folder = new URL("../../Web/", import.meta.url);
 const source = readFileSync(new URL("js/starting.js", folder), "utf8");
 
-/** @type {Map<string, string>} By the element that has them, as the built page does. */
+/** @type {Map<string, string>} The texts by the ids of their elements, as in the built page. */
 const texts = new Map([
   ["starting-slow", english["starting.slow"]], ["starting-failed", english["starting.failed"]], ["starting-reload", english.reload],
 ]);
 
-/** As much of an element as the script needs. */
+/** An element with the members that the script uses. */
 class FakeElement {
   /** @type {Map<string, string>} */
   attributes = new Map();
@@ -50,7 +50,7 @@ class FakeElement {
 }
 
 /**
- * A document that is being read, with the script at work in it.
+ * Runs the script in a document that is being parsed.
  *
  * @param {Map<string, string>} [store] What the tab keeps over a reload. Without it nothing may be kept.
  */
@@ -77,14 +77,14 @@ function openPage(store) {
     miss: (/** @type {object} */ target) => listeners.get("error")?.({ target }),
     clickOn: (/** @type {FakeElement} */ target) => listeners.get("click")?.({ target }),
     emit: (/** @type {string} */ type) => listeners.get(type)?.({ type }),
-    /** The message to the person. */
+    /** The message to the user. */
     told: () => body.children.map(({ children: [words] }) => words.textContent).join(" "),
     pressReload: () => body.children[0].children[1].listeners.forEach((/** @type {() => void} */ run) => run()),
     reloads: () => reloads,
   };
 }
 
-test("a click on a button is carried out once the page has started, and once only", (context) => {
+test("a click on a button is performed once, when the page has started", (context) => {
   stopTime(context);
   const page = openPage();
   const create = new FakeElement(true);
@@ -94,13 +94,13 @@ test("a click on a button is carried out once the page has started, and once onl
   page.emit("parley-started");
   assert.equal(create.clicks, 1);
   assert.equal(create.attributes.has("aria-busy"), false);
-  // From now on the page's own listeners have them.
+  // Later clicks are left to the page's listeners.
   page.clickOn(create);
   page.emit("parley-started");
   assert.equal(create.clicks, 1);
 });
 
-test("the latest of several clicks counts, and none beside a button", (context) => {
+test("only the latest click on a button is performed", (context) => {
   stopTime(context);
   const page = openPage();
   const [first, second] = [new FakeElement(true), new FakeElement(true)];
@@ -112,7 +112,7 @@ test("the latest of several clicks counts, and none beside a button", (context) 
   assert.equal(first.attributes.has("aria-busy"), false);
 });
 
-test("a button that the start has hidden is not clicked", (context) => {
+test("a button that was hidden meanwhile is not clicked", (context) => {
   stopTime(context);
   const page = openPage();
   const create = new FakeElement(true);
@@ -122,7 +122,7 @@ test("a button that the start has hidden is not clicked", (context) => {
   assert.equal(create.clicks, 0);
 });
 
-test("a long wait is explained, and the page continues when it can", (context) => {
+test("a long wait is explained until the page has started", (context) => {
   const pass = stopTime(context);
   const page = openPage();
   const create = new FakeElement(true);
@@ -138,7 +138,7 @@ test("a long wait is explained, and the page continues when it can", (context) =
   assert.equal(create.clicks, 1);
 });
 
-test("a failed start is reported once, whenever it fails", (context) => {
+test("a failed start is reported once, before or after the explanation", (context) => {
   const pass = stopTime(context);
   for (const wait of [0, 20_000]) {
     const page = openPage();
@@ -153,7 +153,7 @@ test("a failed start is reported once, whenever it fails", (context) => {
   }
 });
 
-test("a page whose files are gone from the server reloads itself once", (context) => {
+test("a page whose files are no longer on the server reloads itself once", (context) => {
   stopTime(context);
   const store = new Map();
   const page = openPage(store);
@@ -171,13 +171,13 @@ test("a page whose files are gone from the server reloads itself once", (context
   assert.match(forgetful.told(), /could not start/);
 });
 
-test("the page reads the script before its first button, and does not put it off", () => {
+test("the script precedes the first button, and is not deferred", () => {
   const html = readFileSync(new URL("index.html", folder), "utf8");
   const script = html.indexOf('<script src="assets/js/starting.js"></script>');
   assert.ok(script > 0 && script < html.indexOf('type="module"') && script < html.indexOf("<button"));
 });
 
-test("what does not come in time has something in its place", async (context) => {
+test("withLimit returns the other value after the time limit", async (context) => {
   const pass = stopTime(context);
   const never = withLimit(new Promise(() => {}), 50, "otherwise");
   pass(50);
@@ -186,7 +186,7 @@ test("what does not come in time has something in its place", async (context) =>
   await assert.rejects(withLimit(Promise.reject(new Error("failed")), 50, "otherwise"), /failed/);
 });
 
-test("a browser that does not say whether a lock is free delays the page only once", async (context) => {
+test("a browser that does not answer requests for locks delays the page only once", async (context) => {
   const pass = stopTime(context);
   const given = Object.getOwnPropertyDescriptor(globalThis, "navigator");
   context.after(() => {
@@ -206,14 +206,14 @@ test("a browser that does not say whether a lock is free delays the page only on
   const foreign = hold("foreign", false);
   pass(3_000);
   assert.deepEqual([await own, await foreign], [true, false]);
-  // A browser that has not answered once is not waited for again.
+  // After one request without an answer, the page does not wait for the next.
   const next = hold("next", false);
   pass(0);
   assert.equal(await next, false);
-  // Locks that come late: the tab's own is kept, that of a tab whose things were left alone is released.
+  // If locks are granted late, the tab keeps its own, and releases that of another tab.
   assert.ok(asked[0]?.({}) instanceof Promise);
   assert.equal(asked[1]?.({}), undefined);
-  // One that answers in time is believed again.
+  // After an answer in time, answers are used again.
   const taken = hold("taken");
   asked[3]?.(null);
   assert.equal(await taken, false);

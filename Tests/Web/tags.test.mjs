@@ -1,4 +1,4 @@
-// Tags as filters of the list of notes.
+// Tags that filter the list of notes.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -8,7 +8,7 @@ import { Tags } from "../../Web/js/state/tags.js";
 const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));
 
-test("it is known where notes with the chosen tag are missing in the list", async () => {
+test("areMissing tells whether notes with the chosen tag may be missing in the list", async () => {
   const tags = new Tags(/** @type {any} */ (new Emitter()), /** @type {any} */ (new Emitter()));
   const listed = [{ id: "n-1" }, { id: "n-3" }];
   let answer = { notes: [{ id: "n-1" }, { id: "n-2" }], more: false };

@@ -1,4 +1,4 @@
-// The page's types, which are written as comments, hold.
+// The types of the page's modules, which are written as comments, are correct.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

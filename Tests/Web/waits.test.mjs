@@ -1,10 +1,10 @@
-// Waits for the gateway: many at once cost one timer, and each ends.
+// Waits for the gateway: many concurrent waits share a timer, and each ends.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Waits } from "../../Web/sdk/waits.js";
 
-test("ten thousand waits set few timers, and end with the connection", async (context) => {
+test("ten thousand waits share a few timers, and end with the connection", async (context) => {
   const timers = context.mock.method(globalThis, "setTimeout");
   const waits = new Waits(60_000, () => new Error("stopped"));
   /** @type {(() => void)[]} */
@@ -19,7 +19,7 @@ test("ten thousand waits set few timers, and end with the connection", async (co
   await assert.rejects(waits.limited(new Promise(() => {})), /stopped/);
 });
 
-test("a wait without a connection ends at the time limit, although another set the timer", async () => {
+test("a wait ends at its time limit, even if an earlier wait has set the timer", async () => {
   const waits = new Waits(20, () => new Error("no answer"));
   await waits.limited(Promise.resolve(1));
   await assert.rejects(waits.limited(new Promise(() => {})), /no answer/);

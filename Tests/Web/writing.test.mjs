@@ -1,4 +1,4 @@
-// Commands for the text, as changes of an editor's state: “|” is the caret, “‹” and “›” are the ends of a selection.
+// Commands that change the text. “|” is the caret, “‹” and “›” are the ends of a selection.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -67,12 +67,12 @@ for (const [name, before, expected] of cases) {
   test(`${name}: ${JSON.stringify(before)}`, () => assert.equal(after(name, before), expected));
 }
 
-test("a table goes below the line, with the caret in its first cell", () => {
+test("a new table is inserted below the line, with the caret in its first cell", () => {
   const text = after("table", "a line|") ?? "";
   assert.match(text, /^a line\n\n\| \| {4}\|.*\n\| --- \| --- \| --- \|\n/);
 });
 
-test("a table is aligned around the caret, which stays in its cell", () => {
+test("alignTable aligns the table around the caret, which stays in its cell", () => {
   const state = stateOf("before\n\n> x\n\n");
   const table = "| a | long cell |\n|:--|--:|\n| **b** | 1 |\n| 緑茶 | \\| | 7 |";
   const doc = `before\n\n${table}\n\nafter`;
@@ -89,12 +89,12 @@ test("a table is aligned around the caret, which stays in its cell", () => {
       "| 緑茶  |        \\| | 7   |\n\nafter",
   );
   assert.equal(next.doc.lineAt(next.selection.main.head).text.slice(0, 8), "| **b** ");
-  // A second time there is nothing to do, nor where no table is.
+  // The command does nothing in an aligned table or outside of tables.
   assert.equal(textCommands.alignTable(next), undefined);
   assert.equal(textCommands.alignTable(state), undefined);
 });
 
-test("cells are told apart, and their widths are those of their letters", () => {
+test("cells are separated at unescaped bars, and their width is that of the characters", () => {
   assert.deepEqual(cellsOf("| a | b \\| c |  |"), ["a", "b \\| c", ""]);
   assert.deepEqual(cellsOf("a|b"), ["a", "b"]);
   assert.deepEqual(cellsOf("|"), [""]);
@@ -104,7 +104,7 @@ test("cells are told apart, and their widths are those of their letters", () => 
   assert.ok((once.split("\n")[0]?.length ?? 0) < 100);
 });
 
-test("a link's address is found from anywhere in it", () => {
+test("addressAt finds a link's address from any position in the link", () => {
   const text = "[the site](https://a.example/x) <https://b.example> https://c.example me@d.example ![p](files/x) [^1] [ref]\n\n[ref]: https://e.example";
   const state = parsedText(text);
   const at = (/** @type {string} */ words) => addressAt(state, text.indexOf(words) + 1);
@@ -117,14 +117,14 @@ test("a link's address is found from anywhere in it", () => {
   assert.ok(!at("[^1]"));
 });
 
-test("headings have names as elsewhere, and different ones", () => {
+test("headings get the names that GitHub gives, and each another one", () => {
   assert.deepEqual(
     slugsOf(["What to bring?", "A  b", "Über uns", "日本語 の", "…", "A  b", "a/b_c-d", "A", "A-1", "A", "A", "a"]),
     ["what-to-bring", "a--b", "über-uns", "日本語-の", "section", "a--b-1", "ab_c-d", "a", "a-1", "a-2", "a-3", "a-4"],
   );
 });
 
-test("a language of code goes by many names, and is fetched when it is needed", async () => {
+test("a code language has several names, and is loaded on demand", async () => {
   assert.deepEqual(
     ["js", "{.python}", "C++ title", "sh", "Swift", "c#", "plain", "", "constructor", "__proto__"].map(nameOfLanguage),
     ["javascript", "python", "cpp", "shell", "swift", "csharp", undefined, undefined, undefined, undefined],
@@ -140,7 +140,7 @@ test("a language of code goes by many names, and is fetched when it is needed", 
   }
 });
 
-test("the first letter decides where a block begins", () => {
+test("the first letter determines the direction of a block", () => {
   assert.deepEqual(["12: abc", "… قائمة abc", "שלום", "12", "緑 ا"].map(directionIn), ["ltr", "rtl", "rtl", undefined, "ltr"]);
 });
 
@@ -161,7 +161,7 @@ test("Enter on an empty second item ends the list", () => {
     ["- a\n  - b\n  - |", "- a\n  - b\n- |"],
     ["3. a\n   - b\n   - |", "3. a\n   - b\n4. |"],
     ["- [x] a\n  - b\n  - |", "- [x] a\n  - b\n- [ ] |"],
-    // CodeMirror's own command does the same in other items, and these are not empty, or no items.
+    // These items are left to CodeMirror's command, are not empty, or are not list items.
     ["- |", undefined],
     ["- a\n- b\n- |", undefined],
     ["- a\n- b|", undefined],

@@ -1,4 +1,4 @@
-// Help with writing: what menus offer and insert, keys of tables. “¦” is the caret, “‹” and “›” the ends of a selection.
+// Writing aids: choices of menus, and keys in tables. “¦” is the caret, “‹” and “›” are the ends of a selection.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -42,7 +42,7 @@ const keys = [
 ];
 for (const [name, command, before, expected] of keys) test(name, () => assert.equal(after(before, command), expected));
 
-test("menus are wanted where their signs begin something", () => {
+test("a menu opens where its sign begins a word", () => {
   for (const [before, kind, query] of [
     ["/", "part", ""], ["- [ ] /h", "part", "h"], ["> /co", "part", "co"], ["@", "person", ""], ["ask @An", "person", "An"],
     ["[[", "note", ""], ["see [[my note", "note", "my note"], [":ta", "emoji", "ta"], ["ok :+1", "emoji", "+1"],
@@ -50,7 +50,7 @@ test("menus are wanted where their signs begin something", () => {
   for (const before of ["a /", "and/or", "https://", "me@example", "a:b", ":", "10:30", "[[a]]", "[a", "/a b", "/a/b"]) assert.equal(wantedAt(before), undefined, before);
 });
 
-test("choices are found by their labels and by English words, first those that begin with them", () => {
+test("choices are found by labels and by English words", () => {
   const t = /** @type {any} */ ((/** @type {string} */ key, /** @type {any} */ values) => `${key}${values?.level ?? ""}`);
   const parts = partsOfText(t, { addFile: () => {}, useTemplate: () => {} });
   assert.deepEqual(matching(parts, "todo").map(({ hint }) => hint), ["- [ ]"]);
@@ -62,7 +62,7 @@ test("choices are found by their labels and by English words, first those that b
   assert.deepEqual(matching([{ label: "Zoë" }, { label: "Chloé" }], "zoe").map(({ label }) => label), ["Zoë"]);
 });
 
-test("names and titles are letters, whatever they are", () => {
+test("names and titles are escaped when they are inserted", () => {
   assert.equal(people(["a*b", "a*b"]).map(({ insert }) => insert).join(), "@a\\*b ¦");
   assert.equal(notesToLink([{ id: "1", title: "a] (x)" }], linkText)[0]?.insert, "[a\\] (x)](/n/1)¦");
 });

@@ -1,4 +1,4 @@
-// Who wrote each part of a text, while it changes.
+// The authors of each part of a text that changes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -40,7 +40,7 @@ function changed(authors, changes, author) {
   return next;
 }
 
-test("each letter keeps its author; typed text has this person's, text of others has none yet", () => {
+test("each letter keeps its author, own text has the user, and received text has no author yet", () => {
   for (let seed = 1; seed <= 400; seed += 1) {
     const random = new Random(seed);
     let { written, state } = empty("a text of some letters");
@@ -56,7 +56,7 @@ test("each letter keeps its author; typed text has this person's, text of others
   }
 });
 
-test("an answer of the server counts for the text that it was asked for", () => {
+test("the server's authors apply to the requested text, and are moved over later edits", () => {
   for (let seed = 1; seed <= 400; seed += 1) {
     const random = new Random(seed);
     let { written, state } = empty("0123456789");
@@ -76,7 +76,7 @@ test("an answer of the server counts for the text that it was asked for", () => 
   }
 });
 
-test("authors follow the server's difference", () => {
+test("authorsAfter applies the server's difference", () => {
   const before = [{ author: "Ann", count: 4 }, { author: "Bo", count: 6 }];
   const parts = [{ kept: 2 }, { deleted: "😀x" }, { kept: 1 }, { inserted: "new 😀", author: "Cy" }, { kept: 5 }];
   assert.deepEqual(authorsAfter(before, parts), [
@@ -84,7 +84,7 @@ test("authors follow the server's difference", () => {
   ]);
 });
 
-test("authors' lines are seen on the paper, in the light and in the dark", () => {
+test("authors' lines have enough contrast in the light and in the dark theme", () => {
   /** @param {number[]} colour */
   const luminance = (colour) =>
     colour
