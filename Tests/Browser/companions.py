@@ -1,4 +1,4 @@
-"""Programs that run beside a page: bots on the Swift and the Python package, and what they say."""
+"""Programs that run beside a page, such as bots on the Swift and the Python package, and their output."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "System"))
 
 @contextlib.contextmanager
 def bot(*command, **options):
-    """A program that runs beside, and what it says."""
+    """Runs a program, and yields its output."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     try:
         yield process.stdout
@@ -25,7 +25,7 @@ def bot(*command, **options):
 
 
 def says(output, wanted):
-    """Reads on to a line."""
+    """Reads the output up to a line."""
     for line in output:
         if line.rstrip("\n") == wanted:
             return
@@ -33,12 +33,12 @@ def says(output, wanted):
 
 
 def python_package(folder):
-    """Puts the Python package into a folder, as its wheel does; the folder, for PYTHONPATH."""
+    """Copies the Python package to a folder, as its wheel does. Returns the folder, for PYTHONPATH."""
     shutil.copytree(ROOT / "Clients" / "python" / "parley", folder / "parley")
     shutil.copy(ROOT / "Web" / "generated" / "client.wasm", folder / "parley")
     return folder
 
 
 def with_package(folder):
-    """The environment of a program that imports what is in this folder."""
+    """Returns the environment of a program that imports from a folder."""
     return {**os.environ, "PYTHONPATH": str(folder)}

@@ -1,4 +1,4 @@
-"""What tests of composed words share: the pages in which they are composed, other people's edits, and what has to come out.
+"""Shared by tests of composed words: the pages in which they are composed, edits of others, and the expected texts.
 
 Chromium composes by its protocol (`Input.imeSetComposition`, `Input.insertText`), as its own input methods do. The protocols
 of Firefox and WebKit have no input methods: there a script dispatches `compositionstart`, `compositionupdate` and
@@ -11,25 +11,25 @@ import random
 
 from conftest import VIEW_IN
 
-# What an input method shows, step by step, and what it commits; "" cancels. No letter of it is in the texts around it.
+# The texts that an input method shows, and the one that it commits; "" cancels. The texts around contain no such letter.
 WORDS = [
     ["に", "にほ", "にほん", "日本"], ["ㅎ", "하", "한"], ["n", "ni", "ni h", "你好"], ["´", "é"], ["~", "ñ"], ["に", "にほ", ""],
-    # Android keyboards compose each word, and commit it with the key behind it.
+    # Android keyboards compose each word, and commit it with the key that follows it.
     ["Þ", "Þe", "Þet", "Þette"], ["s", "sn", "sno", "snow "],
 ]  # fmt: skip
-# A word that is there is taken up again, and its first letter, its last one or all of it becomes another.
+# An existing word is composed again; its first letter, its last letter or all of it changes.
 AGAIN = [["snow", "snows", "snows"], ["snow", "Snow", "Snow "], ["snow", "sno", "sn", "snore"]]
 LINES = [
     "abc dfg", "- [ ] abc", "1. dfg", "> abc", "# abc", "**ab** `cd` _fg_", "[ab](https://cd.gf)", "", "| ab | cd |\n| -- | -- |\n| gf | dc |",
     "```\nab\n```", "日曜", "- ab", "אבג", "$a^2$", "👍ab",
 ]  # fmt: skip
-# Without any that are drawn as something else, which would have another length.
+# Lines without Markdown signs that are drawn with another length.
 LINES_WITHOUT_SIGNS = ["abc dfg", "日曜", "", "אבג"]
-# A line that stays, so that marks are in lines of their own.
+# The last line. It is never changed, so that marks are in separate lines.
 LAST = "¶"
 INSERTED = ["X", "XX", "**", "\n", "- ", "> ", "`", "```\n", "X\nX"]
 
-# In the page: what shows the note.
+# In the page: the editor or field that shows the note.
 IN_CODEMIRROR = f"""(host, isSaved, note) => {{
     const view = host ? ({VIEW_IN})(host) : document.querySelector(".cm-content").cmView.rootView.view;
     return {{
@@ -107,10 +107,10 @@ STAGES = {
         };
     }""",
 }
-# Fields that a browser redraws as a whole: all their lines wait.
+# Fields that a browser redraws as a whole, so that changes of all lines wait.
 WHOLE = ("text area", "plain text")
 
-# Whether the stage is as wanted, asked until it is.
+# Waits until the stage has the wanted state.
 UNTIL = """(wanted) => new Promise((resolve, reject) => {
     const end = performance.now() + 60_000;
     const look = () => {
@@ -125,7 +125,7 @@ UNTIL = """(wanted) => new Promise((resolve, reject) => {
 
 
 class Gateway:
-    """The server's requests, over one connection."""
+    """Sends requests to the server over one connection."""
 
     def __init__(self, server):
         self.url = server.url
@@ -143,7 +143,7 @@ class Gateway:
 
 
 class Composer:
-    """A person who composes in a page, and the other people of the note."""
+    """A person who composes in a page, and the other people in the note."""
 
     def __init__(self, server, note, kind, page, keyboard=None):
         self.gateway, self.note, self.kind, self.page = Gateway(server), note, kind, page
@@ -155,17 +155,17 @@ class Composer:
         return self.gateway.request("GET", f"/api/notes/{self.note}/text")
 
     def until(self, **wanted):
-        """Waits for a text, the mark at its end, or until all is saved; what is shown."""
+        """Waits for a text, the mark at its end, or until everything is saved. Returns the shown text."""
         return self.page.evaluate(UNTIL, wanted)
 
     def begin(self, text, anchor, head):
-        """Has the note this text, and a selection."""
+        """Sets the text of the note, and a selection."""
         self.gateway.request("PUT", f"/api/notes/{self.note}/text", text)
         self.until(text=text)
         self.page.evaluate("([anchor, head]) => stage.select(anchor, head)", [anchor, head])
 
     def foreign(self, note, edits):
-        """Makes edits of other people in the text that the note has now, and waits until they have come."""
+        """Makes edits of other people in the current text, and waits until the page has received them."""
         stored = self.stored()
         assert stored["text"] == note
         self.count += 1
@@ -181,13 +181,13 @@ class Composer:
 
 
 class Keyboard:
-    """An input method of Chromium's."""
+    """An input method of Chromium."""
 
     def __init__(self, page):
         self.cdp = page.context.new_cdp_session(page)
 
     def compose(self, text, taken=None):
-        """Shows a word that is composed; `taken`: start and end of a word of the text that is taken up again for it."""
+        """Shows a composed word. `taken`: start and end of an existing word that it replaces."""
         word = {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
         if taken:
             word |= {"replacementStart": taken[0], "replacementEnd": taken[1]}
@@ -200,7 +200,7 @@ class Keyboard:
             self.compose("")
 
 
-# Composes in a stage by events and edits of the DOM; whether the word was still there.
+# Composes in a stage by events and edits of the DOM. Returns whether the word was still there.
 SCRIPTED = """async ({ text, taken, isEnd }) => {
     const { field } = stage;
     const tell = (kind, data) => field.dispatchEvent(new CompositionEvent(kind, { data, bubbles: true, composed: true }));
@@ -236,7 +236,7 @@ SCRIPTED = """async ({ text, taken, isEnd }) => {
 
 
 class ScriptedKeyboard:
-    """An input method that is a script, for browsers whose protocol has none."""
+    """A scripted input method, for browsers whose protocol has none."""
 
     def __init__(self, page):
         self.page = page
@@ -250,11 +250,11 @@ class ScriptedKeyboard:
 
 
 class Expected:
-    """A note around a word that is composed: other people's edits on both sides of it, and within."""
+    """The expected text of a note around a composed word, with edits of others on both sides of the word and within."""
 
     def __init__(self, left, middle, right):
         self.left, self.middle, self.right = left, middle, right
-        # What others have inserted within the word, and whether they have deleted some of it.
+        # The text that others have inserted within the word, and whether they have deleted a part of it.
         self.inner, self.is_damaged = "", False
 
     @property
@@ -281,14 +281,14 @@ class Expected:
                 self.right = self.right[max(0, last - end) :]
 
     def problem(self, text, word):
-        """What is wrong with a text in which the word has become another; None if nothing is."""
+        """Returns the problem of a text after the composition; None if there is none."""
         if self.is_clean:
             return None if text == self.left + word + self.right else f"expected {self.left + word + self.right!r}"
         if not (text.startswith(self.left) and text.endswith(self.right) and len(text) >= len(self.left + self.right)):
             return f"expected {self.left!r} … {self.right!r}"
         rest = list(text[len(self.left) : len(text) - len(self.right)])
         if self.is_damaged:
-            # Others may have deleted each other's text, too.
+            # Others may also have deleted each other's text.
             letters = iter(word)
             return None if all(letter in letters for letter in rest if letter in word) else f"{rest} is not of {word!r}"
         for letter in self.inner:
@@ -299,7 +299,7 @@ class Expected:
 
 
 def choose_text(chance, lines=LINES):
-    """Lines, and a place in one of them."""
+    """Chooses lines, and a position in one of them."""
     lines = [chance.choice(lines) for _ in range(chance.randint(1, 4))]
     text = "\n".join(lines)
     starts = [0] + [index + 1 for index, unit in enumerate(text) if unit == "\n"]
@@ -310,7 +310,7 @@ def choose_text(chance, lines=LINES):
 
 
 def choose_edits(chance, expected):
-    """Edits of other people near a word: ascending triples of a place, a length that is deleted, and what is inserted."""
+    """Chooses edits of others near a word: ascending triples of position, deleted length and inserted text."""
     text = expected.text[: expected.text.index(LAST)]
     start, end = len(expected.left), len(expected.left) + len(expected.middle)
     line = text.rfind("\n", 0, start) + 1
@@ -327,7 +327,7 @@ def choose_edits(chance, expected):
         place = chance.choice([line - 1, line_end])
         deleted = place, place + 1
     elif kind == "drop":
-        # The line before or after it, with its end.
+        # The line before or after the word, with its line end.
         deleted = chance.choice([(above, line), (below, text.find("\n", below) + 1)])
     elif kind == "inside":
         place = chance.randint(start, end)
@@ -343,10 +343,10 @@ def choose_edits(chance, expected):
 
 
 def run_case(composer, seed):
-    """Composes a word while others edit around it; what went wrong, or None."""
+    """Composes a word while others edit around it. Returns the problem, or None."""
     chance = random.Random(seed)
     is_again = chance.random() < 0.25
-    # A keyboard names a word by its place, or selects it first. Monaco's own field has a part of the text alone.
+    # A keyboard replaces a word by its position, or selects it first. Monaco's field contains only a part of the text.
     is_by_place = is_again and composer.kind != "Monaco" and chance.random() < 0.5
     text, place = choose_text(chance, LINES_WITHOUT_SIGNS if is_by_place else LINES)
     steps = chance.choice(AGAIN if is_again else WORDS)
@@ -388,11 +388,11 @@ def run_case(composer, seed):
 
 
 def run_pair(one, other, seed):
-    """Two people compose in one line, or in neighbouring ones, at once; what went wrong, or None."""
+    """Two people compose at once, in one line or in adjacent lines. Returns the problem, or None."""
     chance = random.Random(seed)
     text, place = choose_text(chance)
     ends = [index for index, unit in enumerate(text) if unit == "\n"]
-    # What two people insert at one place at once may be mixed.
+    # Texts that two people insert at one position at once may be mixed.
     near = {0, place - 1, place + 1, *ends[:-1]} - {-1, place}
     places = sorted([place, chance.choice(sorted(near))])
     words = [chance.choice([word for word in WORDS if word[-1]]) for _ in range(2)]
@@ -423,7 +423,7 @@ def run_pair(one, other, seed):
 
 
 def run_cases(composer, seeds):
-    """Runs cases, and prints how many there were and how many are broken; those that are."""
+    """Runs cases, and prints the numbers of all and of broken ones. Returns the broken ones."""
     broken = [(seed, problem) for seed in seeds if (problem := run_case(composer, seed))]
     print(f"composition in {composer.kind}: {len(seeds)} cases, {len(broken)} broken")
     return broken

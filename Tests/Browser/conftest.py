@@ -1,7 +1,7 @@
-"""What the browser tests share: the real program, Chromium, and words for what a person does.
+"""Shared by the browser tests: the real program, Chromium, and methods for the actions of a person.
 
-The program is started on a free port with a folder of its own; pages are separate browser contexts,
-as two people's browsers are. Nothing waits for a time to pass: everything waits for a condition.
+The program is started on a free port with a new folder. Each person has a separate browser context,
+like a separate browser. Tests wait for conditions, not for fixed times.
 """
 
 import base64
@@ -28,9 +28,9 @@ ARTIFACTS = ROOT / "artifacts" / "browser"
 PROGRAM = pathlib.Path(
     os.environ.get("PARLEY") or os.environ.get("PARLEY_PROGRAM") or ROOT / ".build" / "release" / "parley"
 ).absolute()
-# The page as it is served. PARLEY_WEB=Web has the modules as they are written.
+# The built page. PARLEY_WEB=Web selects the source modules.
 WEB = ROOT / os.environ.get("PARLEY_WEB", "Web/built")
-# Without the windows around its pages, which take as much processor time as these.
+# Without browser windows, which take as much processor time as the pages.
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -41,21 +41,21 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-default-apps",
-    # Several windows on one screen: none of them may be put to sleep.
+    # Several windows share one screen, and none may be suspended.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    # The browser stays at home.
+    # The browser connects only to this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 ]
 
-# How long tests wait for what has to come. On a machine that does nothing else it takes a moment;
-# only what never comes takes all of it.
+# The time limit for conditions. On an idle machine they are met in a moment; only a failing test
+# takes all of the time.
 SECONDS = 90
 
 expect.set_options(timeout=SECONDS * 1_000)
 
-# In the dark, as the options of a browser context.
+# A phone with the dark theme, as options of a browser context.
 PHONE = {
     "viewport": {"width": 390, "height": 844},
     "device_scale_factor": 2,
@@ -67,8 +67,8 @@ PHONE = {
 
 AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
 
-# In the page: what axe finds in an element or the document, as sentences, by all rules or by these. Colours are those
-# of a page that is drawn.
+# In the page: the findings of axe in an element or the document, as sentences, by all rules or by the given ones. The
+# page is drawn first, because axe checks the drawn colours.
 BARRIERS = """async ({ within, rules }) => {
     const page = document.documentElement.style;
     page.opacity = "1";
@@ -81,19 +81,19 @@ BARRIERS = """async ({ within, rules }) => {
 
 
 def barriers(page, within=None, rules=None):
-    """What axe finds that keeps people out, as sentences."""
+    """Returns axe's findings about accessibility, as sentences."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE.read_text())
     return page.evaluate(BARRIERS, {"within": within, "rules": rules})
 
 
-# In the page: the CodeMirror view in a host. It is found as CodeMirror itself finds it.
+# In the page: the CodeMirror view in a host, found in the same way as by CodeMirror.
 VIEW_IN = """(host) =>
     document.querySelector(host)?.shadowRoot?.querySelector(".cm-content")?.cmView?.rootView.view ?? null"""
 
 
 class Server:
-    """The program, on a folder that outlives it."""
+    """The program, with a folder that outlives its process."""
 
     def __init__(self, folder, *options, web=WEB):
         self.folder = folder
@@ -106,13 +106,13 @@ class Server:
         self.start()
 
     def command(self):
-        """What starts it, with its settings."""
+        """Returns the command with its settings."""
         own = {"--port": self.port, "--data-dir": self.folder / "data", "--web-dir": self.web}
         return [PROGRAM, "serve", *(word for setting in own.items() for word in setting), *self.options]
 
     def start(self):
-        """Starts it; from the second time on at the port of the first."""
-        # The tests' own variables are no settings of the program's.
+        """Starts the program; after a restart, on the same port."""
+        # Variables of the tests must not become settings of the program.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
         self.process = subprocess.Popen(
             [str(word) for word in self.command()], cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log,
@@ -130,7 +130,7 @@ class Server:
         self.port = int(match.group(2))
 
     def kill(self):
-        """As a power failure does it."""
+        """Kills the program, as a power failure does."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()
@@ -147,25 +147,25 @@ class Server:
         self.log.close()
 
     def create(self, title):
-        """Makes a note over HTTP; its id. In the list, whose order is by milliseconds, it is before notes made earlier."""
+        """Creates a note over HTTP, and returns its id. It waits a millisecond, so that the list is in order of creation."""
         made = self.request("POST", "/api/notes", {"title": title})
         while time.time_ns() // 1_000_000 <= made["createdAt"]:
             pass
         return made["id"]
 
     def put_text(self, note, text):
-        """Gives a note this text, over HTTP."""
+        """Sets the text of a note over HTTP."""
         url = f"{self.url}/api/notes/{note}/text"
         headers = {"Content-Type": "text/plain", "Origin": self.url}
         with urllib.request.urlopen(urllib.request.Request(url, text.encode(), headers, method="PUT")):
             pass
 
     def insert_text(self, note, text):
-        """Writes into a new note as a client's change, which is committed as it is sent."""
+        """Writes text into a new note as a change, which is committed unchanged."""
         self.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": [text]})
 
     def request(self, method, path, body=None):
-        """Asks over HTTP, with the token there is; what the answer says."""
+        """Sends a request with the server's token, if it has one. Returns the body of the answer."""
         headers = {"Content-Type": "application/json", "Origin": self.url}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -180,7 +180,7 @@ SECRET = b"a secret for these tests, of 32 bytes or more"
 
 
 def token(documents=None, seconds=3600, **claims):
-    """A token for Ada, with every right on every document unless others are given."""
+    """Returns a token for Ada, by default with all rights to all documents."""
     verbs = ["read", "write", "publish", "presence", "manage"]
     rights = {
         "documents": documents or [{"match": "*", "may": verbs}],
@@ -200,7 +200,7 @@ def token(documents=None, seconds=3600, **claims):
 
 @pytest.fixture
 def server_options():
-    """Settings of the server, which a file of tests may have of its own."""
+    """The settings of the server; a test module may override them."""
     return []
 
 
@@ -233,11 +233,11 @@ def browser():
 
 
 class Person:
-    """A person with a browser of their own.
+    """A person with a separate browser.
 
-    `worker`: whether the page has its service worker. A page without one is for tests that answer requests in the
-    server's place once the page is open: with a worker in charge Chromium now and then sends them to the server all the
-    same, from then on. Routes that are there before the page is opened, or reloaded, hold.
+    `worker`: whether the page has its service worker. Tests that answer requests in place of the server after the page
+    is open need a page without it: with a service worker, Chromium sometimes sends the requests to the server
+    nevertheless. Routes that are set before the page is opened or reloaded always work.
     """
 
     def __init__(self, browser, server, name, color="#16737f", worker=True, **options):
@@ -250,8 +250,8 @@ class Person:
             "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
             f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
         )
-        # Without a graphics card the processor would draw each frame, and blur it under an open dialog. Nobody looks at
-        # the page: it is laid out, but drawn only for pictures.
+        # Without a graphics card, the processor would draw each frame, and blur it under an open dialog. The page is
+        # laid out, but drawn only for pictures.
         self.context.add_init_script(
             "const plain = new CSSStyleSheet(); document.adoptedStyleSheets.push(plain);"
             " plain.replaceSync('::backdrop { backdrop-filter: none !important } html { opacity: 0 }')"
@@ -282,12 +282,12 @@ class Person:
 
     def wait_for_editor(self):
         self.wait_for_status("saved")
-        # It is fetched beside, and may come after that.
+        # The editor is loaded in parallel, and may appear later.
         self.editor.wait_for(state="attached")
         return self
 
     def wait_for_frames(self):
-        """Whatever is drawn has been drawn, and measured."""
+        """Waits until the page has been drawn and measured."""
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     @property
@@ -295,7 +295,7 @@ class Person:
         return self.page.locator("#editor .cm-content")
 
     def type(self, text, delay=0):
-        """Types into the editor, key by key, where the caret is."""
+        """Types into the editor at the caret, key by key."""
         self.editor.focus()
         self.page.keyboard.type(text, delay=delay)
 
@@ -312,9 +312,9 @@ class Person:
             self.page.keyboard.press(key)
 
     def text(self):
-        """The editor's whole text: what the person has, not only what is scrolled into view.
+        """Returns the editor's whole text, not only the visible part.
 
-        None while there is no editor, for another note or the page itself is being opened.
+        None while there is no editor, because another note or the page is being opened.
         """
         return self.page.evaluate(
             f"""() => ({VIEW_IN})("#editor")?.state.doc.toString() ?? null"""
@@ -332,11 +332,11 @@ class Person:
         )
 
     def wait_for_text(self, expected):
-        """Waits until the editor's text is this."""
+        """Waits until the editor has this text."""
         wait_until(lambda: self.text() == expected, lambda: f"{self.name} has {self.text()!r}")
 
     def wait_for_status(self, state):
-        """Waits for what the page says of the connection: saved, saving, offline, …"""
+        """Waits for a status of the page: saved, saving, offline, …"""
         expect(self.page.locator("#status")).to_have_attribute("data-state", state)
         return self
 
@@ -345,7 +345,7 @@ class Person:
         return self.wait_for_status("saved")
 
     def picture(self, name):
-        """Keeps what the page shows, where pictures are wanted: PARLEY_PICTURES=1."""
+        """Saves a screenshot if PARLEY_PICTURES=1."""
         if os.environ.get("PARLEY_PICTURES"):
             self.keep_picture(name)
 
@@ -355,7 +355,7 @@ class Person:
         self.page.screenshot(path=ARTIFACTS / f"{name}.png", animations="disabled")
 
     def draw(self):
-        """Has the page drawn from now on."""
+        """Makes the browser draw the page from now on."""
         self.page.evaluate("document.documentElement.style.opacity = '1'")
 
     def leave(self):
@@ -375,10 +375,10 @@ failure = pytest.StashKey[bool]()
 
 @pytest.fixture
 def person(browser, request):
-    """Opens browsers; closes them when the test is over. What they show at a failure is kept.
+    """Opens browsers, and closes them after the test. Screenshots are saved when a test fails.
 
-    They belong to people who prefer less motion and whose browser has no service workers: such pages take less
-    processor time. Modules with `MOTION = "no-preference"` and `WORKER = True` have what most people have.
+    By default, people prefer reduced motion and browsers have no service workers, because such pages take less
+    processor time. Modules with `MOTION = "no-preference"` and `WORKER = True` have the usual settings.
     """
     people = []
 
@@ -400,17 +400,17 @@ def person(browser, request):
 
 
 def wait_until(condition, explain=lambda: "", seconds=SECONDS):
-    """Asks again and again; each question goes to a page, which works on in between."""
+    """Calls a function until it returns a true value. Each call lets the page's events be handled."""
     deadline = time.monotonic() + seconds
     pause = threading.Event()
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain. {explain()}"
-        # Questions without a pause would take the processor time of what is waited for.
+        # Calls without a pause would take processor time from the tested programs.
         pause.wait(0.02)
 
 
 def converge(*people):
-    """Waits until all have saved everything, and see the same text; that text."""
+    """Waits until everything is saved and all people have the same text. Returns the text."""
     for one in people:
         one.wait_until_saved()
     wait_until(

@@ -1,6 +1,6 @@
-"""Debian's Firefox, driven over WebDriver BiDi: just what the tests need, without a driver program.
+"""Debian's Firefox, controlled over WebDriver BiDi, without a driver program.
 
-https://w3c.github.io/webdriver-bidi/ has the commands. Each waits for its answer; nothing waits for a time to pass.
+https://w3c.github.io/webdriver-bidi/ describes the commands. Each call waits for its answer.
 """
 
 import json
@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 FIREFOX = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or "/usr/bin/firefox-esr"
 
 PREFERENCES = {
-    # The browser stays at home.
+    # The browser connects only to this machine.
     "network.proxy.type": 0,
     "app.update.enabled": False,
     "app.normandy.enabled": False,
@@ -30,10 +30,10 @@ PREFERENCES = {
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
     "toolkit.telemetry.server": "data:,",
-    # Several tabs in one window: none of them may be put to sleep.
+    # Several tabs share one window, and none may be suspended.
     "dom.min_background_timeout_value": 4,
     "dom.timeout.enable_budget_timer_throttling": False,
-    # No questions, for no user answers them.
+    # The browser must not ask questions, because no user answers them.
     "dom.disable_beforeunload": True,
     "browser.shell.checkDefaultBrowser": False,
     "browser.aboutwelcome.enabled": False,
@@ -41,7 +41,7 @@ PREFERENCES = {
 
 
 class Firefox:
-    """A browser of its own, with a new profile."""
+    """A browser with a new profile."""
 
     def __init__(self, folder):
         lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items())
@@ -63,10 +63,10 @@ class Firefox:
         self.command("session.new", capabilities={})
 
     def command(self, method, /, **parameters):
-        """Sends a command; its result."""
+        """Sends a command, and returns its result."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
-        # Events come before the answer, unasked.
+        # Skip events that arrive before the answer.
         while (answer := json.loads(self.socket.recv(SECONDS))).get("id") != self.number:
             pass
         if answer["type"] == "error":
@@ -74,7 +74,7 @@ class Firefox:
         return answer["result"]
 
     def new_tab(self, person):
-        """A tab of a person, who is a user context here."""
+        """Opens a tab of a person, who is represented by a user context."""
         return Tab(self, self.command("browsingContext.create", type="tab", userContext=person)["context"])
 
     def close(self):

@@ -1,28 +1,28 @@
-"""A tab of a browser that is not driven by Playwright, whatever drives it instead."""
+"""A tab of a browser that is controlled without Playwright."""
 
 from conftest import wait_until
 
-# Keys that have no character, as WebDriver names them.
+# WebDriver's codes of keys without a character.
 CONTROL, HOME, END = "\ue009", "\ue011", "\ue010"
 
 
 class Problem(Exception):
-    """A command that the browser has refused, or a script that has thrown."""
+    """A refused command, or an exception in a script."""
 
 
 class Tab:
-    """What every driver's tab can do, on top of `run` and `perform`."""
+    """The functions of a tab that are common to all drivers. A subclass implements `run` and `perform`."""
 
     def run(self, function, *values):
-        """Calls a function of the page with values of JSON; what it returns, or its promise."""
+        """Calls a function in the page with JSON values, and returns its result or that of its promise."""
         raise NotImplementedError
 
     def perform(self, actions):
-        """Has the browser do actions, as WebDriver describes them."""
+        """Performs actions of WebDriver."""
         raise NotImplementedError
 
     def wait_for(self, function, *values, wanted=True):
-        """Asks again and again until the function returns this."""
+        """Calls a function until it returns the wanted value."""
         seen = None
 
         def has_come():
@@ -39,6 +39,6 @@ class Tab:
         self.perform([{"type": "key", "id": "keys", "actions": downs + ups}])
 
     def type(self, text):
-        """Types where the caret is, key by key."""
+        """Types at the caret, key by key."""
         keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
         self.perform([{"type": "key", "id": "keys", "actions": keys}])

@@ -1,7 +1,7 @@
-"""A team's day, from an empty folder: set up, invited, signed in, written, found, deleted and brought back, taken along.
+"""A team's day, from an empty folder: setup, invitations, sign-in, writing, search, deletion, restoring and export.
 
-The test of it (test_team_day.py) looks at every view with axe, in both themes; Scripts/readme_picture.py takes
-pictures of some of them. Both go the same way through the real program.
+test_team_day.py checks every view with axe, in both themes; Scripts/readme_picture.py takes
+pictures of some views. Both use the real program in the same way.
 """
 
 import os
@@ -47,7 +47,7 @@ date -d 'Saturday 18:12' +%s
 
 
 def program(folder, *words, said=""):
-    """Runs a command of the program, as in a shell; what it printed."""
+    """Runs a command of the program, and returns its output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY")}
     ended = subprocess.run(
         [str(PROGRAM), *map(str, words)], cwd=folder, input=said, capture_output=True, text=True, env=environment
@@ -184,7 +184,7 @@ class Day:
     def tick_and_paste(self, ada, bea, cem, note):
         bea.open(note)
         assert converge(ada, bea, cem) == TEXT
-        # The columns of the table, by a command.
+        # A command aligns the columns of the table.
         ada.put_caret(TEXT.index("train"))
         ada.press("Control+k")
         ada.page.get_by_role("combobox").fill(">align")
@@ -192,7 +192,7 @@ class Day:
         self.look(ada, "commands")
         ada.press("Enter")
         wait_until(lambda: "| train |   5 | 4.20 |" in ada.text(), ada.text)
-        # One box by a click in the text, one by a key, one on the page.
+        # One box is ticked by a click in the text, one by a key, and one in the page view.
         ada.page.locator("#editor .box").first.click()
         cem.put_caret(converge(ada, bea, cem).index("bread"))
         cem.press("Control+Enter")
@@ -228,7 +228,7 @@ class Day:
         for one in (cem, bea):
             one.page.locator("#comments").click()
         bea.page.get_by_role("button", name="Read as a page").click()
-        # What is for words of the text is not over the page.
+        # The buttons for selected text are hidden in the page view.
         expect(bea.page.locator("#comment-here")).to_be_hidden()
 
     def read_as_a_page(self, bea):
@@ -247,7 +247,7 @@ class Day:
         options = bea.page.get_by_role("option")
 
         def is_found():
-            # A note is found a moment after the last edit.
+            # The search finds a note only some time after the last edit.
             field.fill("")
             field.fill("lower sta")
             bea.page.locator(".palette-state", has_text=re.compile("note")).wait_for()
@@ -334,7 +334,7 @@ class Day:
         return bea
 
     def sign_out_the_phone(self, bea, phone):
-        """It was left on the train."""
+        """Bea signs out a phone that she has lost."""
         bea.page.locator("#me").click()
         bea.page.get_by_role("button", name="Devices…").click()
         devices = bea.page.get_by_role("dialog")
@@ -355,11 +355,11 @@ class Day:
         mona.to_end()
         mona.page.keyboard.insert_text("\n\nقائمة: أحضر الشاي والخبز\n")
         mona.wait_until_saved()
-        # The picture before the line is loaded; the key shows the line.
+        # The pictures above the line are loaded, so that the key scrolls to the line.
         wait_until(lambda: mona.page.locator("#editor img").evaluate_all("(all) => all.every(({ complete }) => complete)"))
         mona.press("ArrowUp")
         expect(mona.page.locator("html")).to_have_attribute("dir", "rtl")
-        # Rows without letters are aligned with the others.
+        # Rows without letters have the same direction as the others.
         for line in mona.page.locator("#editor .table-line, #editor .code-line").all():
             expect(line).to_have_css("direction", "ltr")
         self.look(mona, "arabic")

@@ -1,4 +1,4 @@
-"""Who may do what, as a person sees it: signing in, links to a note, rights that end or change."""
+"""Access as users see it: signing in, links to a note, and rights that expire or change."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ MENU_OF_READERS = [
 
 @pytest.fixture
 def users(tmp_path):
-    """A server with a user of its own, whose tokens soon end."""
+    """A server with one user, whose tokens expire after ten seconds."""
     file = tmp_path / "users"
     add = [PROGRAM, "user", "add", "ada@example.org", "--name", "Ada L.", "document:*=all", "room:*=read"]
     subprocess.run([*add, "--file", file], input=PASSWORD + "\n", text=True, check=True, capture_output=True)
@@ -36,7 +36,7 @@ def users(tmp_path):
 
 
 def share(person, access="Read", ends=None):
-    """Makes a link in the dialog; the link."""
+    """Makes a link in the dialog, and returns it."""
     page = person.page
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog")
@@ -71,7 +71,7 @@ def test_signing_in_with_a_token(guarded, person):
     field.fill("not a token")
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog.get_by_role("alert")).to_contain_text("three parts")
-    # One that the server does not accept.
+    # The server rejects this token.
     field.fill(token(aud="somebody else"))
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_contain_text("Your token was not accepted.")
@@ -91,11 +91,11 @@ def test_signing_in_with_a_token(guarded, person):
     ada.page.reload()
     ada.wait_for_status("saved")
     ada.wait_for_text("let in")
-    # Another tab asks this one.
+    # Another tab gets the token from this one.
     tab = ada.new_page()
     tab.goto(f"/n/{note}")
     expect(tab.locator("#status")).to_have_attribute("data-state", "saved")
-    # The name is the token's; and out again.
+    # The name comes from the token. Then Ada signs out.
     tab.locator("#me").click()
     expect(tab.get_by_role("textbox", name="Name", exact=True)).to_be_disabled()
     tab.get_by_role("button", name="Sign out").click()
@@ -122,14 +122,14 @@ def test_signing_out_in_one_of_two_tabs(guarded, person):
         expect(tab.get_by_role("dialog")).to_contain_text("You are not signed in.")
         expect(tab.locator("#notes .note-title")).to_have_count(0)
         assert guarded.token not in tab.evaluate("JSON.stringify([{ ...sessionStorage }, { ...localStorage }])")
-    # Nor does a tab that opens now find a user to continue as.
+    # A tab that is opened now has no user either.
     third = ada.new_page()
     third.goto(f"/n/{note}")
     expect(third.get_by_role("dialog")).to_contain_text("You are not signed in.")
     all_that_is_kept = kept(ada)
     assert "classified" not in all_that_is_kept and "Secret plan" not in all_that_is_kept
     assert note not in all_that_is_kept
-    # Who signs in again does so for all of them.
+    # Signing in again signs in all tabs.
     dialog = ada.page.get_by_role("dialog")
     dialog.get_by_label("Token").fill(token())
     dialog.get_by_role("button", name="Sign in").click()
@@ -138,7 +138,7 @@ def test_signing_out_in_one_of_two_tabs(guarded, person):
     expect(third.locator("#status")).to_have_attribute("data-state", "saved")
 
 
-def test_words_that_wait_at_a_sign_out_stay_their_writers(guarded, person):
+def test_unsaved_text_at_a_sign_out_still_belongs_to_its_writer(guarded, person):
     note = guarded.create("Unsent")
     ada = person("Ada", worker=True).open(note, f"#token={guarded.token}")
     wait_until_kept(ada)
@@ -161,7 +161,7 @@ def test_words_that_wait_at_a_sign_out_stay_their_writers(guarded, person):
     assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "not sent yet"
 
 
-def test_another_person_signs_in_over_words_that_wait(guarded, person):
+def test_another_user_signs_in_while_text_is_unsaved(guarded, person):
     note = guarded.create("Shared desk")
     ada = person("Ada").open(note, f"#token={token(seconds=15)}")
     page = ada.page
@@ -180,7 +180,7 @@ def test_another_person_signs_in_over_words_that_wait(guarded, person):
     ada.wait_for_editor()
     expect(page.locator("#me-name")).to_have_text("bo")
     ada.wait_for_text("before")
-    # They are still there for whose they are.
+    # The text is still stored for its writer.
     mark(page)
     page.locator("#me").click()
     page.get_by_role("button", name="Sign out").click()
@@ -192,7 +192,7 @@ def test_another_person_signs_in_over_words_that_wait(guarded, person):
     assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "before, after"
 
 
-def test_another_persons_address_in_a_tab_with_words_that_wait(guarded, person):
+def test_a_link_with_another_users_token_in_a_tab_with_unsaved_text(guarded, person):
     note = guarded.create("Shared desk")
     ada = person("Ada", worker=True).open(note, f"#token={guarded.token}")
     ada.type("before")
@@ -210,7 +210,7 @@ def test_another_persons_address_in_a_tab_with_words_that_wait(guarded, person):
     guarded.start()
     ada.wait_for_editor()
     ada.wait_for_text("before")
-    # A client's id is one person's.
+    # Another user gets another client id.
     assert ada.page.evaluate("JSON.parse(sessionStorage.getItem('parley.client')).id") != mine
     ada.to_start()
     ada.type("Bo: ")
@@ -225,7 +225,7 @@ def test_signing_in_with_a_password(users, person):
     note = users.create("With a password")
     ada = person("Somebody")
     dialog = ada.page.get_by_role("dialog")
-    # A server that cannot say how people sign in is not taken for one that knows tokens alone.
+    # If the server does not answer how users sign in, the page does not assume that only tokens are accepted.
     ada.page.route("**/api/user/ways", lambda route: route.fulfill(status=503, json={"code": "busy"}))
     ada.page.goto("/")
     expect(dialog.get_by_role("alert")).to_contain_text("The server is busy.")
@@ -243,18 +243,18 @@ def test_signing_in_with_a_password(users, person):
     ada.page.get_by_role("link", name="With a password").click()
     ada.wait_for_status("saved")
     expect(ada.page.locator("#me-name")).to_have_text("Ada L.")
-    # Tokens last for ten seconds here. New ones come by themselves, without a break.
+    # Tokens expire after ten seconds here, and are renewed automatically on the same connection.
     renewed = []
     ada.page.on(
         "request", lambda request: renewed.append(1) if request.url.endswith("/refresh") else None
     )
     ada.type("a")
-    # The question lets the page's events come in.
+    # Evaluating in the page lets its events be handled.
     wait_until(lambda: ada.page.evaluate("true") and len(renewed) >= 2)
     expect(ada.page.locator("[data-kind=ending]")).to_have_count(0)
     ada.type("b")
     ada.wait_until_saved()
-    # A reload long after, when the token has ended.
+    # A reload after the token has expired.
     ada.page.evaluate(
         """(ended) => {
             const pass = JSON.parse(sessionStorage.getItem("parley.access"));
@@ -268,7 +268,7 @@ def test_signing_in_with_a_password(users, person):
     expect(dialog).to_be_hidden()
 
 
-def test_a_token_in_the_address_goes_out_of_sight(guarded, person):
+def test_a_token_is_removed_from_the_address(guarded, person):
     note = guarded.create("By link")
     ada = person("Somebody")
     asked = []
@@ -290,7 +290,7 @@ def test_a_token_in_the_address_goes_out_of_sight(guarded, person):
     ada.wait_until_saved()
 
 
-def test_a_token_that_ends_and_is_followed_by_another(guarded, person):
+def test_an_expiring_token_is_replaced_by_a_new_one(guarded, person):
     note = guarded.create("Long day")
     ada = person("Somebody")
     ada.page.goto(f"/n/{note}#token={token(seconds=40)}")
@@ -299,7 +299,7 @@ def test_a_token_that_ends_and_is_followed_by_another(guarded, person):
     expect(notice).to_contain_text("Your sign-in expires at")
     ada.type("before, ")
     ada.wait_until_saved()
-    # A newer one in time: nothing breaks.
+    # With a newer token in time, the connection remains.
     notice.get_by_role("button", name="Sign in").click()
     ada.page.get_by_label("Token").fill(token(seconds=12))
     ada.page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
@@ -340,7 +340,7 @@ def test_a_link_for_reading(guarded, person):
     expect(bo.page.locator("#notes .note-title")).to_have_text(["To be read"])
     expect(bo.page.get_by_role("button", name="New note")).to_be_hidden()
     expect(ada.page.locator("#people")).to_have_attribute("aria-label", re.compile(r"Bo \(guest\)"))
-    # By keyboard, into the text; what is typed goes nowhere.
+    # The shortcut moves the focus to the text, where typing has no effect.
     bo.press("Alt+e")
     bo.page.keyboard.type("mine!")
     ada.to_end()
@@ -350,14 +350,14 @@ def test_a_link_for_reading(guarded, person):
     phone = follow(person("Cy", "#8a4bab", **PHONE), link)
     phone.wait_for_text("Once upon a time, a duck.")
     phone.picture("phone-read-only")
-    # A menu without what is not allowed; a history to look at.
+    # The menu has no forbidden actions. The history can be viewed.
     bo.page.get_by_role("button", name="More for this note").click()
     expect(bo.page.get_by_role("menuitem")).to_have_text([*MENU_OF_READERS, "Edit name and colour"])
     bo.page.get_by_role("menuitem", name="History").click()
     expect(bo.page.locator("#history-title")).to_be_visible()
     expect(bo.page.get_by_role("button", name="Restore this version")).to_be_hidden()
     expect(bo.page.get_by_role("button", name="Name this version")).to_be_hidden()
-    # Changes can be looked at, and no part of them restored.
+    # Changes can be viewed, but not restored.
     bo.page.get_by_role("button", name="Show changes").click()
     expect(bo.page.locator("#history")).to_have_attribute("data-shown", re.compile(r"^\d+-\d+$"))
     expect(bo.page.locator("#history-page ins").first).to_be_visible()
@@ -367,7 +367,7 @@ def test_a_link_for_reading(guarded, person):
     bo.page.reload()
     bo.wait_for_status("saved")
     bo.wait_for_text("Once upon a time, a duck.")
-    # Ada takes it back.
+    # Ada withdraws the link.
     ada.page.get_by_role("button", name="Share", exact=True).click()
     ada.page.get_by_role("button", name="Withdraw all links").click()
     ada.page.get_by_role("button", name="Withdraw them").click()
@@ -386,7 +386,7 @@ def test_a_link_for_writing(guarded, person):
     expect(bo.page.locator("#access")).to_be_hidden()
     bo.type("Bo was here.")
     assert converge(ada, bo) == "Bo was here."
-    # A guest makes no links, but can pass on this one.
+    # A guest cannot make links, but can copy this one.
     bo.context.grant_permissions(["clipboard-read", "clipboard-write"])
     bo.page.get_by_role("button", name="Copy link").click()
     wait_until(lambda: bo.page.evaluate("navigator.clipboard.readText()") == link)
@@ -417,7 +417,7 @@ def test_rights_that_change_while_writing(guarded, person):
     assert "#token" not in ada.page.url
 
 
-def test_what_is_not_allowed_is_not_offered(guarded, person):
+def test_forbidden_actions_are_not_offered(guarded, person):
     note = guarded.create("Ours")
     rights = [{"match": note, "may": ["read", "write", "presence"]}]
     bo = person("Somebody")
@@ -443,16 +443,16 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     expect(bo.page.get_by_role("dialog")).to_have_count(0)
     expect(bo.page.get_by_label("New title")).to_have_count(0)
     expect(bo.page).to_have_url(re.compile(f"/n/{note}$"))
-    # It is known from the first moment on, the next time.
+    # At the next visit, the page knows the rights from the beginning.
     bo.page.route("**/api/notes[?]parts=*", lambda route: None)
     bo.page.goto("/")
     expect(bo.page.locator("#me-name")).to_have_text("bo")
     expect(bo.page.get_by_role("button", name="Start a note")).to_be_hidden()
     bo.page.unroute("**/api/notes[?]parts=*")
-    # Rights that come are offered at once.
+    # Actions that become allowed are offered at once.
     bo.page.evaluate("(hash) => { location.hash = hash }", f"#token={token(sub='bo')}")
     expect(create).to_be_visible()
-    # Who may share but not write passes on no more than that.
+    # A user who may share but not write can make links only for reading.
     bo.page.goto(f"/n/{note}#token={token([{'match': '*', 'may': ['read', 'manage']}], sub='bo')}")
     bo.page.reload()
     bo.wait_for_status("saved")
@@ -474,7 +474,7 @@ def test_a_restarted_server_that_rejects_the_token_replaces_the_offline_notice(g
     expect(away).to_have_count(0)
 
 
-def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
+def test_a_late_link_is_not_shown_in_another_notes_dialog(guarded, person):
     first, second = guarded.create("First"), guarded.create("Second")
     ada = person("Somebody", worker=False).open(first, f"#token={token()}")
     held = []
@@ -488,7 +488,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     ada.wait_for_status("saved")
     with ada.page.expect_response(re.compile(f"{second}/share")):
         sharing.click()
-    # The server has made it: it is among the links of its own note.
+    # The server has made the link, so it is listed in its own note.
     for route in held:
         with ada.page.expect_response(re.compile(f"{first}/share")):
             route.continue_()
@@ -501,7 +501,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     assert opened["note"] == second
 
 
-def test_the_servers_messages_for_developers_stay_out_of_sight(guarded, person):
+def test_the_servers_messages_for_developers_are_not_shown(guarded, person):
     ada = person("Somebody", worker=False).open(guarded.create("Plain"), f"#token={token()}")
     refusal = '{"code":"notAllowed","message":"the token does not grant this"}'
     ada.page.route(
@@ -519,20 +519,20 @@ def test_the_servers_messages_for_developers_stay_out_of_sight(guarded, person):
     ada.picture("not-allowed-to-read")
 
 
-def test_a_guest_asks_for_nothing_that_a_link_does_not_give(guarded, person):
+def test_a_guest_requests_nothing_beyond_the_link(guarded, person):
     note = guarded.create("By link")
     link = guarded.request("POST", f"/api/notes/{note}/share", {"access": "write"})
     bo = follow(person("Bo"), link["path"])
     bo.type("Hello")
     bo.wait_until_saved()
     expect(bo.page.locator("#notes .note-title")).to_have_text(["By link"])
-    # A title that changes is heard of all the same.
+    # The guest is still notified of a changed title.
     guarded.request("PATCH", f"/api/notes/{note}", {"title": "Renamed"})
     expect(bo.page.locator("#notes .note-title")).to_have_text(["Renamed"])
     assert "notAllowed" not in (guarded.folder / "server.log").read_text()
 
 
-def test_links_in_the_open_demo_hold_their_visitors_to_reading(server, person):
+def test_visitors_with_a_link_in_the_open_demo_can_only_read(server, person):
     note = server.create("Open")
     ada = person("Ann").open(note)
     ada.page.get_by_role("button", name="Share", exact=True).click()
@@ -564,22 +564,22 @@ def test_who_is_writing(server, person):
     expect(ann.page.locator("#people-list .writing")).to_have_text("writing…")
     expect(ann.page.locator("#people")).to_have_attribute("aria-label", "Here with you: Bo (writing)")
     ann.picture("writing")
-    # It ends by itself, and moving a caret is not writing.
+    # The mark disappears after a while, and moving a caret does not count as writing.
     bo.put_caret(0)
     expect(ann.page.locator("#writing")).to_have_text("")
     expect(ann.page.locator("#people-list .writing")).to_have_count(0)
-    # Who leaves writes no more.
+    # A person who leaves is no longer shown as writing.
     bo.type("four")
     expect(ann.page.locator("#writing")).to_have_text("Bo is writing…")
     began = time.monotonic()
     bo.page.close()
     expect(ann.page.locator("#people-list li")).to_have_count(1)
     expect(ann.page.locator("#writing")).to_have_text("")
-    # At once, and not only when nothing was heard of them for `presence-lease`.
+    # Immediately, not only after `presence-lease`.
     assert time.monotonic() - began < 85
 
 
-def test_what_one_user_left_unsaved_is_not_taken_by_another(guarded, person):
+def test_unsaved_edits_of_one_user_are_not_sent_by_another(guarded, person):
     note = guarded.create("Left behind")
     ada = person("Somebody").open(note, f"#token={token()}")
     ada.type("kept: ")

@@ -1,4 +1,4 @@
-"""The operator's page: who is let in, what it shows, and ending a connection."""
+"""The operator's page: access, its lists, and disconnecting clients."""
 
 import re
 import subprocess
@@ -44,7 +44,7 @@ def figure(person, name):
     )
 
 
-def test_only_an_operator_comes_in(server, person):
+def test_only_an_operator_has_access(server, person):
     page = (eve := person("Eve")).page
     for key, problem in [
         ("pk_unknown", "does not know this key"),
@@ -54,11 +54,11 @@ def test_only_an_operator_comes_in(server, person):
         sign_in(eve, key)
         expect(page.get_by_role("alert")).to_contain_text(problem)
         expect(page.locator("#main")).to_be_hidden()
-    assert page.evaluate("sessionStorage.length + localStorage.length") == 1  # The profile of a visitor.
+    assert page.evaluate("sessionStorage.length + localStorage.length") == 1  # Only the profile of a visitor.
     assert page.url == f"{server.url}/admin"
 
 
-def test_a_connection_is_seen_and_ended(server, person):
+def test_a_connection_is_listed_and_disconnected(server, person):
     note = server.create("Shopping")
     admin = person("Admin", viewport={"width": 1180, "height": 900})
     sign_in(admin, server.operator)
@@ -74,13 +74,13 @@ def test_a_connection_is_seen_and_ended(server, person):
     converge(ann, bo)
     expect(figure(admin, "Commit")).to_have_text(re.compile(r"\d (µs|ms|s)$"))
     expect(figure(admin, "Memory")).to_have_text(re.compile(r"\d MB$"))
-    # Not “bo”, which is in every third id.
+    # The name must be rare, because “bo” is in every third id.
     admin.page.get_by_label("Filter the list").fill("bonifaz")
     expect(connections(admin)).to_have_count(1)
     expect(connections(admin)).to_contain_text("native")
     admin.picture("admin")
 
-    # It takes a second word.
+    # Disconnecting asks for confirmation.
     end = admin.page.get_by_role("button", name="Disconnect Bonifaz")
     end.click()
     admin.page.get_by_role("button", name="Cancel").click()
@@ -140,7 +140,7 @@ def test_the_key_stays_in_its_tab(server, person):
     assert server.operator not in admin.page.evaluate("JSON.stringify({...sessionStorage})")
 
 
-def test_a_server_that_is_away(server, person):
+def test_an_unreachable_server_is_reported(server, person):
     admin = person("Admin")
     sign_in(admin, server.operator)
     expect(admin.page.locator("#state-text")).to_have_text("Serving")

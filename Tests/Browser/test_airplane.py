@@ -1,6 +1,6 @@
-"""An hour in an airplane: one person writes on without a line, others do too, and the tab dies meanwhile.
+"""An hour in an airplane: a person writes offline, others write meanwhile, and the tab crashes.
 
-`make airplane-page` runs it at its full length, over the 10,000 changes after which a server sends pages of its
+`make airplane-page` runs it in full length, over the 10,000 changes after which a server sends pages of its
 log; `make test` runs a short one.
 """
 
@@ -24,7 +24,7 @@ WORKER = True
 IS_LONG = os.environ.get("AIRPLANE") == "long"
 EDITS, CHANGES, LINES = (10_000, 12_000, 500) if IS_LONG else (400, 600, 60)
 
-# Types words behind lines and deletes lines' hyphens, each as an edit by itself; other work is done in between.
+# Types words at the ends of lines and deletes hyphens, each as a separate edit. Other events are handled in between.
 WRITE = """async (edits) => {
     const view = (VIEW_IN)("#editor");
     for (const [index, [line, word]] of edits.entries()) {
@@ -46,7 +46,7 @@ def server_options():
 
 
 class Line:
-    """The browser's line to the server, which can be cut."""
+    """The browser's connection to the server, which can be cut."""
 
     def __init__(self, context):
         self.is_down = False
@@ -68,7 +68,7 @@ class Line:
 
 
 def write_elsewhere(server, note, text, chance):
-    """Edits by another user, on the text as that user knows it: words by line."""
+    """Edits by another user, on the text that this user has; returns the words by line."""
     lines = text.split("\n")
     words = [[] for _ in lines]
     with NativeClient(server, name="Bo") as bo:
@@ -91,16 +91,16 @@ def write_elsewhere(server, note, text, chance):
 
 
 def kill(browser, page):
-    """Kills the process that the page runs in, as a phone does that needs the memory."""
+    """Kills the page's process, as a phone does to free memory."""
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     with page.expect_event("crash"):
         for process in processes:
-            # No other page is open.
+            # This is the only page, so every renderer belongs to it.
             if process["type"] == "renderer":
                 os.kill(process["id"], signal.SIGKILL)
 
 
-def test_every_word_is_where_it_was_typed(server, browser, person):
+def test_every_word_is_in_the_line_where_it_was_typed(server, browser, person):
     chance = random.Random(1)
     note = server.create("Airplane")
     text = "\n".join(f"#{line:04}-" for line in range(LINES))
@@ -112,7 +112,7 @@ def test_every_word_is_where_it_was_typed(server, browser, person):
     line.cut()
     ann.wait_for_status("offline")
 
-    # Ann's hour: half of it, then the other half in another tab, for the first one dies.
+    # Ann writes for half of the hour in one tab, which crashes, and for the other half in another tab.
     own = [[] for _ in range(LINES)]
     hyphens = set(range(LINES))
     edits = []
@@ -149,7 +149,7 @@ def test_every_word_is_where_it_was_typed(server, browser, person):
         start = f"#{at:04}" + ("-" if at in hyphens else "")
         assert found.startswith(start)
         words = re.findall(r"\[[^\]]*\]", found)
-        # There is nothing between the words, or in one of them.
+        # The line contains exactly these words.
         assert start + "".join(words) == found
         assert [word for word in words if word[1] == "a"] == own[at]
         assert [word for word in words if word[1] == "b"] == theirs[at]

@@ -1,4 +1,4 @@
-"""Who wrote what, shown while people write; and a history whose reader is not moved by news."""
+"""Authors shown while people write, and the position in the history during new changes."""
 
 from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
@@ -13,7 +13,7 @@ def switch(person, words):
     person.page.get_by_role("menuitem", name=words).click()
 
 
-def test_the_text_shows_who_wrote_it_while_people_type(server, person):
+def test_the_text_shows_its_authors_while_people_type(server, person):
     note = server.create("Authors")
     ann = person("Ann", "#16737f").open(note)
     bo = person("Bo", "#b0452a").open(note)
@@ -28,7 +28,7 @@ def test_the_text_shows_who_wrote_it_while_people_type(server, person):
     wait_until(lambda: written() == [["Ann", "Meet at nine. "], ["Bo", "Bring bread."]], written)
     legend = ann.page.get_by_role("list", name="Authors")
     expect(legend.get_by_role("listitem")).to_have_text(["Ann", "Bo"])
-    # Own words are one's own at once, amid those of others, and others' words follow.
+    # Ann's words are marked as hers at once, and the words of others after an answer of the server.
     ann.put_caret(20)
     ann.page.keyboard.insert_text("fresh ")
     assert written() == [["Ann", "Meet at nine. "], ["Bo", "Bring "], ["Ann", "fresh "], ["Bo", "bread."]]
@@ -41,13 +41,13 @@ def test_the_text_shows_who_wrote_it_while_people_type(server, person):
     for scheme in ("light", "dark"):
         ann.page.emulate_media(color_scheme=scheme)
         ann.picture(f"authors-{scheme}")
-    # This browser remembers it for this person.
+    # The browser remembers the setting for this user.
     ann.reload()
     wait_until(lambda: written() == all_written, written)
     switch(ann, "Hide who wrote what")
     assert written() == []
     expect(legend).to_have_count(0)
-    # Typing continues without it.
+    # Typing works with the setting off.
     ann.to_end()
     ann.type(" Yes.")
     converge(ann, bo)
@@ -61,7 +61,7 @@ TOP = """() => {
 }"""
 
 
-def test_news_leave_the_history_where_it_is_read(server, person):
+def test_new_changes_do_not_scroll_the_history(server, person):
     note = server.create("Read")
     server.put_text(note, "".join(f"line {number}\n" for number in range(400)))
     ann = person("Ann").open(note)
@@ -71,10 +71,10 @@ def test_news_leave_the_history_where_it_is_read(server, person):
     top = TOP.replace("VIEW_IN", VIEW_IN)
     scroll = f"() => {{ ({VIEW_IN})('#history-text').scrollDOM.scrollTop = 3000; }}"
     ann.page.evaluate(scroll)
-    # The lines there get their heights when they are drawn.
+    # Lines get their heights when they are drawn.
     ann.wait_for_frames()
     before = ann.page.evaluate(top)
-    # Above and below what is seen, in one revision and in several.
+    # Changes above and below the visible part, in one revision and in several.
     bo.to_start()
     bo.type("new\nnew\n")
     bo.to_end()
@@ -83,9 +83,9 @@ def test_news_leave_the_history_where_it_is_read(server, person):
     bo.type("again\n")
     bo.wait_until_saved()
     wait_until(lambda: past.text() == bo.text(), past.text)
-    # It settles in the next frame.
+    # The position is corrected in the next frame.
     wait_until(lambda: ann.page.evaluate(top) == before, lambda: (before, ann.page.evaluate(top)))
-    # On the page, too.
+    # The same in the page view of the history.
     past.section.locator("#history-read").click()
     shown = past.section.locator("#history-page")
     expect(shown).to_contain_text("the end")

@@ -1,4 +1,4 @@
-"""Comments beside a note: made on words that are selected, which they follow, answered, resolved, and never run."""
+"""Comments on selected text: they follow the text, are answered and resolved, and never run as code."""
 
 import pytest
 from conftest import PHONE, barriers, token, wait_until
@@ -10,7 +10,7 @@ EVIL = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
 
 
 def marks(person):
-    """The words that are highlighted, in the order of the text."""
+    """Returns the highlighted texts, in order."""
     return person.page.evaluate(
         """() => {
             const found = new Map();
@@ -35,7 +35,7 @@ def threads(person):
 
 
 def comment(person, words, start, end):
-    """Comments on a range by the button beside it."""
+    """Comments on a range with the button beside it."""
     person.put_caret(start, end)
     person.page.locator("#comment-here").click()
     field = person.page.get_by_role("textbox", name="Your comment")
@@ -45,12 +45,12 @@ def comment(person, words, start, end):
     expect(person.page.locator("#comment-new")).to_be_hidden()
 
 
-def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person):
+def test_a_comment_follows_its_text_and_is_answered_and_resolved(server, person):
     note = server.create("Plan")
     server.put_text(note, "Buy 🐦 milk and bread today")
     ann, ben = person("Ann", "#8a4bab").open(note), person("Ben").open(note)
     ann.wait_until_saved()
-    # "milk", behind a bird that has two units.
+    # "milk", after an emoji of two UTF-16 units.
     comment(ann, EVIL, 7, 11)
     wait_for_marks(ann, "milk")
     wait_for_marks(ben, "milk")
@@ -58,10 +58,10 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     expect(threads(ben)).to_have_count(1)
     expect(threads(ben).locator(".comment-text")).to_have_text(EVIL)
     expect(threads(ben).locator(".quote")).to_have_text("milk")
-    # In the colour that she has among the people who are here.
+    # The comment has the colour that Ann has in the presence list.
     expect(threads(ben).locator(".comment .avatar")).to_have_css("background-color", "rgb(138, 75, 171)")
     assert barriers(ben.page) == []
-    # Ben types before it, at both of its edges and within it, and Ann at the same time behind it.
+    # Ben types before the range, at both of its edges and within it, while Ann types after it.
     ben.put_caret(0)
     ben.type("Please ")
     ann.to_end()
@@ -75,7 +75,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     ben.wait_for_text(expected)
     wait_for_marks(ann, "miillk")
     wait_for_marks(ben, "miillk")
-    # An answer, an edit of one's own, and the end of it.
+    # An answer is added, edited and deleted.
     threads(ben).get_by_role("button", name="Answer").click()
     answer = threads(ben).get_by_role("textbox", name="Answer")
     answer.fill("Oat?")
@@ -86,7 +86,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     threads(ann).get_by_role("button", name="Edit").nth(1).click()
     field = threads(ann).get_by_role("textbox", name="Your comment")
     field.fill("Oat")
-    # An answer by another user meanwhile does not take the field away from her.
+    # An answer by another user does not close her field.
     answer.fill("Or soy.")
     threads(ben).get_by_role("button", name="Send").click()
     expect(threads(ann).locator(".comment-text")).to_have_text([EVIL, "Or soy."])
@@ -103,14 +103,14 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     expect(threads(ben)).to_contain_text("Resolved by Ben")
     threads(ben).get_by_role("button", name="Reopen").click()
     wait_for_marks(ann, "miillk")
-    # To the words and back.
+    # From the comment to its text, and back.
     threads(ann).locator("button.quote").click()
     assert ann.page.evaluate("document.activeElement.id") == "editor"
     ann.page.locator("#comments-close").click()
     expect(panel(ann)).to_be_hidden()
     ann.page.locator("#editor .comment-mark").first.click()
     expect(threads(ann)).to_be_focused()
-    # Its words go, and it stays; over a reload, too.
+    # The text is deleted, and the comment remains, also after a reload.
     start = expected.index("miillk") + 1
     ben.put_caret(start, start + 6)
     ben.press("Delete")
@@ -130,7 +130,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
         assert one.page.evaluate("window.ran") is None
 
 
-def test_the_caret_of_another_takes_no_click(server, person):
+def test_clicks_pass_through_the_caret_of_another_user(server, person):
     note = server.create("Plan")
     server.put_text(note, "Buy milk today")
     ann, ben = person("Ann").open(note), person("Ben").open(note)
@@ -147,9 +147,9 @@ def test_the_caret_of_another_takes_no_click(server, person):
         mark, at = ann.page.locator("#editor .comment-mark").bounding_box(), caret.bounding_box()
         return mark["x"] + 4 < at["x"] < mark["x"] + mark["width"] - 4
 
-    # It slides there.
+    # The caret moves there with an animation.
     wait_until(is_within, lambda: f"Ben's caret is at {caret.bounding_box()}")
-    # Right on it: the words below are pressed, and get the caret.
+    # A click on the caret reaches the text below.
     at = caret.bounding_box()
     ann.page.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     expect(threads(ann)).to_be_focused()
@@ -158,13 +158,13 @@ def test_the_caret_of_another_takes_no_click(server, person):
     ann.wait_for_text("Buy minlk today")
 
 
-def test_words_stay_in_their_field_until_the_server_has_them(server, person):
+def test_unsent_comments_stay_in_their_field(server, person):
     note = server.create("Plan")
     server.put_text(note, "some words to talk about")
     ann = person("Ann")
-    # The comments are slow to come, and the key is not lost.
+    # The shortcut works although the comments load slowly.
     slow, is_slow = [], True
-    # By keyboard alone; the answer to the first request is lost, and the request is not.
+    # With the keyboard only. The first request is performed, but its answer is lost.
     lost = []
 
     def lose(route):
@@ -198,7 +198,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     assert len(lost) == 2 and lost[0] == lost[1]
     assert len(server.request("GET", f"/api/notes/{note}/comments")["comments"]) == 1
     wait_for_marks(ann, "words")
-    # Without a server the words wait, and go out by themselves when it is there again.
+    # Without a server the comment waits, and is sent automatically after the restart.
     threads(ann).get_by_role("button", name="Answer").click()
     answer = threads(ann).get_by_role("textbox", name="Answer")
     server.kill()
@@ -210,12 +210,12 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     ann.wait_for_status("saved")
     expect(threads(ann).locator(".comment-text")).to_have_text(["once", "later"])
     expect(answer).to_have_value("")
-    # What is refused stays, and can be mended.
+    # A refused comment stays in its field, and can be corrected.
     answer.fill("x" * 5_000)
     threads(ann).get_by_role("button", name="Send").click()
     expect(threads(ann)).to_contain_text("Shorten it.")
     expect(answer).to_have_value("x" * 5_000)
-    # Another note is looked at meanwhile.
+    # Another note is opened meanwhile.
     other = server.create("Other")
     ann.page.evaluate("path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }", f"/n/{other}")
     ann.wait_for_text("")
@@ -223,7 +223,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     ann.wait_for_text("some words to talk about")
     ann.page.get_by_role("button", name="Comments: 1 open").click()
     expect(answer).to_have_value("x" * 5_000)
-    # Words of an answer and of a new comment outlive the page.
+    # The texts of an unsent answer and of a new comment outlive the page.
     ann.put_caret(0, 4)
     ann.press("Alt+m")
     field.fill("half a thought")
@@ -241,7 +241,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     ann.press("Alt+m")
     expect(field).to_have_value("")
     ann.page.locator("#comment-new").get_by_role("button", name="Cancel").click()
-    # Beside the note's past are the comments of the time: none when there was no text yet.
+    # The history shows the comments of the revision: none before there was a text.
     ann.page.get_by_role("button", name="More for this note").click()
     ann.page.get_by_role("menuitem", name="History").click()
     past = ann.page.locator("#history-comments .past-thread")
@@ -255,14 +255,14 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     ann.press("End")
     expect(past).to_have_count(2)
     ann.press("Escape")
-    # Nothing is selected: it is said what to do.
+    # Without a selection, the page explains how to comment.
     ann.put_caret(0)
     ann.press("Alt+m")
     expect(ann.page.locator("#comments-none")).to_have_text("Select the words that you want to comment on, then press “Comment”.")
 
 
 @pytest.mark.parametrize("may", [["read"], ["read", "comment"]])
-def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, may):
+def test_readers_see_comments_and_only_users_who_may_comment_write_them(guarded, person, may):
     note = guarded.create("Plan")
     guarded.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": ["some words"]})
     anchor = {"revision": 1, "from": 5, "to": 10}
@@ -296,7 +296,7 @@ def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, 
     expect(eve.page.locator("#comments-guest")).to_be_hidden()
     if may == ["read"]:
         return
-    # With a link she is one of many indistinguishable guests, and is informed of that before she writes.
+    # With a link she is an indistinguishable guest, and is informed of that before she writes.
     link = guarded.request("POST", f"/api/notes/{note}/share", {"access": "comment"})
     eve.page.goto(link["path"])
     eve.editor.wait_for(state="attached")

@@ -1,6 +1,6 @@
-"""Words that are composed (input methods, dead keys, Android keyboards) while other people edit around them.
+"""Composing words (input methods, dead keys, Android keyboards) while other people edit around them.
 
-PARLEY_COMPOSING=2000 runs that many cases in the page's editor, and a fifth of it in each editor of the SDK, and by two people.
+PARLEY_COMPOSING=2000 runs 2,000 cases in the page's editor, and a fifth of that in each editor of the SDK and with two people.
 """
 
 import os
@@ -13,7 +13,7 @@ from test_sdk import AREA, CODEMIRROR, MONACO, PLAIN, gateway, open_page, site  
 
 CASES = int(os.environ.get("PARLEY_COMPOSING", 100))
 SDK = {"CodeMirror": CODEMIRROR, "Monaco": MONACO, "text area": AREA, "plain text": PLAIN}
-# A minute passes when the test says so.
+# The test lets a minute pass.
 CLOCK = """const later = window.setTimeout;
 window.minutes = [];
 window.setTimeout = (call, delay, ...more) => delay === 60_000 ? -minutes.push(call) : later(call, delay, ...more);"""
@@ -24,7 +24,7 @@ def ann(person):
     one = person("Ann")
     one.context.add_init_script(CLOCK)
     yield one
-    # Chromium itself styles a word that takes the place of a selected one, which the page's policy forbids.
+    # Chromium styles a composed word that replaces a selection, which the page's policy forbids.
     one.problems = [problem for problem in one.problems if "Applying inline style" not in problem]
 
 
@@ -37,7 +37,7 @@ def check_minute(composer):
     assert shown.startswith("abcに\n")
     composer.page.evaluate("() => minutes.splice(0).forEach((call) => call())")
     composer.until(text=f"abXcに\n¶\n{mark}")
-    # The caret is where it was, and the next word is composed there.
+    # The caret has not moved, and the next word is composed there.
     composer.keyboard.compose("ほ")
     composer.until()
     more, shown = composer.foreign(f"abXcにほ\n¶\n{mark}", [(0, 0, "Y")])
@@ -46,7 +46,7 @@ def check_minute(composer):
     composer.until(text=f"YabXcに本\n¶\n{mark}{more}")
 
 
-def test_no_word_breaks_whatever_others_edit_around_it(server, ann):
+def test_a_composed_word_is_intact_after_edits_around_it(server, ann):
     note = server.create("Composing")
     ann.open(note)
     composer = Composer(server, note, "page", ann.page)
@@ -62,7 +62,7 @@ def test_two_people_compose_at_once(server, ann, person):
     assert broken == []
 
 
-def test_no_word_breaks_in_an_app(gateway, open_page, browser):  # noqa: F811
+def test_a_composed_word_is_intact_in_editors_of_apps(gateway, open_page, browser):  # noqa: F811
     context = browser.new_context()
     context.add_init_script(CLOCK)
     broken = {}
@@ -78,7 +78,7 @@ def test_no_word_breaks_in_an_app(gateway, open_page, browser):  # noqa: F811
     assert broken == dict.fromkeys(SDK, [])
 
 
-def test_others_do_not_disturb_a_word_in_the_other_fields(server, ann):
+def test_edits_of_others_do_not_disturb_a_composition_in_other_fields(server, ann):
     note = server.create("Plan")
     server.insert_text(note, "one two three")
     comments = f"/api/notes/{note}/comments"
@@ -91,7 +91,7 @@ def test_others_do_not_disturb_a_word_in_the_other_fields(server, ann):
     page.evaluate("() => { window.ends = 0; document.addEventListener('compositionend', () => (ends += 1), true); }")
 
     def check(field, disturb):
-        """Composes in a field while others do what they do; what it shows."""
+        """Composes in a field while others act. Returns the field's text."""
         field.fill("")
         ends = page.evaluate("() => ends")
         for step in ("に", "にほ"):
@@ -142,7 +142,7 @@ def test_others_do_not_disturb_a_word_in_the_other_fields(server, ann):
     check(threads.nth(1).get_by_role("textbox", name="Answer"), answer)
 
     def delete_words():
-        # A thread without its words comes after the others.
+        # A thread without a place comes after the others.
         server.put_text(note, "two three")
         server.request("POST", comments, {"text": "Gone.", "thread": first["id"]})
         wait_until(lambda: order() == [last["id"], first["id"]], order)
@@ -150,7 +150,7 @@ def test_others_do_not_disturb_a_word_in_the_other_fields(server, ann):
     field = page.locator(f'.thread[data-id="{last["id"]}"]').get_by_role("textbox", name="Answer")
     check(field, delete_words)
 
-    # A new comment, in whose words others write until they delete them, and beside which other comments come.
+    # A new comment, while others edit and delete its text, and other comments appear beside it.
     ann.put_caret(0, 3)
     page.locator("#comment-here").click()
     count = threads.count()

@@ -1,4 +1,4 @@
-"""All clients in one note and one room, while lines are cut and the server is killed in the middle of typing."""
+"""All kinds of clients in one note and one room, while connections are cut and the server is killed during typing."""
 
 import contextlib
 import itertools
@@ -14,7 +14,7 @@ from operations import splice
 from test_sdk import Site, await_saved, box
 from whaler_client import WhalerEditor
 
-# Each writes at the end of a line of their own, so that the text in the end is known.
+# Each client writes at the end of a separate line, so that the final text is known.
 LINES = {"page": "page: ", "app": "app: ", "bot": "bot: ", "whaler": "whaler: "}
 START = "".join(f"{line}\n" for line in LINES.values())
 ROOM = "orders"
@@ -35,7 +35,7 @@ APP = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea ari
 
 
 class Whaler:
-    """A person at a Whaler client, which starts again with each connection: types again what is not there."""
+    """A user of a Whaler client, which loses unsaved text with its connection: the user types it again."""
 
     def __init__(self, address, note):
         self.address, self.note = address, note
@@ -44,7 +44,7 @@ class Whaler:
 
     def connect(self):
         self.editor = WhalerEditor(self.address, self.note)
-        # Changes still on their way over the former connection are before this one in the log.
+        # Changes that the former connection still sends precede this empty change in the log.
         self.editor.edit([len(self.editor.text)])
         self.editor.settle()
         own = self.editor.text.split(LINES["whaler"])[1].split("\n")[0]
@@ -63,7 +63,7 @@ class Whaler:
             self.insert(text)
 
     def look(self):
-        """Takes what has come."""
+        """Handles the received messages."""
         with self.coming_back():
             while self.editor.pump():
                 pass
@@ -74,15 +74,15 @@ class Whaler:
             yield
         except BREAKS:
             self.editor.client.close()
-            # While the server is down, it is not back yet.
+            # Connecting fails while the server is down.
             with contextlib.suppress(*BREAKS):
                 self.connect()
 
 
 class App:
-    """A Socket.IO client that joins with the place of the last event it has had.
+    """A Socket.IO client that joins with the position of its last event.
 
-    python-socketio gives each message to a thread of its own, so the order is that of the places.
+    python-socketio handles each message in a separate thread, so events are sorted by position.
     """
 
     def __init__(self, stack, origin):
@@ -98,7 +98,7 @@ class App:
         self.client.ask("emit", "authenticate", {"token": "any"})
         self.client.expect("event", "authenticated")
         place = self.epoch and {"epoch": self.epoch, "offset": len(self.numbers)}
-        # What comes after the place comes again.
+        # The events after the position will be sent again.
         self.events = {offset: self.events[offset] for offset in range(1, len(self.numbers) + 1)}
         self.client.tell("emit", "realtime:join", {"name": ROOM, "token": "any", "position": place})
         while (said := self.hear())[:2] != ["event", "realtime:join:success"]:
@@ -108,11 +108,11 @@ class App:
 
     @property
     def numbers(self):
-        """What has come, as far as nothing is missing."""
+        """Returns the received events up to the first missing one."""
         return [self.events[offset] for offset in itertools.takewhile(self.events.__contains__, itertools.count(1))]
 
     def hear_until(self, number):
-        """Reads on to a publication, over new connections when one ends."""
+        """Reads up to a publication, and reconnects when a connection ends."""
         while number not in self.numbers:
             if self.hear() == ["disconnected"]:
                 self.client.close()
@@ -144,7 +144,7 @@ def gateway(tmp_path, site):
 
 @pytest.fixture
 def worn(gateway):
-    """A line to the server that breaks again and again, for clients that reconnect by themselves."""
+    """A proxy that repeatedly breaks connections, for clients that reconnect automatically."""
     proxy = CuttingProxy(gateway.port, 1, 3_000, 12_000)
     proxy.may_silence = False
     proxy.mend()
@@ -154,7 +154,7 @@ def worn(gateway):
 
 @pytest.fixture
 def server(gateway, worn):
-    """Where the page finds the server."""
+    """The address of the server for the page."""
     return types.SimpleNamespace(url=f"http://127.0.0.1:{worn.port}")
 
 
@@ -188,7 +188,7 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
         published = 0
 
         def type_all(words):
-            """Each client types a word, and does not wait for it to be saved."""
+            """Types a word in each client, without waiting until it is saved."""
             line = ann.text()[: ann.text().index("\n", ann.text().index(LINES["page"]))]
             ann.put_caret(len(line.encode("utf-16-le")) // 2)
             ann.page.keyboard.type(words["page"])
@@ -204,14 +204,14 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
                 own[name] += word
 
         def publish():
-            """The app and the bot publish one each."""
+            """The app and the bot each publish once."""
             nonlocal published
             published += 2
             tab.evaluate("id => void room.publish({ id, dish: `${id}` })", published - 1)
             script.tell("publish", {"id": published, "dish": f"{published}"})
 
         def history():
-            """The numbers of what is published, as the server has them."""
+            """Returns the numbers of the publications on the server."""
             answer = gateway.request("GET", f"/api/rooms/{ROOM}/history?limit=100")
             return [publication["data"]["id"] for publication in answer["publications"]]
 
@@ -220,7 +220,7 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
             type_all({name: f"{part}{name[0]}😀 " for name in LINES})
             publish()
             if part % 4 == 1:
-                # Some of it is on the disk, some on its way, some still to be typed.
+                # Some text is on the disk, some is being sent, and some is not typed yet.
                 gateway.kill()
                 type_all({name: f"{part}down " for name in LINES})
                 publish()
@@ -234,7 +234,7 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
         worn.mend()
         for page in (ann.page, tab):
             page.evaluate("() => window.dispatchEvent(new Event('online'))")
-        # The bot has its lines saved, and both publishers their answers.
+        # Wait until the bot's lines are saved and both publishers have their answers.
         final = "[ ] tea\n" + "".join(f"{line}{own[name]}\n" for name, line in LINES.items())
 
         def have():
@@ -256,7 +256,7 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
         while sum(kind == "published" for kind, *_ in heard) < published // 2:
             heard.append(script.hear())
 
-        # Each publication once, and in one order, for all that promise it.
+        # All clients that guarantee it have each publication once, in the same order.
         stored = history()
         assert sorted(stored) == list(range(1, published + 1))
         app.hear_until(stored[-1])
@@ -268,5 +268,5 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
         assert [said[1]["id"] for said in heard if said[0] != "published"] == stored
         for count in range(1, len(stored) + 1):
             assert shown.readline() == ", ".join(map(str, stored[:count])) + "\n"
-        # It was no easy way for any of them.
+        # Every client has lost connections.
         assert sum(worn.cuts.values()) > 0, worn.cuts

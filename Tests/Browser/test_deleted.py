@@ -31,7 +31,7 @@ def test_a_deletion_is_undone_at_once(server, person):
     ann.page.goto("/")
     delete(ann, "Plan")
     expect(bo.page.locator("#gone-title")).to_be_visible()
-    # Who sees nothing hears of it, too.
+    # Screen readers announce it, too.
     expect(bo.page.locator("#live")).to_have_text("This note no longer exists. It was deleted.")
     ann.page.get_by_role("button", name="Undo").click()
     expect(ann.page).to_have_url(re.compile(re.escape(note)))
@@ -65,7 +65,7 @@ def test_deleted_notes_are_listed_and_restored_or_removed_for_good(server, perso
     open_deleted(ann)
     expect(ann.page.locator("#deleted-hint")).to_have_text("There are no deleted notes.")
     assert lost not in str(server.request("GET", "/api/deleted"))
-    # The menu does not wait for the server's list of notes: the browser has a copy.
+    # The menu uses the browser's copy of the list, so it does not wait for the server.
     wait_until_kept(ann)
     wait_until(lambda: " lists " in kept(ann))
     asked = []
@@ -100,7 +100,7 @@ def test_a_page_of_deleted_notes_is_fetched_once(server, person):
     expect(rows.locator(".note-title")).to_have_text(["first", "second"])
 
 
-def test_notes_leave_as_files(server, person):
+def test_notes_are_exported_as_files(server, person):
     first, second = server.create("First / one"), server.create("Second")
     server.put_text(first, "# One\n")
     server.put_text(second, "Ä 🐦")

@@ -1,9 +1,9 @@
-"""Formulas and diagrams in the page view: drawn apart, ended when they take too long, and fetched only when needed."""
+"""Formulas and diagrams in the page view: drawn in a separate worker or frame, cancelled when slow, loaded on demand."""
 
 import pytest
 from playwright.sync_api import expect
 
-# Takes KaTeX ten seconds: few expansions, of long texts.
+# A formula that takes KaTeX ten seconds: few expansions, but of long texts.
 ENDLESS = "\\def\\a{" + "x" * 2500 + "}" + "\\a" * 900
 
 FORMULAS = f"""
@@ -25,7 +25,7 @@ Last $z$.
 
 @pytest.fixture
 def reader(browser, server):
-    """Opens a note as a page, in a browser that takes no notice of the page's policy; `fetched` has the addresses."""
+    """Opens a note in the page view, in a browser that ignores the page's policy; `fetched` lists the requests."""
     context = browser.new_context(base_url=server.url, bypass_csp=True)
     context.add_init_script("window.ran = []; window.run = () => window.ran.push(location.href)")
 
@@ -44,7 +44,7 @@ def reader(browser, server):
 
 
 def drawn_by(page):
-    """What has been fetched to draw formulas and diagrams."""
+    """Returns the requests for code that draws formulas and diagrams."""
     return [url for url in page.fetched if any(name in url for name in ("formulas-", "diagrams-", "mermaid-"))]
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_fetched_for_notes_without_formulas_and_diagrams(reader):
     assert drawn_by(page) == []
 
 
-def test_formulas_are_drawn_apart(reader):
+def test_formulas_are_drawn_in_a_worker(reader):
     page = reader(FORMULAS)
     formulas = page.locator("#rendered .formula")
     expect(formulas).to_have_count(6)
@@ -64,11 +64,11 @@ def test_formulas_are_drawn_apart(reader):
     expect(formulas.nth(0).locator("math msup")).to_have_count(1)
     expect(formulas.nth(0).locator("annotation")).to_have_text("a^2 + b_1")
     expect(formulas.nth(1).locator("math[display=block] mfrac msqrt")).to_have_count(1)
-    # The source, and what is wrong in it.
+    # A malformed formula is shown as its source, with the error.
     expect(formulas.nth(2).locator("code")).to_have_text("\\foo{")
     expect(formulas.nth(2)).to_contain_text("This cannot be drawn: Undefined control sequence")
     expect(formulas.nth(3)).to_contain_text("This takes too long to draw.")
-    # Text is text, and nothing but MathML is made of a formula.
+    # HTML in a formula remains text: the result contains only MathML.
     names = page.evaluate("() => [...document.querySelectorAll('#rendered math, #rendered math *')].map((one) => one.namespaceURI)")
     assert set(names) == {"http://www.w3.org/1998/Math/MathML"}
     attributes = page.evaluate("() => [...document.querySelectorAll('#rendered math *')].flatMap((one) => one.getAttributeNames())")
@@ -128,13 +128,13 @@ def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
     svg = picture.evaluate("(image) => decodeURIComponent(image.src)")
     assert "Ready?" in svg and "foreignObject" not in svg
-    # The source is there to be read.
+    # The source can be shown.
     diagrams.nth(0).get_by_text("The diagram’s source").click()
     expect(diagrams.nth(0).locator("code")).to_contain_text("B{Ready?}")
     expect(diagrams.nth(1).locator("code")).to_contain_text("A[ -->")
     expect(diagrams.nth(1)).to_contain_text("This cannot be drawn:")
     expect(diagrams.nth(2).locator("img")).to_have_count(1)
-    # A download has them, and loads nothing.
+    # A downloaded page contains the diagrams, and loads nothing.
     page.get_by_role("button", name="More for this note").click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="Download HTML").click()
@@ -162,10 +162,10 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
     ann.page.get_by_role("button", name="Read as a page").click()
     picture = ann.page.locator("#rendered .diagram").first.get_by_role("img", name="Diagram")
     expect(picture).to_be_visible()
-    # As wide as its texts need: they were measured with their styles.
+    # Texts were measured with their styles, so the diagram is wide enough.
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
     expect(ann.page.locator("#rendered .diagram").nth(2).locator("img")).to_have_count(1)
-    # Dark lines on light paper, and light ones on dark paper, without a ground of its own.
+    # Dark lines in the light theme, light lines in the dark theme, and no background.
     style = "(image) => [getComputedStyle(image).filter, getComputedStyle(image).backgroundColor]"
     filters = {"light": "none", "dark": "invert(0.9) hue-rotate(180deg)"}
     for scheme, filtered in filters.items():
@@ -175,7 +175,7 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
     ann.page.emulate_media(media="print")
     assert picture.evaluate(style) == ["none", "rgba(0, 0, 0, 0)"]
     assert problems == []
-    # Once its scripts are loaded, the frame loads nothing, not even from this server, by a policy of its own.
+    # After its scripts are loaded, the frame's own policy forbids all requests, even to this server.
     frame = ann.page.locator(".drawing-frame").element_handle().content_frame()
     frame.evaluate("""(url) => new Promise((resolve) => {
         addEventListener("securitypolicyviolation", ({ originalPolicy }) => {
@@ -183,5 +183,5 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
         });
         fetch(url, { mode: "no-cors" }).catch(() => {});
     })""", server.url)
-    # The browser reports it.
+    # Ignore the browser's reports about these violations.
     ann.problems.clear()

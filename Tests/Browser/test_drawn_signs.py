@@ -1,4 +1,4 @@
-"""Signs of Markdown as they are drawn while one writes: hidden, or as boxes, bullets, pictures and room in tables."""
+"""How the editor draws signs of Markdown: hidden, or as boxes, bullets, pictures and space in tables."""
 
 from conftest import barriers, converge, wait_until
 from playwright.sync_api import expect
@@ -31,7 +31,7 @@ def lines(person):
     return person.page.locator("#editor .cm-line")
 
 
-def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
+def test_signs_are_hidden_except_in_the_line_of_the_caret(server, person):
     note = server.create("Signs")
     server.put_text(note, TEXT)
     ann, bo = person("Ann").open(note), person("Bo").open(note)
@@ -41,7 +41,7 @@ def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
     expect(lines(ann).nth(2)).to_have_text("Some bold, italic, code and a link *here*.")
     expect(lines(ann).first).to_have_text("Title")
     expect(ann.page.locator("#editor .bullet")).to_have_count(1)
-    # The bars of a table are aligned; letters of another font are not quite twice as wide.
+    # The bars of a table are aligned, within a tolerance, because wide letters of another font are not exactly twice as wide.
     bars = """() => [...document.querySelector("#editor").shadowRoot.querySelectorAll(".table-line")].map((line) => {
         const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
         const places = [];
@@ -58,24 +58,24 @@ def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
     assert head == rule and all(abs(one - other) <= 8 for one, other in zip(head, row)), (head, rule, row)
     assert barriers(ann.page) == []
     ann.picture("drawn-signs")
-    # The line of the caret shows its signs; what is typed there goes to all users.
+    # The line of the caret shows its signs, and typed text reaches all users.
     ann.put_caret(TEXT.index("bold"))
     expect(lines(ann).nth(2)).to_contain_text("**bold**")
     ann.type("very ")
     text = TEXT.replace("bold", "very bold")
     assert converge(ann, bo) == text
-    # A box is ticked by a click, and the caret stays.
+    # A click ticks a box, and does not move the caret.
     boxes.first.click()
     assert converge(ann, bo) == text.replace("[ ] milk", "[x] milk")
     expect(boxes.first).to_have_attribute("aria-checked", "true")
     expect(lines(ann).nth(2)).to_contain_text("**very bold**")
-    # The other's caret is where the other writes.
+    # The other user's caret is at its position.
     bo.put_caret(text.index("quoted"))
     caret = ann.page.locator("#editor .peer-caret")
     quoted = lines(ann).filter(has_text="quoted")
     wait_until(lambda: abs(caret.bounding_box()["y"] - quoted.bounding_box()["y"]) < 12)
     assert 8 < caret.bounding_box()["x"] - quoted.bounding_box()["x"] < 40
-    # A switch shows all signs, also after a reload.
+    # A menu item shows all signs, also after a reload.
     ann.page.locator("#note-menu").click()
     ann.page.get_by_role("menuitem", name="Show Markdown signs").click()
     expect(boxes).to_have_count(0)
@@ -95,7 +95,7 @@ def test_pictures_are_drawn_in_the_text(guarded, person):
     image = ann.page.locator("#editor .drawn-picture img")
     wait_until(lambda: is_drawn(image) == 200)
     expect(image).to_have_attribute("alt", "red")
-    # It stays, below its Markdown, while its line is written.
+    # The picture stays below its Markdown while its line is edited.
     expect(ann.editor).to_contain_text("![red](files/")
     ann.press("Enter", "Enter")
     ann.type("after")
@@ -116,7 +116,7 @@ def test_a_word_is_composed_beside_drawn_signs(server, person):
     for part in ("に", "にほ"):
         cdp.send("Input.imeSetComposition", {"text": part, "selectionStart": len(part), "selectionEnd": len(part)})
     ann.wait_until_saved()
-    # A box of another line is ticked by another user, and the text of the composed line gets longer.
+    # Another user ticks a box in another line, and lengthens the composed line.
     place = len("**one**にほ two\n\n- [")
     whole = server.request("GET", f"/api/notes/{note}/text")
     rest = len(whole["text"]) - place - 1

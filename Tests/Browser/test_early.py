@@ -1,4 +1,4 @@
-"""What is typed while the note, or its text, is not there yet."""
+"""Text that is typed before the note is created or its text has arrived."""
 
 import re
 
@@ -8,18 +8,18 @@ from playwright.sync_api import expect
 WORKER = True
 
 
-# The keys under which the browser keeps what the server does not have yet.
+# The storage keys of data that the server does not have yet.
 KEPT = "Object.keys(localStorage).filter((key) => /^parley\\.(kept|pending|base)\\./.test(key))"
 
 
 class HeldBack:
-    """The server's `joined` messages, which come to the page only once they are released, and all that follow them."""
+    """Holds the server's `joined` messages, and all messages after them, until they are released."""
 
     def __init__(self, page):
         self.page = page
         self.messages = []
         self.is_holding = True
-        # Messages with these words are lost.
+        # Messages that contain this text are dropped.
         self.lost = None
         page.route_web_socket(re.compile(r"/ws$"), self.connect)
 
@@ -37,7 +37,7 @@ class HeldBack:
         server.on_message(pass_on)
 
     def let_go(self):
-        """Lets them go once there are any."""
+        """Releases the messages when there are any."""
         wait_until(lambda: self.page.evaluate("true") and self.messages)
         self.is_holding = False
         for page, message in self.messages:
@@ -46,7 +46,7 @@ class HeldBack:
 
 
 def visit(person, path):
-    """Opens the page, and waits until keys do something."""
+    """Opens the page, and waits until it handles keys."""
     person.page.goto(path)
     expect(person.page.locator("#me-name")).not_to_be_empty()
 
@@ -59,7 +59,7 @@ def title(person):
     return person.page.get_by_label("Title of the note")
 
 
-def test_words_typed_before_the_text_is_there(server, person):
+def test_text_typed_before_the_notes_text_arrives_is_inserted(server, person):
     ann = person("Ann")
     held = HeldBack(ann.page)
     visit(ann, "/")
@@ -74,7 +74,7 @@ def test_words_typed_before_the_text_is_there(server, person):
     ann.press("ArrowLeft", "Backspace")
     ann.picture("early")
     held.let_go()
-    # Without a click or a wait, the next letters go to the caret, in the text itself.
+    # Typing continues at the caret in the editor, without a click or a pause.
     expect(ann.editor).to_be_focused()
     ann.page.keyboard.type("!")
     ann.wait_until_saved()
@@ -86,8 +86,8 @@ def test_words_typed_before_the_text_is_there(server, person):
     expect(title(bo)).to_have_value("Plans")
 
 
-def test_a_title_stays_that_is_newer_than_the_note(server, person):
-    """The page hears of the note as it was before its title, and not yet of the title's news."""
+def test_a_new_title_is_not_replaced_by_an_older_one(server, person):
+    """The page receives the note with its former title, before it is notified of the new one."""
     ann = person("Ann")
     ann.page.clock.install()
     held = HeldBack(ann.page)
@@ -109,7 +109,7 @@ def test_a_title_stays_that_is_newer_than_the_note(server, person):
         renamings[0].continue_()
     held.let_go()
     ann.wait_until_saved()
-    # Longer than a heading waits to become the title.
+    # Longer than the delay after which a heading becomes the title.
     ann.page.clock.fast_forward(2_000)
     ann.type("!")
     ann.wait_until_saved()
@@ -118,7 +118,7 @@ def test_a_title_stays_that_is_newer_than_the_note(server, person):
     expect(title(person("Bo").open(note))).to_have_value("Plans")
 
 
-def test_words_go_in_front_of_what_is_there(server, person):
+def test_early_text_is_inserted_before_the_notes_text(server, person):
     note = server.create("Old")
     bo = person("Bo").open(note)
     bo.type("what Bo wrote")
@@ -135,7 +135,7 @@ def test_words_go_in_front_of_what_is_there(server, person):
     assert converge(ann, bo) == "first: what Bo wrote!"
 
 
-def test_words_find_their_note_when_another_is_shown(server, person):
+def test_early_text_reaches_its_note_when_another_is_shown(server, person):
     first, second = server.create("First"), server.create("Second")
     ann = person("Ann")
     held = HeldBack(ann.page)
@@ -149,7 +149,7 @@ def test_words_find_their_note_when_another_is_shown(server, person):
     ann.page.keyboard.type("for the second")
     ann.page.go_back()
     expect(early(ann)).to_have_value("for the first")
-    # A reload keeps them too.
+    # A reload keeps the text, too.
     ann.page.reload()
     expect(early(ann)).to_have_value("for the first")
     held.let_go()
@@ -160,8 +160,8 @@ def test_words_find_their_note_when_another_is_shown(server, person):
     bo.wait_for_text("for the second")
 
 
-def test_a_note_is_begun_before_the_server_made_it(server, person):
-    """What is typed from the first key on belongs to the new note, and not to the one before."""
+def test_a_note_can_be_written_before_the_server_has_created_it(server, person):
+    """All typed text belongs to the new note, not to the former one."""
     old = server.create("Old")
     ann = person("Ann", worker=False).open(old)
     ann.type("old text")
@@ -216,7 +216,7 @@ def test_a_note_is_begun_offline(server, person):
 
 
 def test_a_note_that_was_begun_outlives_tab_and_browser(server, browser, person, tmp_path):
-    """Also where the server was never reached. It is made once, later, with its title and its text."""
+    """The note is created once, later, with its title and text, even if the server was never reachable before."""
 
     def launch():
         return browser.browser_type.launch_persistent_context(
@@ -239,7 +239,7 @@ def test_a_note_that_was_begun_outlives_tab_and_browser(server, browser, person,
     ARTIFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=ARTIFACTS / "begun-never-reached.png")
     page.close()
-    # Another tab of the same browser, still without the server: it has the note, and so has the list.
+    # Another tab of the same browser, still without the server, has the note and lists it.
     page = context.new_page()
     page.goto("/")
     page.locator("#notes .note-link", has_text="In a tunnel").click()
@@ -262,7 +262,7 @@ def test_a_note_that_was_begun_outlives_tab_and_browser(server, browser, person,
     assert server.request("GET", f"/api/notes/{note['id']}/text")["text"] == "light ahead!"
 
 
-def test_words_for_a_note_outlive_the_tab(server, person):
+def test_early_text_outlives_the_tab(server, person):
     note = server.create("Old")
     ann = person("Ann")
     HeldBack(ann.page)
@@ -271,13 +271,13 @@ def test_words_for_a_note_outlive_the_tab(server, person):
     ann.page.keyboard.type("typed early")
     ann.page.close()
     ann.page = ann.new_page()
-    # Wherever the next tab is.
+    # The next tab sends the text, whatever it shows.
     ann.page.goto("/")
     wait_until(lambda: ann.page.evaluate(KEPT) == [])
     assert server.request("GET", f"/api/notes/{note}/text")["text"] == "typed early"
 
 
-def test_a_note_that_was_begun_is_given_up(server, person):
+def test_a_new_note_is_discarded(server, person):
     ann = person("Ann", worker=False)
     visit(ann, "/")
     ann.page.route(
@@ -314,7 +314,7 @@ def test_a_title_given_offline_is_set_later(server, person):
     expect(title(ann)).to_have_value("New title")
 
 
-def test_words_for_a_note_that_may_only_be_read(server, person):
+def test_early_text_for_a_read_only_note_is_reported(server, person):
     note = server.create("Read this")
     link = server.request("POST", f"/api/notes/{note}/share", {"access": "read"})
     ann = person("Ann")
@@ -331,7 +331,7 @@ def test_words_for_a_note_that_may_only_be_read(server, person):
 
 
 def test_a_click_before_the_page_has_started(server, person):
-    """The browser has loaded the page, and the code that would listen to the click has yet to come."""
+    """The browser has loaded the page, but not yet the code that handles the click."""
     ann = person("Ann")
     held = []
     ann.page.route(re.compile(r"/app[^/]*\.js$"), lambda route: held.append(route))

@@ -1,4 +1,4 @@
-"""What people do all day: titles, lists, comments, faces, and moving by Tab."""
+"""Everyday actions: titles, lists, comments, faces, and moving with Tab."""
 
 from conftest import wait_until
 from playwright.sync_api import expect
@@ -31,11 +31,11 @@ def test_the_first_heading_becomes_the_title_of_an_untitled_note(server, person)
     ann.type("# My *heading* #\ntext")
     expect(titles(ann)).to_have_text(["My heading"])
     expect(ann.page.locator("#title")).to_have_value("My heading")
-    # It follows the heading,
+    # The title follows the heading,
     ann.put_caret(4)
     ann.type(" own")
     expect(titles(ann)).to_have_text(["My own heading"])
-    # until a person gives a title.
+    # until a user enters a title.
     ann.page.locator("#title").fill("Mine")
     ann.page.locator("#title").press("Enter")
     expect(titles(ann)).to_have_text(["Mine"])
@@ -74,12 +74,12 @@ def test_a_sent_comment_leaves_no_button_and_one_thread_an_answer_box(server, pe
     threads.first.get_by_role("button", name="Answer").click()
     expect(answers).to_have_count(1)
     expect(answers).to_be_focused()
-    # Pressing in another thread moves nothing below the pointer before the click.
+    # Pressing a button in another thread does not move the button before the click.
     threads.last.get_by_role("button", name="Resolve").click()
     expect(threads).to_have_count(1)
     threads.first.get_by_role("button", name="Answer").click()
     ann.page.keyboard.type("Oat")
-    # An answer that is not sent stays where it is.
+    # An unsent answer stays in its field.
     ann.editor.click()
     ann.press("Escape")
     expect(answers).to_have_value("Oat")
@@ -107,7 +107,7 @@ def test_few_tab_stops_to_the_first_note(server, person):
     expect(ann.page.get_by_role("button", name="All notes", exact=True)).to_be_focused()
     ann.press("ArrowDown", "ArrowDown", "Tab", "Shift+Tab")
     expect(ann.page.locator("#folders .folder").nth(2)).to_be_focused()
-    # And a link skips all of them.
+    # A link skips all tags and folders.
     ann.page.reload()
     expect(titles(ann)).to_have_count(4)
     ann.press("Tab", "Tab", "Enter")

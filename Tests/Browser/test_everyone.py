@@ -1,4 +1,4 @@
-"""All kinds of clients at once: the page, two bots, a client of the Whaler family and one of Socket.IO's."""
+"""All kinds of clients at once: the page, two bots, a Whaler client and a Socket.IO client."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from conftest import PROGRAM, wait_until
 from dialect_clients import DialectClient
 from whaler_client import WhalerEditor
 
-# A bot on the Python package: writes a line once two items are ticked, and says what it sees.
+# A bot on the Python package. It adds a line when two items are ticked, and prints what it receives.
 COUNTER = """
 import asyncio, json, sys
 import parley
@@ -43,7 +43,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
         says(listener, "following")
         app = run(DialectClient("socketio_client.py", server.url, "websocket", packages="dialects"))
         app.expect("connected")
-        # On an open server any token will do, but it has to be said.
+        # An open server accepts any token, but requires one.
         app.ask("emit", "authenticate", {"token": "any"})
         app.expect("event", "authenticated")
         app.ask("emit", "realtime:join", {"name": note, "token": "any"})
@@ -62,13 +62,13 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
 
             wait_until(have, lambda: f"page {ann.text()!r}, Whaler {whaler.text!r}")
 
-        # Each step is an edit by one client, and the first bot's answer to it.
+        # Each step is an edit by one client, to which the first bot reacts.
         whaler.edit(["todo: tea 😀\n"])
         all_have("[ ] tea 😀\n")
         ann.to_end()
         ann.type("todo: milk\n")
         all_have("[ ] tea 😀\n[ ] milk\n")
-        # Two at once, and the second bot's answer to what the first one has made of both.
+        # Two edits at once, and the second bot's reaction to the first bot's edits.
         length = len(whaler.text)
         whaler.edit(["done: tea 😀\n", length])
         ann.to_end()
@@ -78,7 +78,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
         says(counter, json.dumps(final))
         ann.wait_until_saved()
 
-        # One publication in the note's room reaches all its subscribers, each in its own form.
+        # One publication in the note's room reaches all subscribers, in the format of each.
         order = {"id": 1, "dish": "soup"}
         body = {"publications": [{"room": note, "data": order, "senderId": "kitchen"}]}
         server.request("POST", "/api/publish", body)
@@ -87,7 +87,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
         assert (heard["name"], heard["data"]) == (note, order)
         update = whaler.client.expect("resourceUpdate")
         assert (update["resourceId"], update["senderId"]) == (note, "kitchen")
-        # The update asks the app to look; it finds the text that all clients have.
+        # The update makes the app fetch the text, which is the same for all clients.
         status = server.request("GET", f"/api/notes/{note}/text")
         assert status["text"] == final
         all_have(final)

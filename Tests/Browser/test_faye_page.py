@@ -1,7 +1,7 @@
-"""A page of another origin in Chromium, which asks as Faye's client for browsers (1.4.0) does.
+"""A page of another origin in Chromium, with the requests of Faye's client for browsers (1.4.0).
 
-That client shakes hands by a script, since it does not know yet what the server can do, and then continues
-by the best of what both know: a WebSocket, requests across origins, or scripts again.
+The client makes its handshake with a script, since it does not know the server's transports yet, and then continues
+with the best common transport: a WebSocket, requests across origins, or scripts.
 """
 
 import http.server
@@ -10,7 +10,7 @@ import threading
 import pytest
 from conftest import SECONDS, SECRET, Server, token
 
-# What the client's transports send, and nothing else.
+# Only the transports of the client.
 TRANSPORTS = """
 window.heard = [];
 window.count = 0;
@@ -50,7 +50,7 @@ window.ready = true;
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """An app's own web server: one empty page."""
+    """The web server of an app, with an empty page."""
 
     def do_GET(self):
         self.send_response(200)
@@ -66,7 +66,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def app():
-    """Where the app's pages are."""
+    """The address of the app's pages."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -133,7 +133,7 @@ def test_a_page_of_an_allowed_origin_connects_and_hears(serve, app, page, tmp_pa
     server.request(
         "POST", "/api/publish", {"publications": [{"room": "/group/9", "data": {"n": 1}}]}
     )
-    # What waited comes with the next connect, by whichever way.
+    # A waiting event is delivered with the next connect, over any transport.
     connect = {
         "channel": "/meta/connect", "clientId": client, "id": "3",
         "connectionType": "cross-origin-long-polling", "advice": {"timeout": 0},
@@ -142,7 +142,7 @@ def test_a_page_of_an_allowed_origin_connects_and_hears(serve, app, page, tmp_pa
     assert heard[0]["channel"] == "/group/9" and heard[0]["data"]["n"] == 1
 
 
-def test_scripts_alone_do_for_old_browsers(serve, app, page):
+def test_old_browsers_can_use_scripts_only(serve, app, page):
     server = serve("--allowed-origin", app)
     endpoint = server.url + "/faye"
     page.goto(app)
@@ -157,14 +157,14 @@ def test_scripts_alone_do_for_old_browsers(serve, app, page):
         "([endpoint, messages]) => { byScript(endpoint, messages).then((it) => heard.push(...it)) }",
         [endpoint, [poll]],
     )
-    # The line separator is in the data as it is.
+    # The data contains an unescaped line separator.
     data = {"text": "one\u2028two"}
     server.request("POST", "/api/publish", {"publications": [{"room": "/group/9", "data": data}]})
     page.wait_for_function("heard.length >= 1")
     assert page.evaluate("heard[0].data.text") == "one\u2028two"
 
 
-def test_a_token_in_a_script_s_address_is_not_taken(serve, app, page, tmp_path):
+def test_a_token_in_the_address_of_a_script_is_rejected(serve, app, page, tmp_path):
     server = serve(*guarded_flags(tmp_path), "--allowed-origin", app)
     page.goto(app)
     client = page.evaluate("shakeHands", server.url + "/faye")["clientId"]

@@ -1,4 +1,4 @@
-"""Folders on the page: found, walked by keys, filled by menu and by dragging, on a phone and from right to left."""
+"""Folders on the page: keyboard navigation, moving notes by menu and by dragging, phones, and right-to-left layout."""
 
 import re
 
@@ -29,7 +29,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(titles(ann)).to_have_text(["Minutes"])
     assert barriers(ann.page) == []
     ann.picture("folders")
-    # With keys alone: up to the folder above, closed and opened, and its own notes.
+    # With the keyboard only: to the parent folder, which is closed and opened, and to its notes.
     folder(page, "minutes").focus()
     ann.press("ArrowLeft")
     expect(folder(page, "team")).to_be_focused()
@@ -39,7 +39,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(folder(page, "minutes")).to_be_visible()
     expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#notes-empty")).to_have_text("No notes in this folder.")
-    # By the menu, into a folder that is not there yet; a malformed path is rejected.
+    # The menu moves a note to a new folder; a malformed path is rejected.
     folder(page, "All notes").click()
     page.locator(f"[data-note='{plan}']").hover()
     page.get_by_role("button", name="More for “Plan”").click()
@@ -53,7 +53,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     ann.press("Enter")
     expect(page.locator("#move")).to_be_hidden()
     expect(page.locator("#toast")).to_contain_text("“Plan” is now in team/plans.")
-    # The other sees it, and the way to it above its text.
+    # The other user sees the folder, and its path above the text.
     expect(folder(ben.page, "plans")).to_be_visible()
     ben.page.locator(f"[data-note='{plan}'] .note-link").click()
     ben.wait_for_status("saved")
@@ -61,13 +61,13 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     ben.page.locator("#crumbs .crumb").first.click()
     expect(folder(ben.page, "team")).to_have_attribute("aria-pressed", "true")
     assert barriers(ben.page) == []
-    # By dragging, and back.
+    # Dragging moves a note, and back.
     folder(page, "All notes").click()
     page.locator(f"[data-note='{plan}']").drag_to(folder(page, "board"))
     expect(page.locator("#toast")).to_contain_text("“Plan” is now in board.")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#toast")).to_contain_text("“Plan” is now in team/plans.")
-    # A new note begins in the folder that is shown, and is among those opened last.
+    # A new note is created in the shown folder, and listed among the recently opened notes.
     folder(page, "board").click()
     page.get_by_role("button", name="New note").click()
     expect(page).to_have_url(re.compile(r"/n/.+"))
@@ -75,7 +75,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(page.locator("#crumbs .crumb")).to_have_text(["board"])
     folder(page, "Recently opened").click()
     expect(titles(ann)).to_have_text(["Untitled note"])
-    # Without the server the folders are those of the list that is kept.
+    # Without the server, the folders of the stored list are shown.
     expect(page.locator("#folders .folder-count").first).to_be_visible()
 
 
@@ -141,7 +141,7 @@ def test_folders_on_a_phone_and_from_right_to_left(server, person):
     expect(folder(page, "minutes")).to_be_hidden()
     mona.press("ArrowLeft")
     folder(page, "minutes").click()
-    # On a phone the list is all of the page, and has neither its main part nor its heading.
+    # On a phone the list fills the page, which then has neither a main part nor a heading.
     assert [one for one in barriers(mona.page) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
     mona.picture("folders-phone")
     page.locator("#notes .note-link").click()
@@ -158,7 +158,7 @@ def test_tags_filter_the_list(server, person):
     page = ann.page
     page.goto("/")
     expect(titles(ann)).to_have_count(3)
-    # The page stays open, and the list stays as it is: tags come from what others write.
+    # The tags appear because others write them; the page is not reloaded.
     for note, text in ((one, "#plan and #größe"), (two, "about #Plan"), (three, "`#plan` and #12")):
         server.put_text(note, text)
     chips = page.locator("#tags-list .tag")
@@ -172,7 +172,7 @@ def test_tags_filter_the_list(server, person):
     expect(missing).to_be_hidden()
     chips.first.click()
     expect(titles(ann)).to_have_count(3)
-    # Where the server names only some of the notes, the page says so.
+    # If the server lists only some of the notes, the page says so.
     named = {"notes": [{"id": one}], "more": True}
     page.route("**/api/notes?tag=*", lambda route: route.fulfill(json=named))
     chips.first.click()

@@ -1,4 +1,4 @@
-"""The past of a note: looking at it, naming it, bringing it back."""
+"""The history of a note: viewing, naming and restoring revisions."""
 
 import re
 
@@ -9,7 +9,7 @@ MOTION = "no-preference"
 
 
 class Past:
-    """The history as a person sees it."""
+    """The history view of a person."""
 
     def __init__(self, person):
         self.page = person.page
@@ -21,7 +21,7 @@ class Past:
         self.page.get_by_role("button", name="More for this note").click()
         self.page.get_by_role("menuitem", name="History").click()
         expect(self.slider).to_be_focused()
-        # Before the steps are there, the slider has one place only and no key moves it.
+        # Until the sessions are loaded, the slider has only one position, and keys do not move it.
         expect(self.section).to_have_attribute("data-shown", re.compile(r"^\d+$"))
         return self
 
@@ -34,7 +34,7 @@ class Past:
         wait_until(lambda: self.text() == expected, lambda: f"the history shows {self.text()!r}")
 
     def authors(self):
-        """Each coloured stretch with its author and its colour."""
+        """Returns each coloured text with its author and colour."""
         return self.page.evaluate(
             """() => [...document.querySelector("#history-text").shadowRoot.querySelectorAll(".author")]
                 .map((mark) => [
@@ -49,7 +49,7 @@ class Past:
         return self.section.locator("#history-sessions > .session")
 
     def open_changes(self):
-        """Opens the newest session to its people and its changes."""
+        """Opens the people and the changes of the newest session."""
         session = self.sessions().first
         session.get_by_role("button", name=re.compile("^Details")).click()
         session.get_by_role("button", name="Show single changes").click()
@@ -60,7 +60,7 @@ class Past:
         expect(self.section).to_have_attribute("data-shown", re.compile(r"^\d+-\d+$"))
 
     def marked(self):
-        """Deleted pieces, and inserted ones with their authors, in the order of the text."""
+        """Returns deleted texts, and inserted texts with their authors, in the order of the text."""
         return self.page.evaluate(
             """() => [...document.querySelector("#history-text").shadowRoot.querySelectorAll("del, ins")]
                 .map((mark) => mark.localName === "del" ? ["-", mark.textContent] : [mark.title, mark.textContent])"""
@@ -68,7 +68,7 @@ class Past:
 
 
 def two_write(server, person):
-    """Ann writes a line, Bo another, Ann takes a word away. Each has saved before the next begins."""
+    """Ann writes a line, Bo another, and Ann deletes a word. Each edit is saved before the next."""
     note = server.create("Autumn walk")
     ann = person("Ann", "#16737f").open(note)
     bo = person("Bo", "#b0452a").open(note)
@@ -90,7 +90,7 @@ def test_looking_back_naming_and_restoring(server, person):
     newest = "at nine 🦆 sharp.\nBring bread.\n"
     past = Past(ann).open()
     past.wait_for_text(newest)
-    # One session of both; opened, who did what.
+    # Both are in one session, which shows the edits of each when opened.
     expect(past.sessions()).to_have_count(1)
     expect(past.sessions().locator(".group-author")).to_have_text(["Ann, Bo"])
     expect(past.open_changes()).to_have_text(["Ann", "Bo", "Ann"])
@@ -103,7 +103,7 @@ def test_looking_back_naming_and_restoring(server, person):
     expect(past.section.get_by_role("button", name="Restore this version")).to_be_disabled()
     ann.picture("history")
 
-    # Back by changes, by revisions, and to the beginning.
+    # Back by sessions, by single revisions, and to the beginning.
     ann.press("PageDown")
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
     expect(past.section.locator("#history-author")).to_have_text("Bo")
@@ -116,7 +116,7 @@ def test_looking_back_naming_and_restoring(server, person):
     ann.press("PageUp", "PageUp")
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
 
-    # A name for it.
+    # Naming the revision.
     past.section.get_by_role("button", name="Name this version").click()
     ann.page.get_by_role("textbox", name="Name").fill("Agreed 🤝")
     ann.press("Enter")
@@ -126,7 +126,7 @@ def test_looking_back_naming_and_restoring(server, person):
     expect(past.section.locator(".track-flag")).to_have_attribute("title", "Agreed 🤝")
     ann.picture("history-version")
 
-    # Others keep writing meanwhile, and the history shows it.
+    # The history shows new edits of others.
     bo.to_end()
     bo.type("Cheese!")
     bo.wait_until_saved()
@@ -146,7 +146,7 @@ def test_looking_back_naming_and_restoring(server, person):
     ann.type("On we go.")
     assert converge(ann, bo) == "Meet at nine 🦆 sharp.\nBring bread.\nOn we go."
 
-    # The text from before is restored in the same way.
+    # The former text can be restored in the same way.
     past = Past(bo).open()
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\nOn we go.")
     expect(past.open_changes()).to_have_count(6)
@@ -159,7 +159,7 @@ def test_looking_back_naming_and_restoring(server, person):
     for one in (ann, bo):
         one.wait_for_text(newest + "Cheese!")
 
-    # The name goes; the version stays.
+    # Removing a name does not remove the revision.
     past = Past(bo).open()
     past.section.locator("#history-versions .version").hover()
     past.section.get_by_role("button", name="Remove the name “Agreed 🤝”").click()
@@ -176,7 +176,7 @@ def test_restoring_is_one_step_to_undo(server, person):
     ann.wait_until_saved()
     ann.press("Control+a", "Delete")
     ann.wait_until_saved()
-    # The change itself may come before the server's answer to the request for it, or after.
+    # The change may arrive before or after the answer to the request.
     for is_late in (False, True):
         changed = []
         ann.page.route(
@@ -192,7 +192,7 @@ def test_restoring_is_one_step_to_undo(server, person):
         if is_late:
             wait_until(lambda: ann.page.evaluate("true") and changed)
             answer = changed[0].fetch()
-            # What was asked of the server after it has been answered.
+            # This later request has been answered first.
             ann.page.evaluate("fetch('/health')")
             changed[0].fulfill(response=answer)
         expect(past.section).to_be_hidden()
@@ -202,7 +202,7 @@ def test_restoring_is_one_step_to_undo(server, person):
         ann.wait_for_text("")
         ann.wait_until_saved()
         ann.page.unroute("**/restore")
-    # The steps before it are there, too, and lead back as they came.
+    # Further undo steps revert the edits before.
     ann.press("Control+z")
     ann.wait_for_text(text)
     ann.press("Control+z")
@@ -225,10 +225,10 @@ def test_the_history_by_keyboard_leaves_the_editor_alone(server, person):
     ann.press("Escape")
     expect(past.section).to_be_hidden()
     expect(ann.page).to_have_url(re.compile(f"/n/{note}$"))
-    # The caret is where it was.
+    # The caret has not moved.
     ann.page.keyboard.type("X")
     assert converge(ann, bo).startswith("at Xnine")
-    # The address opens it, and going back closes it.
+    # The address opens the history, and going back closes it.
     ann.page.goto(f"/n/{note}#history")
     ann.page.reload()
     past.wait_for_text(bo.text())
@@ -281,7 +281,7 @@ def test_a_long_text_in_the_history(server, person):
     ann.press(*["ArrowLeft"] * past.at(), *["ArrowRight"] * 2)
     wait_until(lambda: past.section.get_attribute("data-shown") == "2")
     assert past.text().count("\n") == 16_000
-    # Only what is in view is drawn.
+    # Only the visible lines are drawn.
     lines = "document.querySelector('#history-text').shadowRoot.querySelectorAll('.cm-line').length"
     assert ann.page.evaluate(lines) < 300
 
@@ -305,7 +305,7 @@ def test_two_people_who_type_at_once_are_one_session(server, person):
     ann = person("Ann", "#16737f").open(note)
     past = Past(ann).open()
     past.wait_for_text("ab" * 90)
-    # One row for both, not one for each letter.
+    # Both have one row, instead of one for each letter.
     expect(past.section.locator("#history-sessions .group")).to_have_count(1)
     expect(past.sessions().locator(".group-author")).to_have_text(["Ann, Bo"])
     expect(past.sessions().locator(".group-amount")).to_have_text(["+180"])
@@ -351,7 +351,7 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
         before = re.search(r"before=(\d+)", url)
         top = int(before.group(1)) - 1 if before else head
         found = sessions(top, 50)
-        # The 50th is cut: its former half comes with the next ones.
+        # The 50th session is cut: its earlier half is in the next answer.
         if not before:
             found[-1] |= {"firstRevision": middle, "cut": True}
         elif top == middle - 1:
@@ -364,11 +364,11 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
     past.wait_for_text("old")
     assert past.at() == head
     expect(past.sessions()).to_have_count(50)
-    # The newest is read, and nothing else until it is wanted.
+    # Only the newest sessions are loaded until more are requested.
     assert len(asked) == 1
     first = past.sessions().first.locator(".group")
     expect(first).to_have_attribute("data-last", str(head))
-    # The focus stays on a session whose other half comes.
+    # The focus stays on a session when its other half is loaded.
     cut = past.sessions().last.locator(".session-toggle")
     cut.focus()
     past.section.get_by_role("button", name="Show earlier sessions").evaluate("(button) => button.click()")
@@ -376,7 +376,7 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
     expect(past.sessions().nth(49).locator(".session-toggle")).to_be_focused()
     expect(past.sessions().last.locator(".group")).to_have_attribute("data-last", str(head - 990))
 
-    # Of a moment before the list's end, the session is looked up, and changes are shown since its beginning.
+    # For a revision beyond the list, its session is fetched, and changes are shown since the session's beginning.
     ann.page.route("**/diff?*", lambda route: route.fulfill(json={
         **{name: int(value) for name, value in re.findall(r"(from|to)=(\d+)", route.request.url)},
         "fromTime": 1, "toTime": 1, "parts": [{"kept": 3}],
@@ -402,7 +402,7 @@ def test_changes_between_two_moments_and_restoring_a_part(server, person):
     past = Past(ann).open()
     past.wait_for_text(after)
     past.show_changes()
-    # Since the session's beginning all of it is new.
+    # Since the session's beginning, all text is new.
     assert [author for author, _ in past.marked() if author != "-"]
     assert all(author != "-" for author, _ in past.marked())
     past.section.get_by_label("Since").select_option("Draft")
@@ -411,7 +411,7 @@ def test_changes_between_two_moments_and_restoring_a_part(server, person):
     expect(past.section.locator("#history-change-place")).to_have_text("2 changed parts")
     ann.picture("history-changes")
 
-    # By keyboard from one changed part to the next; the second is taken back.
+    # The keyboard moves between changed parts; the second part is reverted.
     forward = past.section.get_by_role("button", name="Next changed part")
     restore = past.section.locator("#history-change-restore")
     expect(restore).to_be_disabled()
@@ -423,7 +423,7 @@ def test_changes_between_two_moments_and_restoring_a_part(server, person):
     wait_until(lambda: text_of(server, note) == after.replace(" and cheese", ""))
     expect(past.section).to_have_attribute("data-shown", "1-3")
     assert past.marked() == [["-", "nine"], ["Bo", "ten sharp"]]
-    # It is an edit like any other.
+    # Reverting is an ordinary edit.
     ann.press("Escape")
     expect(past.section).to_be_hidden()
     ann.wait_for_text(after.replace(" and cheese", ""))
@@ -432,7 +432,7 @@ def test_changes_between_two_moments_and_restoring_a_part(server, person):
     ann.wait_for_text(after)
     ann.wait_until_saved()
 
-    # The button in the text does the same, and the moment may be any.
+    # The button in the text also reverts a part, at any revision.
     past = Past(ann).open()
     ann.press("Home", "ArrowRight")
     past.wait_for_text(before)

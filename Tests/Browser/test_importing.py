@@ -1,4 +1,4 @@
-"""Files become notes: chosen, dropped, in folders and archives, from HedgeDoc and Etherpad; and what does not is said."""
+"""Importing files: chosen or dropped, in folders and archives, from HedgeDoc and Etherpad; problems are reported."""
 
 import base64
 import io
@@ -55,7 +55,7 @@ def texts_of(server):
     return sorted((note["title"], server.request("GET", f"/api/notes/{note['id']}/text")["text"]) for note in notes)
 
 
-def test_files_become_notes_and_what_does_not_is_said(server, person):
+def test_files_become_notes_and_problems_are_reported(server, person):
     ann = person("Ann")
     ann.page.goto("/")
     dialog = open_import(ann)
@@ -100,7 +100,7 @@ def test_files_become_notes_and_what_does_not_is_said(server, person):
     expect(dialog.locator("#import-state")).to_have_text("1 note was imported.")
 
 
-def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(server, person, tmp_path):
+def test_a_folder_is_imported_on_a_phone_and_a_refused_file_is_reported(server, person, tmp_path):
     (tmp_path / "notes" / "deep").mkdir(parents=True)
     (tmp_path / "notes" / "one.md").write_text("first")
     (tmp_path / "notes" / "deep" / "two.txt").write_text("second")
@@ -122,7 +122,7 @@ def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(s
     ann.page.locator(".sidebar").evaluate(DROP, [["dropped.md", base64.b64encode(b"# Dropped").decode()]])
     expect(state).to_have_text("1 note was imported.")
     dialog.get_by_role("button", name="Close").click()
-    # A note that is refused is named, and nothing of it stays.
+    # A refused note is named, and deleted.
     ann.page.route("**/changes", lambda route: route.fulfill(status=413, json={"code": "tooLarge", "message": ""}))
     ann.page.locator(".sidebar").evaluate(DROP, [["refused.md", base64.b64encode(b"# Refused").decode()]])
     expect(state).to_have_text("0 notes were imported. 1 file was not.")

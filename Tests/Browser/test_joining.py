@@ -1,4 +1,4 @@
-"""Becoming a user by an invitation's link, and another password, in a real browser."""
+"""Joining with the link of an invitation, and changing the password, in a real browser."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ OTHER = "another battery"
 
 @pytest.fixture
 def users(tmp_path):
-    """A server with a single user, for tests in which others are invited."""
+    """A server with one user, who invites others."""
     file = tmp_path / "users"
     add = [PROGRAM, "user", "add", "ada", "document:*=all", "--file", file]
     subprocess.run(add, input=PASSWORD + "\n", text=True, check=True, capture_output=True)
@@ -40,7 +40,7 @@ def change_password(page, old, new):
 
 
 class Line:
-    """The page's line to the server, on which a new token may come too late: the line ends as soon as it is sent."""
+    """The page's connection to the server. A new token may be late: the connection ends when it is sent."""
 
     def __init__(self, page):
         self.is_late = False
@@ -61,7 +61,7 @@ class Line:
 
         def closed(code, reason):
             end = functools.partial(client.close, code=code, reason=reason)
-            # The server may be faster than the page, which is to notice the end afterwards.
+            # The server may end the connection first; the page is notified afterwards.
             if self.is_late and not self.late:
                 self.close = end
             else:
@@ -71,7 +71,7 @@ class Line:
         server.on_close(closed)
 
 
-def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
+def test_an_invitation_survives_a_part_of_the_page_that_fails_to_load(users, person):
     page = person("Somebody", worker=False).page
     link = invite(users)
     page.route(re.compile("/passwords[^/]*[.]js$"), lambda route: route.abort())
@@ -81,7 +81,7 @@ def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
     page.reload()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("You are invited")
-    # Who closes the dialog before the answer comes has used the invitation up, and is not in.
+    # Closing the dialog before the answer uses the invitation up, without a sign-in.
     held = []
     page.route("**/api/user/join", lambda route: held.append(route))
     dialog.get_by_label("E-mail").fill("cem")
@@ -96,7 +96,7 @@ def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
     assert page.evaluate("sessionStorage.getItem('parley.access')") is None
 
 
-def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
+def test_an_invited_user_joins_and_changes_the_password(users, person):
     bea = person("Somebody", worker=False)
     page = bea.page
     line = Line(page)
@@ -120,7 +120,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     bea.type("Mine")
     bea.wait_until_saved()
 
-    # Who does not wait for the answer hears of it all the same.
+    # If the dialog is closed before the answer, the result is still reported.
     held = []
     page.route("**/api/user/password", lambda route: held.append(route))
     dialog = change_password(page, "wrong password", "a third battery")
@@ -130,7 +130,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     held[0].continue_()
     page.unroute("**/api/user/password")
     expect(page.locator("#toast")).to_contain_text("password is wrong")
-    # Nor is a dialog lost with a request.
+    # A failed request does not close the dialog.
     page.route("**/api/user/password", lambda route: route.abort())
     dialog = change_password(page, "wrong password", "a third battery")
     expect(dialog.get_by_role("alert")).to_have_text("The server cannot be reached.")
@@ -142,11 +142,11 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog.get_by_label("Current password").fill(PASSWORD)
     bea.press("Enter")
     expect(dialog).to_be_hidden()
-    # She continues as if nothing had happened.
+    # Bea can continue to write.
     page.locator(".cm-content").click()
     bea.type("!")
     bea.wait_until_saved()
-    # Nor does it matter if the server ends the connection of the password until now before it has the new token.
+    # The server may also close the connection of the former password before it receives the new token.
     line.is_late = True
     expect(change_password(page, "a third battery", OTHER)).to_be_hidden()
     line.is_late = False
@@ -157,7 +157,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     page.reload()
     bea.wait_for_text("Mine!!")
 
-    # It was for one person, and she signs in with the password that she has now.
+    # The invitation is used up. Bea signs in with her current password.
     cem = person("Cem")
     cem.page.goto(f"/{link}")
     dialog = cem.page.get_by_role("dialog")

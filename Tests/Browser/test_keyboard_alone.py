@@ -1,4 +1,4 @@
-"""A team's day with the keyboard alone: where the keys go is seen at each step, and dialogs give the focus back."""
+"""A team's day with the keyboard only: the focus is visible at each step, and dialogs return it."""
 
 import subprocess
 
@@ -7,7 +7,7 @@ from conftest import PROGRAM, Server, wait_until
 from playwright.sync_api import expect
 from test_joining import PASSWORD
 
-# In the page: what has the focus, its name, and why it cannot be seen that it has the focus, if so.
+# In the page: the focused element, its name, and the reason if its focus is not visible.
 FOCUSED = """() => {
     let one = document.activeElement;
     while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
@@ -38,20 +38,20 @@ def users(tmp_path):
 
 
 class Keys:
-    """A person who has a keyboard, and no mouse."""
+    """A person with a keyboard, but without a mouse."""
 
     def __init__(self, person):
         self.person = person
         self.page = person.page
 
     def focused(self, passed=()):
-        """What has the focus, which must be seen."""
+        """Returns the focused element, whose focus must be visible."""
         found = self.page.evaluate(FOCUSED)
         assert not found["wrong"], f"{found} after {passed}"
         return found
 
     def press(self, *keys):
-        """Presses keys, and sees after each where the next one goes."""
+        """Presses keys, and checks the focus after each."""
         for key in keys:
             self.page.keyboard.press(key)
             self.focused()
@@ -60,7 +60,7 @@ class Keys:
         self.page.keyboard.type(text)
 
     def wait_for(self, selector):
-        """Waits until the element has the focus, which must be seen."""
+        """Waits until the element has the focus, which must be visible."""
         expect(self.page.locator(selector).first).to_be_focused()
         self.focused()
 
@@ -75,7 +75,7 @@ class Keys:
             passed.append(self.focused(passed)["name"])
 
     def choose(self, selector, key="Tab", stops=12):
-        """Goes to the element, and presses it."""
+        """Moves the focus to the element, and presses Enter."""
         self.go_to(selector, key, stops)
         self.page.keyboard.press("Enter")
 
@@ -112,7 +112,7 @@ def test_a_teams_day_by_keyboard(users, person):
 
 
 def write(keys):
-    """A new note with a title, a list and a box."""
+    """Writes a new note with a title, a list and a box."""
     keys.choose("#create")
     keys.wait_for("#title")
     keys.type("Autumn walk")
@@ -128,7 +128,7 @@ def write(keys):
 
 
 def comment(keys):
-    """A comment, and an answer to it."""
+    """Writes a comment, and an answer to it."""
     thread = keys.page.locator(".thread")
     keys.press("Control+Home", "Shift+Control+ArrowRight", "Alt+m")
     keys.wait_for("#comment-new textarea")
@@ -136,7 +136,7 @@ def comment(keys):
     keys.page.keyboard.press("Control+Enter")
     expect(thread).to_contain_text("At which hour?")
     keys.focused()
-    # The thread that has the focus has a field for an answer.
+    # The focused thread has a field for an answer.
     keys.go_to(".thread button")
     keys.go_to(".thread textarea")
     keys.type("At nine.")
@@ -149,7 +149,7 @@ def comment(keys):
 
 
 def share(keys):
-    """A link for reading."""
+    """Makes a link for reading."""
     keys.choose("#share", stops=1)
     dialog = keys.page.locator("#sharing")
     expect(dialog).to_be_visible()
@@ -163,7 +163,7 @@ def share(keys):
 
 
 def search(keys):
-    """The note, by a word."""
+    """Finds the note by a word."""
     keys.press("Control+k")
     keys.wait_for("dialog.palette input")
     keys.press("Escape")
@@ -177,7 +177,7 @@ def search(keys):
 
 
 def open_history(keys):
-    """The history; the first text is restored, and taken back as an edit."""
+    """Opens the history, restores the first text, and undoes that edit."""
     former = keys.person.text()
     keys.press("Alt+h")
     expect(keys.page.locator("#history-text")).to_have_attribute("aria-busy", "false")
@@ -192,7 +192,7 @@ def open_history(keys):
 
 
 def read_and_print(keys):
-    """The note as a page, and what is printed."""
+    """Opens the page view, and checks the printed page."""
     keys.choose("#read", "Shift+Tab")
     expect(keys.page.locator("#rendered li")).to_have_count(3)
     keys.focused()

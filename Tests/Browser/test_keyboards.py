@@ -1,4 +1,4 @@
-"""Keyboards of other layouts: what gives a character is not a shortcut."""
+"""Keyboards of other layouts: keys that type a character are not shortcuts."""
 
 import re
 
@@ -7,13 +7,13 @@ from playwright.sync_api import expect
 
 ALT, CONTROL = 1, 2
 
-# As Chromium reports keys of these keyboards.
+# Keys and their characters, as Chromium reports them for these keyboards.
 MAC = [("l", "@"), ("e", "€"), ("n", "~"), ("n", "ń"), ("h", "˙")]
 ALTGR = [("e", "€"), ("l", "ł"), ("n", "ń"), ("h", "ħ")]
 
 
 def press(cdp, letter, key, modifiers, text=None):
-    """A key goes down and up; what it types goes in unless the page takes the key for its own."""
+    """Presses and releases a key. Its character is typed unless the page handles the key."""
     event = {
         "modifiers": modifiers,
         "code": f"Key{letter.upper()}",
@@ -38,7 +38,7 @@ def test_option_types_on_a_mac(server, person):
     cdp = ann.context.new_cdp_session(ann.page)
     for letter, key in MAC:
         press(cdp, letter, key, ALT, text=key)
-    # A dead key, and the letter that it is followed by.
+    # A dead key, and the letter after it.
     press(cdp, "n", "Dead", ALT)
     cdp.send("Input.imeSetComposition", {"text": "˜", "selectionStart": 1, "selectionEnd": 1})
     cdp.send("Input.insertText", {"text": "ñ"})
@@ -75,7 +75,7 @@ def test_altgr_types(server, person):
     assert taken == []
     expect(ann.page).to_have_url(re.compile(f"/n/{note}$"))
     expect(ann.page.locator("#history")).to_be_hidden()
-    # Alt alone is a shortcut there, and nothing else happens at it.
+    # Alt without AltGr is a shortcut, which types nothing.
     ann.type("one\ntwo")
     ann.press("Alt+l")
     expect(ann.page.locator("#notes .note-link")).to_be_focused()
@@ -84,8 +84,8 @@ def test_altgr_types(server, person):
     wait_until(lambda: ann.text() == "one\ntwo!")
 
 
-def test_help_that_is_asked_for_twice_while_it_loads_opens_once(server, person):
-    # A browser that keeps the page asks for nothing.
+def test_help_requested_twice_while_it_loads_opens_once(server, person):
+    # With a service worker there would be no request to delay.
     ann = person("Ann", worker=False).open(server.create("Help"))
     held = []
     ann.page.route(re.compile("/help[^/]*[.]js$"), lambda route: held.append(route))

@@ -1,4 +1,4 @@
-"""The page in the languages that it has: nothing is left in English, nothing is cut off, and what was chosen stays."""
+"""The page in all its languages: no text is in English or cut off, and a chosen language is kept."""
 
 import json
 import re
@@ -12,7 +12,7 @@ LANGUAGES = ROOT / "Web" / "js" / "languages"
 LINE = re.compile(r'^  ("[^"]+"): (.*),$', re.M)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
-# What can be read on the page, in the editor and in dialogs, and what screen readers read.
+# In the page: all texts of the page, the editor and dialogs, including those for screen readers.
 READ = """() => {
     const found = new Set([document.title]);
     const visit = (root) => {
@@ -30,7 +30,7 @@ READ = """() => {
     return [...found];
 }"""
 
-# Elements whose words do not fit, or that reach out of the window. What ends in dots, or is scrolled, is meant to.
+# In the page: elements whose text does not fit, or that exceed the window, except for elements that scroll or end in dots.
 CUT_OFF = """() => {
     const boxes = "button, label, h1, h2, h3, dialog, .button, .dialog-buttons, .menu, .note-bar, .history-bar, .sidebar, .brand";
     const found = [];
@@ -53,13 +53,13 @@ CUT_OFF = """() => {
 
 
 def texts(language):
-    """The texts of a language, each with all its forms."""
+    """Returns the texts of a language, each with all its forms."""
     source = (LANGUAGES / f"{language}.js").read_text()
     return {json.loads(key): [json.loads(form) for form in STRING.findall(text)] for key, text in LINE.findall(source)}
 
 
 def left_in_english(language):
-    """A test whether something that was read is English, and is said otherwise in the language."""
+    """Returns a function that checks whether a text is English and has another form in the language."""
     own = {form for forms in texts(language).values() for form in forms}
     foreign = {form for forms in texts("en").values() for form in forms} - own
     patterns = [
@@ -71,7 +71,7 @@ def left_in_english(language):
 
 
 class Reader:
-    """A reader who checks the words of each part of the page."""
+    """Checks the texts of each part of the page."""
 
     def __init__(self, person, language):
         self.person = person
@@ -91,13 +91,13 @@ class Reader:
 
 
 def browse(server, person, language):
-    """Goes through the page's parts; what is wrong."""
+    """Visits the parts of the page, and returns the problems."""
     ann = person("Qvist", locale=language)
     page = ann.page
     reader = Reader(ann, language)
     page.goto("/")
     expect(page.locator("html")).to_have_attribute("lang", language)
-    # The document's own texts are English until the page's modules are there, which write the name.
+    # The document's texts are English until the page's modules are loaded, which also show the name.
     expect(page.locator("#me-name")).to_have_text("Qvist")
     expect(page.locator("#create")).to_be_visible()
     reader.look("nothing open")
@@ -163,12 +163,12 @@ def browse(server, person, language):
 
 
 @pytest.mark.parametrize("language", sorted(path.stem for path in LANGUAGES.glob("*.js")))
-def test_all_is_in_the_language_and_fits(server, person, language):
+def test_all_texts_are_in_the_language_and_fit(server, person, language):
     wrong = browse(server, person, language)
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_chosen_language_stays_also_without_the_server(server, person):
+def test_a_chosen_language_is_kept_without_the_server(server, person):
     note = server.create("Plan")
     ann = person("Ann", locale="de-CH", worker=True).open(note)
     page = ann.page
@@ -189,19 +189,19 @@ def test_a_chosen_language_stays_also_without_the_server(server, person):
     ann.wait_for_status("offline")
     expect(page.locator("html")).to_have_attribute("lang", "fr")
     expect(page.locator("#status-text")).to_have_text(texts("fr")["status.offline"][0])
-    # One that is not here cannot be had now, and nothing else changes.
+    # A language that is not cached cannot be loaded now, and the page does not change.
     page.locator("#language").click()
     page.get_by_role("menuitemradio", name="Español").click()
     expect(page.locator("#toast")).to_have_text(texts("fr")["language.missing"][0])
     server.start()
     ann.wait_for_status("saved")
-    # A person who reads none of the languages has English.
+    # A user who reads none of the languages gets English.
     bo = person("Bo", locale="fi-FI").open(note)
     expect(bo.page.locator("html")).to_have_attribute("lang", "en")
     expect(bo.page.locator("#status-text")).to_have_text("Saved")
 
 
-def test_a_language_that_does_not_come(server, person):
+def test_a_language_that_cannot_be_loaded(server, person):
     ann = person("Ann", locale="ja")
     ann.context.route(re.compile("languages[-/]ja"), lambda route: route.abort())
     ann.page.goto("/")

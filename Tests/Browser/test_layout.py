@@ -1,4 +1,4 @@
-"""How the page is laid out: long titles, directions of writing, contrast, headings and landmarks."""
+"""The layout of the page: long titles, writing directions, contrast, headings and landmarks."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 
-# The contrast of each element that matches, against the colours behind it.
+# In the page: the contrast of each matching element to the colours behind it.
 CONTRAST = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
     const channels = (color) => color.match(/[\\d.]+/g).map(Number);
     const over = ([r, g, b, a = 1], below) => [r, g, b].map((one, i) => one * a + below[i] * (1 - a));
@@ -24,7 +24,7 @@ CONTRAST = """(selector) => [...document.querySelectorAll(selector)].map((elemen
     return (high + 0.05) / (low + 0.05);
 })"""
 
-# What is shown outside of landmarks, dialogs and live regions, the link that skips to the text aside.
+# In the page: visible elements outside of landmarks, dialogs and live regions, except for the link that skips to the text.
 STRAYS = """() => {
     const inside = "main, nav, aside, [role=complementary], [role=main], dialog, [role=status], [role=alert], [aria-live], .skip";
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -52,7 +52,7 @@ def server_options():
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
-def test_a_long_title_keeps_to_its_list(server, person, options):
+def test_a_long_title_does_not_widen_the_list(server, person, options):
     for title in LONG.values():
         server.create(title)
     ann = person("Ann", **options)
@@ -72,14 +72,14 @@ def test_a_long_title_keeps_to_its_list(server, person, options):
     )
     assert widths == []
     assert ann.page.evaluate("document.querySelector('.notes').scrollWidth <= document.querySelector('.notes').clientWidth")
-    # What is cut off ends with dots, on the side on which the title ends.
+    # A cut title ends with dots, on the side on which it ends.
     cut = ann.page.locator("#notes .note-title").evaluate_all(
         "(all) => all.map((one) => [getComputedStyle(one).textOverflow, one.scrollWidth > one.clientWidth])"
     )
     assert cut == [["ellipsis", True]] * len(LONG)
     hebrew = ann.page.locator("#notes .note-title", has_text=LONG["Hebrew"])
     expect(hebrew).to_have_css("direction", "rtl")
-    # Nor does it widen what else shows it.
+    # It does not widen other parts that show it either.
     ann.page.get_by_role("link", name=LONG["long word"]).click()
     ann.wait_for_status("saved")
     ann.page.get_by_role("button", name="More for this note").click()
@@ -90,7 +90,7 @@ def test_a_long_title_keeps_to_its_list(server, person, options):
     assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_note_that_is_gone_offers_nothing(server, person):
+def test_a_deleted_note_offers_no_actions(server, person):
     ann = person("Ann")
     ann.page.goto("/n/there-is-no-such-note")
     expect(ann.page.locator("#gone-title")).to_have_text("This note does not exist.")
@@ -109,7 +109,7 @@ def test_a_note_that_is_gone_offers_nothing(server, person):
     expect(ann.page.get_by_role("button", name="Share")).to_be_visible()
 
 
-def test_narrow_screens_say_whether_a_note_is_saved(server, person):
+def test_narrow_screens_show_whether_a_note_is_saved(server, person):
     note = server.create("Autumn walk at the lake")
     widths = {320: "de", 375: "ja", 390: "fr", 430: "ar"}
     for width, language in widths.items():
@@ -118,7 +118,7 @@ def test_narrow_screens_say_whether_a_note_is_saved(server, person):
     for width in widths:
         ann = person("Ann", **PHONE | {"viewport": {"width": width, "height": 700}, "locale": "de"})
         ann.open(note)
-        # All faces that there are room for, and words that are not cut.
+        # As many faces as fit are shown, and the texts are not cut.
         expect(ann.page.locator("#people-avatars .more")).to_be_attached()
         words = ann.page.locator("#status-text")
         expect(words).to_have_text("Gespeichert")
@@ -154,7 +154,7 @@ def test_headings_and_landmarks(server, person):
     assert ann.page.evaluate(STRAYS) == []
 
 
-def test_times_in_the_history_can_be_read(server, person):
+def test_times_in_the_history_are_readable(server, person):
     ann = person("Ann").open(server.create("Contrast"))
     ann.type("written")
     ann.wait_until_saved()
@@ -177,21 +177,21 @@ def test_each_line_has_its_own_direction(server, person):
     lines = ann.page.locator("#editor .cm-line")
     for index, direction in enumerate(["ltr", "rtl", "rtl", "ltr", "ltr"]):
         expect(lines.nth(index)).to_have_css("direction", direction)
-    # The caret goes by what is seen: at a Hebrew line's beginning it is at the right.
+    # At the beginning of a Hebrew line, the caret is on the right.
     content = ann.editor.bounding_box()
     ann.put_caret(15)
-    # It is drawn with the next frame.
+    # The caret is drawn in the next frame.
     own = ann.page.locator("#editor .cm-cursor-primary")
     expect(own).to_be_visible()
     wait_until(lambda: own.bounding_box()["x"] > content["x"] + content["width"] / 2)
-    # It blinks without an animation, which would have the browser draw at every refresh of the screen.
+    # The caret blinks without an animation, which would make the browser draw at every refresh of the screen.
     ann.page.emulate_media(reduced_motion="no-preference")
     for opacity in ("0", "1"):
         expect(ann.page.locator("#editor .cm-cursorLayer")).to_have_css("opacity", opacity)
     animated = "() => document.querySelector('#editor').shadowRoot.getAnimations().map(({ animationName }) => animationName)"
     assert not any(ann.page.evaluate(animated))
     ann.page.emulate_media(reduced_motion="reduce")
-    # The caret of another person goes by the same, with the name beside it.
+    # The caret of another user is there, too, with the name beside it.
     caret = bo.page.locator("#editor .peer-caret")
     wait_until(lambda: caret.bounding_box()["x"] > content["x"] + content["width"] / 2)
     bo.put_caret(20)
@@ -201,7 +201,7 @@ def test_each_line_has_its_own_direction(server, person):
     ann.wait_until_saved()
     assert ann.text().split("\n")[1] == "שולום לכולם!"
     ann.picture("directions")
-    # As does the text of the past, and what is typed before a text is there.
+    # The same applies to the history and to early text.
     ann.press("Alt+h")
     expect(ann.page.locator("#history-text .cm-line").nth(1)).to_have_css("direction", "rtl")
     ann.picture("directions-history")

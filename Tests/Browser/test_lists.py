@@ -1,4 +1,4 @@
-"""Lists are asked for once at a reload, and only what has changed is sent again."""
+"""A reload requests each list once, and the server sends only changed lists again."""
 
 import collections
 import urllib.parse
@@ -11,7 +11,7 @@ NOTES = 150
 
 
 class Traffic:
-    """The answers to requests of a page to the API."""
+    """The API's answers to a page."""
 
     def __init__(self, page):
         self.responses = []
@@ -21,7 +21,7 @@ class Traffic:
         self.responses.clear()
 
     def of(self, path):
-        """The answer to GET at a path, without its query."""
+        """Returns the answer to GET at a path, regardless of the query."""
         (response,) = [response for response in self.all if path_of(response) == path]
         return response
 
@@ -30,7 +30,7 @@ class Traffic:
         return [one for one in self.responses if one.request.method == "GET" and path_of(one).startswith("/api/")]
 
     def twice(self):
-        """The paths that were asked for more than once."""
+        """Returns the paths that were requested more than once."""
         counts = collections.Counter(path_of(response) for response in self.all)
         return [path for path, count in counts.items() if count > 1]
 
@@ -53,12 +53,12 @@ def fill(server):
     server.insert_text(note, "Some words with a #tag")
     anchor = {"revision": 1, "from": 0, "to": 4}
     server.request("POST", f"/api/notes/{note}/comments", {"text": "Which?", "author": "Bo", "anchor": anchor})
-    # A note's tags are found once it rests, and a page asks for them again when there are new ones.
+    # The server finds the tags some time after the last edit, and pages request them again when they change.
     wait_until(lambda: server.request("GET", "/api/tags")["tags"])
     return note
 
 
-def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(server, person):
+def test_a_reload_requests_each_list_once_and_unchanged_lists_are_not_sent(server, person):
     note = fill(server)
     comments = f"/api/notes/{note}/comments"
     ann = person("Ann", worker=True)
@@ -70,13 +70,13 @@ def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(s
     whole = body_size(traffic.of("/api/notes"))
 
     def reload(path):
-        """Loads a view again until all of it is asked for; its paths."""
+        """Reloads a view until it sends no more requests. Returns the paths that were requested twice."""
         ann.page.goto("about:blank")
         traffic.start()
         ann.page.goto(path)
         wanted = {"/api/notes", "/api/folders", "/api/tags"} | ({comments} if "/n/" in path else set())
         wait_until(lambda: ann.page.evaluate("true") and wanted <= set(traffic.statuses()))
-        # What is asked for twice is asked for before the page rests.
+        # Repeated requests would be sent before the network is idle.
         ann.page.wait_for_load_state("networkidle")
         return traffic.twice()
 
@@ -84,7 +84,7 @@ def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(s
     asked = {view: reload(view) for view in views}
     assert asked == {view: [] for view in views}
 
-    # Nothing has changed since these were asked for last.
+    # Nothing has changed since the last requests.
     assert reload(f"/n/{note}") == []
     wait_until(lambda: comments in kept(ann))
     assert reload(f"/n/{note}") == []
@@ -92,7 +92,7 @@ def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(s
     expect(ann.page.locator("#notes .note-link")).to_have_count(NOTES + 1)
     expect(ann.page.locator("#comments")).to_contain_text("1")
 
-    # A title alone, which no page hears of.
+    # Only a title changes, while no page is connected.
     ann.page.goto("about:blank")
     first = server.request("GET", "/api/notes")["notes"][-1]["id"]
     server.request("PATCH", f"/api/notes/{first}", {"title": "Another title"})

@@ -42,7 +42,7 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
     expect(address).to_have_value(re.compile(r"/p/minutes-2026$"))
     expect(problem).to_have_text("")
     ada.picture("publishing")
-    # Readers see the page, without a sidebar, also what is written later; the address stays.
+    # Readers see the page without a sidebar, and later edits; the address does not change.
     guest = person("Guest")
     guest.page.goto("/p/Minutes-2026")
     page = guest.page.locator("#rendered")
@@ -62,7 +62,7 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
     guest.page.reload()
     expect(guest.page.locator("#history-page")).to_contain_text("Zero")
     guest.page.locator("#history-close").click()
-    # Withdrawn, it is gone from where it is read, with words for it.
+    # After the withdrawal, the readers' page says that the note is no longer published.
     part.get_by_role("button", name="Withdraw name").click()
     ada.page.locator("#confirm").get_by_role("button", name="Withdraw name").click()
     expect(address).to_be_hidden()
@@ -76,7 +76,7 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
     expect(guest.page.locator("#title")).to_have_attribute("placeholder", "")
     expect(guest.page.locator("#gone :is(a, button):visible")).to_have_text(["Back to the notes"])
     guest.picture("nothing-published")
-    # Published again, it is read again.
+    # After publishing it again, it can be read again.
     part.get_by_role("button", name="Publish").click()
     expect(address).to_be_visible()
     guest.page.reload()
@@ -85,7 +85,7 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
     guest.picture("phone-published")
 
 
-def test_a_server_that_publishes_nothing_shows_no_part_for_it(server, person):
+def test_without_publishing_on_the_server_the_dialog_does_not_offer_it(server, person):
     ada = person("Ada").open(server.create("Minutes"))
     with ada.page.expect_response(lambda answer: answer.url.endswith("/name") and answer.status == 404):
         ada.page.locator("#share").click()

@@ -27,7 +27,7 @@ def test_the_list_is_live(server, person):
     expect(titles(bo)).to_have_text(["Shopping"])
     expect(ann.page).to_have_title("Shopping · Parley")
 
-    # Renamed in the list at one, in the open note at the other.
+    # A new title appears in the list and in the open note.
     titles(bo).click()
     bo.wait_for_status("saved")
     expect(bo.page.get_by_label("Title of the note")).to_have_value("Shopping")
@@ -35,7 +35,7 @@ def test_the_list_is_live(server, person):
     bo.page.get_by_role("button", name="More for “Shopping”").click()
     bo.page.get_by_role("menuitem", name="Rename").click()
     bo.page.get_by_label("New title").fill("Groceries 🥕")
-    # A focused title without a change is not sent.
+    # Focusing a title does not send it.
     title = ann.page.get_by_label("Title of the note")
     title.focus()
     bo.page.keyboard.press("Enter")
@@ -44,7 +44,7 @@ def test_the_list_is_live(server, person):
     expect(title).not_to_be_focused()
     expect(titles(ann)).to_have_text(["Groceries 🥕"])
 
-    # Deleting asks first.
+    # Deleting asks for confirmation.
     ann.page.get_by_role("button", name="More for this note").click()
     ann.page.get_by_role("menuitem", name="Delete").click()
     ann.page.get_by_role("button", name="Keep it").click()
@@ -78,7 +78,7 @@ def test_finding_and_going_back(server, person):
     ann.wait_for_status("saved")
 
     ann.page.get_by_label("Find a note").fill("")
-    # Pinned: first in the list, in each tab of the browser, after a reload too.
+    # A pinned note is first in the list, in each tab of the browser, also after a reload.
     ann.page.get_by_role("link", name="Note 3").focus()
     other = ann.new_page()
     other.goto("/")
@@ -99,7 +99,7 @@ def test_finding_and_going_back(server, person):
     expect(other.get_by_role("img", name="Pinned")).to_have_count(0)
 
 
-def test_a_note_that_is_not_there(server, person):
+def test_an_unknown_note_is_reported(server, person):
     ann = person("Ann")
     ann.page.goto("/n/there-is-no-such-note")
     expect(ann.page.locator("#gone-title")).to_be_visible()
@@ -119,7 +119,7 @@ def test_switching_notes_quickly_keeps_every_edit(server, person):
     wait_until(lambda: sorted(bo.text()) == list("135"))
 
 
-def test_by_keyboard_alone(server, person):
+def test_the_page_can_be_used_with_the_keyboard_only(server, person):
     note = server.create("Keys")
     ann = person("Ann")
     ann.page.goto("/")
@@ -136,7 +136,7 @@ def test_by_keyboard_alone(server, person):
     ann.page.keyboard.type("next")
     ann.wait_until_saved()
     assert ann.text() == "# Typed blind\n- item\n- next"
-    # Out of the editor again: Tab is not caught there.
+    # Tab leaves the editor after Escape.
     ann.press("Escape", "Tab")
     wait_until(
         lambda: ann.page.evaluate("document.activeElement !== document.getElementById('editor')")
@@ -154,20 +154,20 @@ def test_by_keyboard_alone(server, person):
     ann.press("Alt+n")
     expect(ann.page.get_by_label("Title of the note")).to_be_focused()
     ann.page.keyboard.type("By keys")
-    # Enter moves to the text once there is one to write in.
+    # Enter moves the focus to the text when it can be edited.
     ann.wait_for_status("saved")
     ann.press("Enter")
     ann.page.keyboard.type("in the text")
     wait_until(lambda: ann.text() == "in the text")
 
 
-def test_keys_keep_their_place_in_the_list(server, person):
+def test_the_keyboard_focus_keeps_its_place_in_the_list(server, person):
     for title in ("Three", "Two", "One"):
         server.create(title)
     ann = person("Ann")
     ann.page.goto("/")
     expect(titles(ann)).to_have_text(["One", "Two", "Three"])
-    # Keys with which a word is composed end neither the title nor what is typed; Safari's last one looks like this.
+    # Keys of a composition neither save nor cancel the title. Safari reports the last key in this form.
     ann.press("Alt+l", "F2")
     field = ann.page.get_by_label("New title")
     field.fill("Ein")
@@ -176,14 +176,14 @@ def test_keys_keep_their_place_in_the_list(server, person):
         expect(field).to_have_value("Ein")
     ann.press("Enter")
     expect(titles(ann)).to_have_text(["Ein", "Two", "Three"])
-    # What a menu opened gives the focus back to its button.
+    # A dialog opened from a menu returns the focus to the menu's button.
     more = ann.page.get_by_role("button", name="More for “Ein”")
     more.focus()
     ann.press("Enter", "End", "Enter")
     expect(ann.page.get_by_role("dialog")).to_be_visible()
     ann.press("Escape")
     expect(more).to_be_focused()
-    # After a deletion the next note gets the focus. A key may come before the browser has reported the last closing.
+    # After a deletion the next note gets the focus. A key may arrive before the browser reports that the dialog was closed.
     ann.press("Enter", "End", "Enter")
     expect(ann.page.get_by_role("dialog")).to_be_visible()
     ann.page.evaluate(
@@ -201,7 +201,7 @@ def test_keys_keep_their_place_in_the_list(server, person):
 
 def test_enter_continues_a_list_in_a_slow_browser(server, person):
     ann = person("Ann")
-    # A clock that runs so fast that no slice of the parser's time suffices for a line.
+    # The clock runs so fast that a slice of the parser's time is too short for a line.
     ann.context.add_init_script(
         "{ const now = Date.now; let ahead = 0; Date.now = () => now() + (ahead += 18); }"
     )
@@ -232,7 +232,7 @@ def test_on_a_phone_in_the_dark(server, person):
     text = converge(ann, bo)
     assert text.endswith("- from the phone 📱")
     ann.picture("phone-note")
-    # Nothing sticks out sideways.
+    # Nothing is wider than the window.
     assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     ann.page.get_by_role("link", name="All notes").tap()
     expect(titles(ann)).to_be_visible()
@@ -262,7 +262,7 @@ def test_themes(server, person):
 
 
 def test_the_page_obeys_a_strict_policy(server, person):
-    """The page brings no inline script or style; the server's policy forbids them."""
+    """The page contains no inline scripts or styles, which the server's policy forbids."""
     note = server.create("Policy")
     ann = person("Ann")
     answer = ann.page.goto(f"/n/{note}")

@@ -1,4 +1,4 @@
-"""The page without its server: it starts, reads and writes, and what is kept in the browser is one person's."""
+"""The page without its server: it starts, reads and writes. The data in the browser belongs to one user."""
 
 import re
 
@@ -9,7 +9,7 @@ from test_upgrade import Upgradable, is_marked, mark
 
 WORKER = True
 
-# Everything that the browser keeps beside localStorage, as text: addresses and bodies of caches, and all copies.
+# In the page: all data in the browser except localStorage, as text: addresses and bodies of caches, and all copies.
 KEPT = """async () => {
     const found = [];
     for (const name of await caches.keys()) {
@@ -44,7 +44,7 @@ COPIED = "(text) => (KEPT)().then((all) => all.some((one) => one.includes(' stat
 
 
 def wait_until_kept(person, page=None):
-    """Waits until the browser has the page."""
+    """Waits until the browser has cached the page."""
     (page or person.page).evaluate("navigator.serviceWorker.ready.then(() => true)")
     wait_until(lambda: (page or person.page).evaluate("caches.keys().then((names) => names.length)") >= 1)
     wait_until(lambda: (page or person.page).evaluate("navigator.serviceWorker.controller !== null"))
@@ -64,7 +64,7 @@ def write_note(server, person, title, text):
     person.type(text)
     person.wait_until_saved()
     wait_until_kept(person)
-    # What is left is copied at once.
+    # Leaving a note copies it at once.
     person.page.locator(".brand-link").click()
     wait_until_copied(person, text)
     return note
@@ -83,7 +83,7 @@ def test_a_reload_without_a_server_shows_the_page(server, person):
     assert barriers(ann.page) == []
     ann.to_end()
     ann.type(" and more")
-    # Also over another reload, and a tab that is closed.
+    # The edits also survive another reload, and closing the tab.
     ann.page.reload()
     ann.wait_for_text("first words and more")
     ann.to_end()
@@ -98,7 +98,7 @@ def test_a_reload_without_a_server_shows_the_page(server, person):
     assert converge(ann, bo) == "first words and more still"
 
 
-def test_the_list_and_another_note_are_there_without_a_server(server, person):
+def test_the_list_and_another_note_can_be_opened_without_a_server(server, person):
     ann = person("Ann")
     for number in (1, 2):
         write_note(server, ann, f"Note {number}", f"text {number}")
@@ -126,7 +126,7 @@ def test_two_tabs_and_a_crash_without_a_server(server, person):
                 "(word) => Object.values(localStorage).some((one) => one.includes(word))", f"tab{number}"
             )
         )
-    # Both are gone before the server is there.
+    # Both tabs are closed before the server is restarted.
     for tab in tabs:
         tab.close()
     ann.page = ann.new_page()
@@ -148,11 +148,11 @@ def test_a_duplicated_tab_without_a_server(server, person):
     ann.to_end()
     ann.type(" one")
     first = ann.page
-    # A window that a page opens gets a copy of its session's storage.
+    # A window opened by a page gets a copy of its session storage.
     with ann.context.expect_page() as opened:
         first.evaluate("window.open(location.href)")
     ann.page = opened.value
-    # It is an empty page at first.
+    # The new window is empty at first.
     ann.editor.wait_for(state="attached")
     wait_until(lambda: (ann.text() or "").startswith("base"))
     ann.to_end()
@@ -189,7 +189,7 @@ def test_a_new_note_without_a_server_outlives_its_tab(server, person):
     assert [note["title"] for note in server.request("GET", "/api/notes")["notes"]] == ["On a plane"]
 
 
-def test_signing_out_removes_all(guarded, person):
+def test_signing_out_removes_all_data(guarded, person):
     note = guarded.create("Secret plan")
     ada = person("Ada")
     ada.page.goto(f"/#token={guarded.token}")
@@ -211,7 +211,7 @@ def test_signing_out_removes_all(guarded, person):
     assert note not in all_that_is_kept
 
 
-def test_another_person_finds_nothing(guarded, person):
+def test_another_user_of_the_browser_finds_no_data(guarded, person):
     guarded.create("Secret plan")
     ada = person("Ada")
     ada.page.goto(f"/#token={guarded.token}")
@@ -221,7 +221,7 @@ def test_another_person_finds_nothing(guarded, person):
     wait_until_kept(ada)
     ada.page.locator(".brand-link").click()
     wait_until_copied(ada, "classified")
-    # The tab is closed without a sign-out.
+    # The user closes the tab without signing out.
     ada.page.close()
     ada.page = ada.new_page()
     guarded.kill()
@@ -236,7 +236,7 @@ def test_another_person_finds_nothing(guarded, person):
     assert "Secret plan" not in kept(ada)
 
 
-def test_a_links_visitor_has_nothing_kept(guarded, person):
+def test_no_data_is_stored_for_a_visitor_with_a_link(guarded, person):
     note = guarded.create("Shared")
     link = guarded.request("POST", f"/api/notes/{note}/share", {"access": "write"})["token"]
     guest = person("Guest")
@@ -251,7 +251,7 @@ def test_a_links_visitor_has_nothing_kept(guarded, person):
     assert note not in all_that_is_kept
 
 
-def test_a_note_that_is_deleted_goes_from_the_browser(server, person):
+def test_a_deleted_note_is_removed_from_the_browser(server, person):
     ann = person("Ann")
     note = write_note(server, ann, "Gone", "soon gone")
     server.request("DELETE", f"/api/notes/{note}")
@@ -259,7 +259,7 @@ def test_a_note_that_is_deleted_goes_from_the_browser(server, person):
     assert note not in kept(ann)
 
 
-def test_a_note_whose_rights_are_withdrawn_goes_from_the_browser(guarded, person):
+def test_a_note_whose_rights_are_withdrawn_is_removed_from_the_browser(guarded, person):
     note = guarded.create("Withdrawn")
     ada = person("Ada")
     ada.page.goto(f"/#token={guarded.token}")
@@ -274,7 +274,7 @@ def test_a_note_whose_rights_are_withdrawn_goes_from_the_browser(guarded, person
     wait_until(lambda: "no longer yours" not in kept(ada))
 
 
-def test_a_full_browser_is_reported_and_nothing_breaks(server, person):
+def test_a_full_storage_is_reported_and_the_page_keeps_working(server, person):
     ann = person("Ann")
     session = ann.context.new_cdp_session(ann.page)
     session.send("Storage.overrideQuotaForOrigin", {"origin": server.url, "quotaSize": 1})
@@ -300,7 +300,7 @@ def test_a_browser_that_forbids_storage_is_reported(server, person):
     expect(ann.page.locator("#news")).to_contain_text("stores no copies")
     ann.type("goes on")
     ann.wait_until_saved()
-    # One that forbids all of it, as with cookies.
+    # A browser that forbids all storage, as with the setting for cookies.
     ben = person("Ben")
     ben.context.add_init_script(
         """for (const name of ["localStorage", "sessionStorage", "indexedDB"]) {
@@ -318,7 +318,7 @@ def test_a_browser_that_forbids_storage_is_reported(server, person):
     ben.wait_until_saved()
 
 
-def test_a_server_that_wants_nothing_kept(server, person):
+def test_nothing_is_stored_if_the_server_forbids_it(server, person):
     ann = person("Ann")
     write_note(server, ann, "Kept", "kept words")
     server.options = (*server.options, "--no-offline-page")
@@ -357,7 +357,7 @@ class TestUpgrades:
         server.start()
         expect(ann.page.locator("#news")).to_contain_text("A new version of this page is available.")
         assert barriers(ann.page) == []
-        # The old one continues until the person wants the new one.
+        # The old version continues until the user chooses the new one.
         ann.type(" and after")
         ann.wait_until_saved()
         assert is_marked(ann.page)
@@ -366,14 +366,14 @@ class TestUpgrades:
         ann.wait_for_text("before and after")
         build = ann.page.locator('meta[name="build"]').get_attribute("content")
         wait_until(lambda: ann.page.evaluate("caches.keys()") == [f"parley.page / {build}"])
-        # The new one works without the server, too.
+        # The new version works without the server, too.
         wait_until_copied(ann, "before and after")
         server.kill()
         ann.page.reload()
         ann.wait_for_text("before and after")
         expect(ann.page.locator("#news")).to_be_empty()
 
-    def test_a_page_of_the_new_version_takes_its_worker_along(self, server, upgradable, person):
+    def test_a_page_of_the_new_version_activates_its_worker(self, server, upgradable, person):
         ann = person("Ann")
         ann.page.goto("/")
         wait_until_kept(ann)

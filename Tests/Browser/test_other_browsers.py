@@ -1,6 +1,6 @@
-"""The main flows in other engines than Chromium's; what is typed there arrives in Chromium.
+"""The main flows in other engines than Chromium's; text typed there arrives in Chromium.
 
-Debian's Firefox is always there. Safari's engine is another 59 packages: `make test-webkit` installs them, and sets
+Debian's Firefox is always installed. Safari's engine needs 59 further packages: `make test-webkit` installs them, and sets
 PARLEY_WEBKIT.
 """
 
@@ -18,14 +18,14 @@ FIELD = """() => {
     const inside = document.querySelector("parley-note")?.shadowRoot ?? document;
     return inside.querySelector("textarea, [role=textbox]");
 }"""
-# What the field of a page with the SDK shows, and what the gateway's own page does.
+# In the page: the text in the field of a page with the SDK, and the text in the editor of the gateway's page.
 SHOWN = f"() => {{ const field = ({FIELD})(); return field?.value ?? field?.textContent.replace(/\\n$/, '') ?? null; }}"
 TEXT = f"""() => ({VIEW_IN})("#editor")?.state.doc.toString() ?? null"""
 STATUS = "() => { const { state, unsaved } = document.querySelector('#status').dataset; return `${state} ${unsaved}`; }"
 
 
 class InFirefox:
-    """People in one Firefox, each with storage of their own."""
+    """People in one Firefox, each with separate storage."""
 
     def __init__(self, folder):
         self.browser = Firefox(folder)
@@ -47,7 +47,7 @@ class InFirefox:
 
 
 class InWebKit:
-    """People with a WebKit each, all on one screen."""
+    """People with separate WebKit browsers on one screen."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -100,7 +100,7 @@ def server(tmp_path, site):
     running.stop()
 
 
-# Without a screen Firefox has no keys of the desktop's for moving carets; editors with keys of their own do.
+# Without a screen, Firefox lacks the desktop's keys for moving carets; only editors with own key bindings have them.
 PUT_CARET = f"""(isStart) => {{
     const field = document.querySelector("#editor")?.shadowRoot?.querySelector(".cm-content") ?? ({FIELD})();
     field.focus();
@@ -113,7 +113,7 @@ PUT_CARET = f"""(isStart) => {{
 
 
 def write(tab, text, *, at=END):
-    """Types into the field or the editor of a page, which comes to the front for it."""
+    """Brings a tab to the front, and types into its field or editor."""
     tab.come_to_front()
     tab.run(PUT_CARET, at == HOME)
     tab.press(CONTROL, at)
@@ -137,7 +137,7 @@ def test_element_and_bindings_on_another_site_and_chromium_write_one_note(server
         tab.wait_for(SHOWN, wanted="one")
         tab.wait_for(f"() => {{ const field = ({FIELD})(); return field.readOnly === false || field.isContentEditable; }}")
     text = "one"
-    # Each emoji is two keys there, one for each half.
+    # In Firefox, each emoji is two keys, one for each half.
     for tab, word in zip(opened, (" two 😀", " three é", " four 😀")):
         write(tab, word)
         text += word
@@ -146,7 +146,7 @@ def test_element_and_bindings_on_another_site_and_chromium_write_one_note(server
     ann.type("zero ")
     for tab in opened:
         tab.wait_for(SHOWN, wanted="zero " + text)
-    # A caret that others write in front of stays at its place.
+    # A caret keeps its place when others write before it.
     opened[1].come_to_front()
     opened[1].type("!")
     ann.wait_for_text("zero one two 😀 three é! four 😀")
@@ -186,7 +186,7 @@ def test_two_tabs_write_without_a_server_and_one_of_them_is_closed(server, perso
         tab.wait_for("() => document.querySelector('#status').dataset.state", wanted="offline")
     write(first, "start ", at=HOME)
     write(second, " end")
-    # Edits that the first has not saved are kept, and sent by another tab.
+    # The unsaved edits of the first tab are stored, and sent by another tab.
     first.wait_for("""() => Object.keys(localStorage).some((key) => localStorage.getItem(key).includes("start "))""")
     first.close()
     server.start()
@@ -199,7 +199,7 @@ def test_two_tabs_write_without_a_server_and_one_of_them_is_closed(server, perso
 
 
 class ScriptedPage:
-    """A tab as tests of composed words use it."""
+    """A tab with the interface that tests of composed words use."""
 
     def __init__(self, tab):
         self.tab = tab
@@ -208,8 +208,8 @@ class ScriptedPage:
         return self.tab.run(function, *values)
 
 
-def test_no_word_breaks_that_a_script_composes(server, site, people):
-    """These browsers' protocols have no input methods: a script dispatches the events, and edits the DOM."""
+def test_a_word_composed_by_a_script_is_intact_after_edits_around_it(server, site, people):
+    """The protocols of these browsers have no input methods, so a script dispatches the events and edits the DOM."""
     tab = people.new_person()()
     tab.come_to_front()
     note = server.create("Composing")
@@ -227,10 +227,10 @@ def test_no_word_breaks_that_a_script_composes(server, site, people):
     assert broken == {"page": [], "text area": [], "plain text": []}
 
 
-# In the page: whether an element is there to be seen.
+# In the page: whether an element is visible.
 SEEN = "(name) => document.querySelector(name)?.checkVisibility() ?? false"
 CLICK = "(name) => document.querySelector(name).click()"
-# Whatever goes wrong in the page from now on.
+# In the page: collects all later errors.
 LISTEN = """() => {
     window.problems = [];
     addEventListener("error", (event) => problems.push(event.message));
@@ -268,20 +268,20 @@ def test_reading_history_comments_and_sharing(server, person, people):
     open_note(tab, server, note)
     tab.run(LISTEN)
     ann = person("Ann").open(note)
-    # Another user's caret, where they have put it.
+    # The caret of another user is visible.
     ann.to_start()
     tab.wait_for("() => document.querySelector('#editor').shadowRoot.querySelectorAll('.peer-caret').length", wanted=1)
-    # As a page.
+    # The page view.
     tab.run(CLICK, "#read")
     tab.wait_for("() => document.querySelector('#rendered .level-1')?.textContent.includes('Plan') ?? false")
     parts = "() => ['table', 'pre', 'a[href]', 'input'].map((name) => document.querySelectorAll(`#rendered ${name}`).length > 0)"
     tab.wait_for(parts, wanted=[True] * 4)
-    # Formulas and diagrams, under the page's policy.
+    # Formulas and diagrams are drawn under the page's policy.
     tab.wait_for("() => document.querySelector('#rendered math msup') !== null && (document.querySelector('#rendered .diagram img')?.naturalWidth ?? 0) > 50")
     tab.run("() => document.querySelector('#rendered input').click()")
     ann.wait_for_text(MARKDOWN.replace("[ ]", "[x]"))
     tab.run(CLICK, "#read")
-    # A remark on all of it.
+    # A comment on the whole text.
     write(tab, "Above. ", at=HOME)
     text = "Above. " + MARKDOWN.replace("[ ]", "[x]")
     ann.wait_for_text(text)
@@ -295,7 +295,7 @@ def test_reading_history_comments_and_sharing(server, person, people):
     tab.run("() => [...document.querySelectorAll('#comment-new button')].find((each) => each.textContent === 'Comment').click()")
     ann.page.get_by_role("button", name="Comments: 1 open").click()
     ann.page.locator("#comments-list", has_text="Really?").wait_for()
-    # Its past.
+    # The history.
     tab.run("() => { location.hash = '#history'; }")
     tab.wait_for(SEEN, "#history")
     tab.wait_for("() => document.querySelectorAll('#history-sessions .group').length > 0")
@@ -306,7 +306,7 @@ def test_reading_history_comments_and_sharing(server, person, people):
     tab.run(CLICK, "#share")
     tab.wait_for("() => document.querySelector('#sharing').open")
     tab.run("() => document.querySelector('#sharing').close()")
-    # Found by its text, once it is in the index.
+    # The note is found by its text when it is in the index.
     wait_until(lambda: tab.run("() => true") and server.request("GET", "/api/search?q=bread")["notes"])
     tab.run(CLICK, "#search")
     tab.wait_for("() => document.activeElement.closest('dialog') !== null")

@@ -1,4 +1,4 @@
-"""Notes are found by title and by text, with keys, with a screen reader, and at the place."""
+"""Searching notes by title and text, with the keyboard and a screen reader, and opening them at the found passage."""
 
 import re
 import threading
@@ -10,7 +10,7 @@ from test_notes import titles
 
 
 def wait_for_the_index(server):
-    """Until it has the goose: a note is found when it rests."""
+    """Waits until the index contains the note, which it does some time after the last edit."""
     pause = threading.Event()
     wait_until(lambda: pause.wait(0.1) or server.request("GET", "/api/search?q=goose")["notes"])
 
@@ -28,7 +28,7 @@ def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     field = ann.page.get_by_role("combobox", name="Search notes")
     expect(field).to_be_focused()
     options = ann.page.get_by_role("option")
-    # What was changed last, before a word is typed; titles at once.
+    # Before any input, the most recently changed notes are listed. Titles are searched at once.
     expect(options).to_have_count(4)
     expect(field).to_have_attribute("aria-activedescendant", "palette-0")
     field.fill("note")
@@ -55,7 +55,7 @@ def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     expect(ann.page.locator(".cm-line", has_text="goose")).to_be_in_viewport()
 
 
-def test_words_that_nothing_had_are_looked_for_once_more(server, person):
+def test_a_search_without_results_is_repeated_once(server, person):
     server.put_text(server.create("Plan"), "Meet the goose.")
     wait_for_the_index(server)
     ann = person("Ann")
@@ -78,7 +78,7 @@ def test_words_that_nothing_had_are_looked_for_once_more(server, person):
     assert len(asked) == 2
 
 
-def test_the_list_leads_to_the_search(server, person):
+def test_the_search_opens_from_the_list(server, person):
     for number in range(9):
         server.create(f"Note {number}")
     ann = person("Ann")

@@ -1,4 +1,4 @@
-"""What was changed in a note, as a page: by words, in blocks of every kind."""
+"""Changes of a note in the page view: by words, in blocks of every kind."""
 
 import random
 import re
@@ -79,7 +79,7 @@ MARKS = """() => [...document.querySelectorAll("#history-page :is(ins, del)")]
 
 
 class PastPage(Past):
-    """The history, in the page's form."""
+    """The history in the page view."""
 
     def as_page(self):
         self.section.get_by_role("button", name="Read as a page").click()
@@ -91,7 +91,7 @@ class PastPage(Past):
 
 
 def two_moments(server, title="Plan"):
-    """A note with two revisions."""
+    """Creates a note with two revisions."""
     note = server.create(title)
     server.put_text(note, OLDER)
     server.put_text(note, NEWER)
@@ -110,7 +110,7 @@ def test_changes_are_shown_by_words_on_the_page(server, person):
     assert ann.page.evaluate(MARKS) == []
     ann.picture("past-page")
     past.show_changes()
-    # Since the older of both moments, chosen in the list by keyboard.
+    # The changes since the older revision, which is chosen in the list with the keyboard.
     since = past.section.get_by_label("Since")
     since.focus()
     ann.press("ArrowDown")
@@ -131,22 +131,22 @@ def test_changes_are_shown_by_words_on_the_page(server, person):
     boxes = shown.locator("li").first.locator("input")
     assert [box.is_checked() for box in boxes.all()] == [False, True]
     expect(boxes.first).to_be_disabled()
-    # Screen readers hear what the marks mean, and the words can be copied without that.
+    # Screen readers read the meaning of the marks, which is not copied with the text.
     expect(shown).to_match_aria_snapshot("- 'heading /Our Deleted: .*old/ [level=2]'")
     assert barriers(ann.page) == []
     ann.picture("past-page-changes")
 
-    # From part to part; one of a page is not taken back.
+    # The buttons move between changed parts. In the page view, parts cannot be reverted.
     expect(past.section.locator("#history-change-place")).to_have_text("14 changed parts")
     past.section.get_by_role("button", name="Next changed part").press("Enter")
     expect(shown.locator(".is-looked-at")).to_have_text("titleThe oldnew plan")
     expect(past.section.locator("#history-change-restore")).to_be_hidden()
-    # A footnote is gone to without another address.
+    # Following a footnote does not change the address.
     shown.locator("a.footnote").click()
     expect(shown.locator("#past-footnote-1")).to_be_focused()
     assert ann.page.url.endswith("#history")
 
-    # On paper, with its marks.
+    # The printed page has the marks, too.
     ann.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     ann.page.emulate_media(media="print")
     printed = ann.page.locator("#printed")
@@ -155,7 +155,7 @@ def test_changes_are_shown_by_words_on_the_page(server, person):
     ann.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     ann.page.emulate_media(media="screen")
 
-    # The form is remembered.
+    # The page view is remembered.
     ann.page.reload()
     past.wait_for_page(str(head))
     expect(shown.locator("h2")).to_have_text("Our plan")
@@ -169,7 +169,7 @@ def words(chance, count):
 
 
 def long_text(chance):
-    """Headings, lists and paragraphs, 900 kB in all."""
+    """Returns headings, lists and paragraphs, 900 kB in total."""
     blocks = []
     while sum(map(len, blocks)) < 900_000:
         kind = chance.random()
@@ -183,7 +183,7 @@ def long_text(chance):
 
 
 def edited(blocks, chance):
-    """Words added, replaced and taken away everywhere; blocks as well."""
+    """Returns the blocks with words and blocks added, replaced and deleted everywhere."""
     new = []
     for block in blocks:
         if chance.random() < 0.08:
@@ -198,7 +198,7 @@ def edited(blocks, chance):
     return new
 
 
-# In the page: the words of the compared page without those of one kind; and how long the page did not answer, at most.
+# In the page: the text of the compared page without insertions or deletions, and the longest time without an answer.
 SIDE = """(left_out) => {
     const host = document.querySelector("#history-page").cloneNode(true);
     host.querySelectorAll(`${left_out}, .contents`).forEach((each) => each.remove());

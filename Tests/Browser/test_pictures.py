@@ -24,7 +24,7 @@ def picture(width=40, height=30):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-# A paste or a drop as the browser makes it of files from outside; of a large one, its size is enough.
+# Dispatches the paste or drop event that the browser fires for a file. `data` is the content, or only the size.
 BRING = """(content, [kind, name, data]) => {
   const bytes = typeof data === "number" ? new Uint8Array(data) : Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const files = new DataTransfer();
@@ -61,7 +61,7 @@ def test_all_users_see_pasted_and_dropped_pictures(guarded, person):
     bo = person("Bo").open(note, f"#token={server.token}")
     ann.type("Look: ")
     ann.wait_until_saved()
-    # On its way, while others write in front of it.
+    # Others write before the picture while it is being uploaded.
     hold = []
     ann.page.route(re.compile("/files\\?name="), lambda route: hold.append(route))
     bring(ann, "paste", "a [red] square.png", picture())
@@ -95,7 +95,7 @@ def test_all_users_see_pasted_and_dropped_pictures(guarded, person):
     ann.picture("pictures")
 
 
-def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, person):
+def test_other_files_are_links_and_missing_files_are_reported(server, person):
     note = server.create("Files")
     ann = person("Ann").open(note)
     ann.editor.click()
@@ -113,7 +113,7 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     ann.wait_until_saved()
     several = text_of(server, note).removeprefix(text)
     assert several.index("[first") < several.index("[second") < several.index("[third"), "in the order given"
-    # A text calls it a picture all the same.
+    # The text refers to the file as a picture nevertheless.
     server.put_text(note, text.replace("[huge", "![huge", 1) + f"\n\n![none](files/{'0' * 64}/none.png)")
     page = read(ann)
     expect(page.locator("a.file")).to_have_text(["huge.png", "page.png"])
@@ -125,7 +125,7 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     assert "run" not in ann.page.title()
 
 
-def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
+def test_a_failed_upload_is_reported_and_leaves_no_text(server, person):
     note = server.create("Failures")
     server.put_text(note, "text")
     ann = person("Ann").open(note)
@@ -141,7 +141,7 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     ann.context.set_offline(False)
     expect(ann.page.locator(".uploading")).to_have_count(0)
     assert ann.text() == "text"
-    # The server takes less than it said before: it rejects the upload unread, while the user keeps typing.
+    # The server's limit is lower than announced: it rejects the upload unread, while the user keeps typing.
     asked = re.compile(rf"/api/notes/{note}/files$")
     ann.page.route(asked, lambda route: route.fulfill(json={"files": [], "bytesMax": 100 << 20}), times=1)
     ann.reload()

@@ -1,7 +1,7 @@
-"""Positions on a page that another client edits: what a person presses, follows or reads is what was meant.
+"""Positions in a note that another client edits: actions apply to the element that the user saw.
 
-The other client writes over HTTP. Ann presses in the moment between the arrival of a change and its drawing: a script in her
-page presses as soon as her editor has the change.
+The other client writes over HTTP. Ann presses after a change has arrived and before it is drawn: a script in her
+page presses an element as soon as her editor has the change.
 """
 
 import random
@@ -25,7 +25,7 @@ PRESS_WHEN = f"""([element, text]) => {{
 
 
 class Note:
-    """A note that Ann has open, and that another client edits over HTTP."""
+    """A note that Ann has opened, and that another client edits over HTTP."""
 
     def __init__(self, server, ann, text):
         self.server, self.ann = server, ann
@@ -38,7 +38,7 @@ class Note:
         return self.server.request("GET", f"/api/notes/{self.id}/text")
 
     def edit(self, place, delete=0, insert="", press=None):
-        """One edit by the other client. Ann presses the element when her editor has the edit; the text then."""
+        """Makes an edit by the other client. Ann presses the element when her editor has the edit. Returns the final text."""
         self.ann.wait_until_saved()
         now = self.stored()
         text = now["text"]
@@ -71,7 +71,7 @@ def boxes(count):
     return "intro\n\n" + "".join(f"- [ ] box {number}\n" for number in range(count))
 
 
-def test_each_tick_lands_while_another_person_types(server, person):
+def test_each_tick_reaches_its_box_while_another_person_types(server, person):
     note = Note(server, person("Ann"), boxes(BOXES))
     note.read()
     for number in range(BOXES):
@@ -83,11 +83,11 @@ def test_each_tick_lands_while_another_person_types(server, person):
     expect(note.shown.locator("input:checked")).to_have_count(BOXES)
 
 
-def test_a_tick_that_cannot_be_made_is_undone_and_said(server, person):
+def test_a_failed_tick_is_reverted_and_reported(server, person):
     note = Note(server, person("Ann"), boxes(3))
     note.read()
     box = note.shown.get_by_role("checkbox", name="box 1")
-    # A handle of the element itself: it leaves the page.
+    # A handle of the element, which will be removed from the page.
     handle = box.element_handle()
     line = "- [ ] box 1\n"
     note.edit(boxes(3).index(line), delete=len(line), press=box)
@@ -102,13 +102,13 @@ def test_a_box_shows_the_last_of_several_ticks(server, person):
     note = Note(server, person("Ann"), boxes(3))
     note.read()
     box = note.shown.get_by_role("checkbox", name="box 1")
-    # By the time that the page is drawn the other client has taken the tick away: the line is as it was drawn.
+    # The other client removes the tick before the page is drawn, so the line equals the drawn one.
     box.check()
     note.ann.wait_until_saved()
     expect(box).to_be_checked()
     note.edit(boxes(3).index("- [ ] box 1") + 3, delete=1, insert=" ")
     expect(box).not_to_be_checked()
-    # The tick and its end within one drawing.
+    # The box is ticked and unticked before the page is drawn.
     note.ann.page.evaluate(
         f"""([box]) => {{
             box.click();
@@ -139,7 +139,7 @@ rent
 
 
 @pytest.mark.parametrize("kind", ["link", "contents", "copy"])
-def test_headings_are_found_whatever_others_edit(server, person, kind):
+def test_links_to_headings_work_during_edits_of_others(server, person, kind):
     chance = random.Random(SEED)
     text = TRIP.format(spaces="", rest="line\n\n" * 60)
     note = Note(server, person("Ann"), text)
@@ -153,7 +153,7 @@ def test_headings_are_found_whatever_others_edit(server, person, kind):
         "copy": note.shown.get_by_role("button", name="Copy a link to “The rent”"),
     }[kind]
     heading = text.index("## The rent")
-    # Before, in and behind the heading; one edit gives another heading its name.
+    # Edits before, in and after the heading; one edit gives another heading its name.
     edits = [
         (0, 0, "new\n\n", "the-rent"), (heading, 0, "## The rent\n\n", "the-rent-1"), (heading, 0, "x\n\n", "the-rent"),
         (heading + len("## The "), 4, "hotel", "the-hotel"), (heading + len("## The rent"), 0, "s", "the-rents"),
@@ -178,7 +178,7 @@ def test_headings_are_found_whatever_others_edit(server, person, kind):
             expect(note.shown.locator(f"#heading-{slug}")).to_be_in_viewport()
 
 
-def test_the_words_of_a_comment_are_found_whatever_others_edit(server, person):
+def test_the_text_of_a_comment_is_found_during_edits_of_others(server, person):
     chance = random.Random(SEED)
     text = "first line\n\nwords that are commented here\n\nlast line\n"
     note = Note(server, person("Ann"), text)
@@ -202,7 +202,7 @@ def test_the_words_of_a_comment_are_found_whatever_others_edit(server, person):
         assert text[anchor:head].replace("X", "") == words, (kind, text[anchor:head])
 
 
-# Pastes into the editor.
+# In the page: pastes into the editor.
 PASTE = f"""(text) => {{
     const data = new DataTransfer();
     data.setData("text/plain", text);
@@ -214,8 +214,8 @@ SELECTED = f"""() => {{
 }}"""
 
 
-def test_each_act_finds_the_text_while_others_changes_are_delayed(server, person):
-    """Changes in quick succession are shown together: as Ann acts, the first is shown, and others are delayed."""
+def test_actions_use_the_current_text_while_changes_of_others_are_delayed(server, person):
+    """Changes in quick succession are shown together. When Ann acts, the first is shown and the others are delayed."""
     ann = person("Ann")
     rest = "\n- [ ] box\n\nwords that are hers"
     note = Note(server, ann, rest)
@@ -265,7 +265,7 @@ def test_each_act_finds_the_text_while_others_changes_are_delayed(server, person
     act(lambda: box.click(), rest.replace("[ ]", "[x]"), lambda: None)
 
 
-# Types into the editor at its beginning, letter by letter; how often the page is drawn meanwhile.
+# In the page: types at the beginning of the editor, letter by letter. Returns how often the page view is drawn meanwhile.
 DRAWS_WHILE_TYPING = f"""async ([count, pause]) => {{
     const view = ({VIEW_IN})("#editor");
     const shown = () => document.querySelector("#rendered > .block").textContent.length;
@@ -284,11 +284,11 @@ DRAWS_WHILE_TYPING = f"""async ([count, pause]) => {{
 def test_a_page_of_many_boxes_is_drawn_during_typing(server, person):
     note = Note(server, person("Ann"), boxes(2_000))
     note.read()
-    # Without a longest delay, each letter would put the drawing off until the last one.
+    # Without a maximum delay, each letter would postpone the drawing.
     assert note.ann.page.evaluate(DRAWS_WHILE_TYPING, [60, 20]) >= 2
 
 
-def test_only_what_has_changed_is_drawn(server, person):
+def test_only_changed_blocks_are_drawn(server, person):
     note = Note(server, person("Ann"), "# Head\n\none\n\n" + boxes(20) + "\nthree [ref] and [other]\n\n[ref]: https://a.example\n")
     note.read()
     note.ann.page.evaluate("() => document.querySelectorAll('#rendered *').forEach((one) => { one.isFormer = true; })")

@@ -1,4 +1,4 @@
-"""The page below a path that a proxy has put before it, behind the example for nginx."""
+"""The page below a path prefix, behind the example proxy configuration for nginx."""
 
 import pathlib
 import re
@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Place:
-    """Where browsers find a server."""
+    """The address of a server for browsers."""
 
     def __init__(self, server, proxy):
         self.server = server
@@ -62,7 +62,7 @@ def users(tmp_path):
 def test_writing_and_sharing_below_a_path(server, person):
     ada = person("Ada", ignore_https_errors=True)
     page = ada.page
-    # Addresses outside of the path belong to others.
+    # The page must not request addresses outside of its path.
     strays = []
     page.on("request", lambda request: strays.append(request.url))
     page.goto("")
@@ -74,7 +74,7 @@ def test_writing_and_sharing_below_a_path(server, person):
     expect(page).to_have_url(re.compile(re.escape(server.url) + "n/[^/]+$"))
     ada.type("below a path")
     ada.wait_until_saved()
-    # Reloaded, from another depth.
+    # Reload at a deeper path.
     page.reload()
     expect(ada.editor).to_have_text("below a path")
     page.get_by_role("button", name="Share", exact=True).click()
@@ -89,7 +89,7 @@ def test_writing_and_sharing_below_a_path(server, person):
     guest = person("Guest", ignore_https_errors=True)
     guest.page.goto(link)
     expect(guest.editor).to_have_text("below a path")
-    # Back to the list, whose icons are there, and to the note again.
+    # Back to the list, whose icons are loaded, and to the note again.
     page.locator(".brand-link").click()
     expect(page).to_have_url(server.url)
     page.get_by_role("link", name="Below").click()
@@ -130,8 +130,8 @@ def test_the_operators_page_below_a_path(server, person):
     expect(page.locator(".chart").first).to_be_visible()
 
 
-def test_the_page_is_kept_below_a_path(tmp_path, browser):
-    """While the server is down, the proxy answers in its place: what it says is not the page."""
+def test_the_page_is_cached_below_a_path(tmp_path, browser):
+    """While the server is down, the proxy's error pages must not replace the cached page."""
     for place in run_behind_nginx(tmp_path, kind="nginx_without_tls"):
         ada = Person(browser, place, "Ada")
         page = ada.page
@@ -141,7 +141,7 @@ def test_the_page_is_kept_below_a_path(tmp_path, browser):
         ada.type("kept below ")
         ada.wait_until_saved()
         wait_until_kept(ada)
-        # What is left is copied at once.
+        # Leaving a note copies it at once.
         page.locator(".brand-link").click()
         wait_until_copied(ada, "kept below ")
         page.goto(f"n/{note}")
@@ -154,11 +154,11 @@ def test_the_page_is_kept_below_a_path(tmp_path, browser):
         ada.to_end()
         ada.type("a path")
         ada.wait_for_text("kept below a path")
-        # The list's page is kept, too, and leads to the note.
+        # The page of the list is cached, too, and links to the note.
         page.goto("")
         page.get_by_role("link", name="Below").click()
         ada.wait_for_text("kept below a path")
-        # What else is at the same host is not Parley's.
+        # Other paths of the host do not belong to Parley.
         other = page.request.get(place.url.replace("/parley/", "/other"))
         assert other.status == 502
         place.server.start()

@@ -1,4 +1,4 @@
-"""Signing in at an identity provider, as a person sees it."""
+"""Signing in at an identity provider, as users see it."""
 
 import sys
 
@@ -20,7 +20,7 @@ def provider():
 
 @pytest.fixture
 def users(tmp_path, provider):
-    """A server whose people sign in at the provider."""
+    """A server whose users sign in at the provider."""
     secret, port = tmp_path / "client-secret", free_port()
     secret.write_text(SECRET)
     running = Server(
@@ -52,7 +52,7 @@ def test_a_user_returns_to_the_note_and_stays_signed_in(users, provider, person)
     ada.wait_for_text("by Ada")
     ada.page.locator("#me").click()
     expect(ada.page.get_by_role("button", name="Change password")).to_be_hidden()
-    # Out in this browser; a click leads back to the past of the same note.
+    # After signing out, one click signs in again and returns to the history of the same note.
     ada.page.get_by_role("button", name="Sign out").click()
     expect(button(ada)).to_be_visible()
     ada.page.get_by_role("button", name="Cancel").click()

@@ -1,4 +1,4 @@
-"""What the page says behind a proxy that forwards HTTP, but not WebSockets."""
+"""The message of the page behind a proxy that forwards HTTP, but not WebSockets."""
 
 import re
 import socket
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 
 class StrippingProxy:
-    """Forwards TCP to a server, and removes `Upgrade` from requests, as proxies do that were not told to forward it."""
+    """Forwards TCP to a server, and removes `Upgrade` from requests, as proxies do by default."""
 
     def __init__(self, port):
         self.target = port
@@ -26,7 +26,7 @@ class StrippingProxy:
             try:
                 server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
-                # The server starts again: later connections reach it.
+                # The server is restarting; later connections reach it.
                 client.close()
                 continue
             for pair in ((client, server, self.strips), (server, client, False)):
@@ -45,8 +45,8 @@ class StrippingProxy:
         self.listener.close()
 
 
-def test_a_proxy_that_does_not_forward_websockets_is_named(server, person):
-    """Words that are typed meanwhile are kept, and reach the server when the proxy is mended."""
+def test_a_proxy_that_does_not_forward_websockets_is_reported(server, person):
+    """Text typed meanwhile is stored, and reaches the server when the proxy is fixed."""
     note = server.create("Behind a proxy")
     proxy = StrippingProxy(server.port)
     proxy.strips = False

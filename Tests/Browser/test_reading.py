@@ -1,4 +1,4 @@
-"""The note as a page: what it shows, boxes that are ticked, and texts that would like to run."""
+"""The page view of a note: its content, boxes that are ticked, and hostile texts."""
 
 import pytest
 from conftest import PHONE, wait_until
@@ -43,7 +43,7 @@ def read(person):
 
 
 def open_as_page(server, person, title, text):
-    """Ann with a note of this text, and the page that shows it."""
+    """Creates a note, and opens its page view as Ann."""
     note = server.create(title)
     server.put_text(note, text)
     ann = person("Ann").open(note)
@@ -87,7 +87,7 @@ def test_a_box_is_ticked_for_all_users(server, person):
     ann.wait_until_saved()
     read(ann)
     read(bo)
-    # The boxes have moved on by what others wrote before them.
+    # Text that others wrote before the boxes has moved them.
     server.put_text(note, "longer than before\n\nand more\n\n- [ ] one\n- [x] two\n")
     expect(rendered(ann)).to_contain_text("and more")
     ann.page.get_by_role("checkbox", name="one").check()
@@ -108,7 +108,7 @@ def test_text_and_page_are_side_by_side(server, person):
     ann.editor.click()
     ann.page.keyboard.type("# Head")
     expect(rendered(ann).locator("h2")).to_have_text("Head")
-    # Their first lines are level; each line is as high as its letters.
+    # Their first lines are at the same height, measured at the middle of the letters.
     middles = ann.page.evaluate(
         """() => [document.querySelector("#editor").shadowRoot.querySelector(".cm-line"), document.querySelector("#rendered h2")]
             .map((line) => line.getBoundingClientRect())
@@ -175,7 +175,7 @@ HOSTILE = [
 
 @pytest.fixture
 def without_policy(browser, server):
-    """A page whose browser takes no notice of its content-security policy."""
+    """A page in a browser that ignores content security policies."""
     context = browser.new_context(base_url=server.url, bypass_csp=True)
     context.add_init_script("window.ran = []; window.run = () => window.ran.push(location.href)")
     yield context.new_page()
@@ -184,7 +184,7 @@ def without_policy(browser, server):
 
 def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tmp_path):
     page = without_policy
-    # The corpus does run where it is taken for HTML: otherwise this test would prove nothing.
+    # The corpus runs if it is inserted as HTML; otherwise the test would be meaningless.
     page.goto("/")
     page.evaluate("(html) => { const box = document.createElement('div'); document.body.append(box); box.innerHTML = html; }", HOSTILE[1])
     page.wait_for_function("() => window.ran.length > 0")
@@ -198,7 +198,7 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
     tags = set(page.evaluate("() => [...document.querySelectorAll('#rendered *')].map((one) => one.localName)"))
     allowed = (
         "div p br a em strong s code pre h2 ul ol li input span table thead tbody tr th td blockquote hr sub sup"
-        # The page's own: what copies a heading's address, and the footnotes.
+        # Elements of the page view: the buttons that copy a heading's address, and the footnotes.
         " button svg use section path"
     )
     assert tags <= set(allowed.split()), tags
@@ -215,7 +215,7 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
     for link in shown.locator("a").all():
         link.hover()
         link.dispatch_event("mouseover")
-    # A page of its own, too.
+    # The downloaded page, too.
     page.get_by_role("button", name="More for this note").click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="Download HTML").click()
@@ -230,7 +230,7 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
 
 def test_deep_and_large_texts_are_shown(server, person):
     note = server.create("Deep")
-    # Thousands of headings, of footnotes, and of pieces of code, beside what is deep.
+    # Thousands of headings, footnotes and code blocks, and deeply nested text.
     many = "".join(f"# h\n\nx[^{n}]\n\n```js\n1\n```\n\n[^{n}]: {n}\n\n" for n in range(2_000))
     deep = ">" * 5_000 + " deep\n\n" + "*" * 5_000 + "x\n\n" + "[" * 5_000 + "\n\n" + "[^" * 5_000 + "\n\n"
     wide = "|" + "a|" * 1_000 + "\n|" + "-|" * 1_000 + "\n" + ("|" + "b|" * 1_000 + "\n") * 20 + "\n"
@@ -239,7 +239,7 @@ def test_deep_and_large_texts_are_shown(server, person):
     ann.wait_until_saved()
     read(ann)
     expect(rendered(ann)).to_contain_text("the end")
-    # What is wider than the page moves within its own frame.
+    # Elements that are wider than the page scroll within their own frame.
     wider = """(host) => [...host.querySelectorAll("*")].filter((one) => !one.closest(".table, pre, svg") &&
       one.getBoundingClientRect().right > host.getBoundingClientRect().right).map((one) => one.localName).slice(0, 5)"""
     assert rendered(ann).evaluate(wider) == []
@@ -282,7 +282,7 @@ See [the rent](/n/OTHER#heading=the-rent) and [below](#packing-list), this[^a] a
 
 
 def heading_at_top(person, name):
-    """Whether a heading is where reading begins."""
+    """Returns whether a heading is at the top of the page view."""
     heading = person.page.get_by_role("heading", name=name, exact=True).last
     host = rendered(person).bounding_box()
     return abs(heading.bounding_box()["y"] - host["y"]) < 60
@@ -299,14 +299,14 @@ def test_headings_have_addresses_and_links_lead_to_them(server, person):
     contents = rendered(ann).get_by_role("navigation", name="Contents")
     contents.locator("summary").click()
     expect(contents.get_by_role("link")).to_have_text(["Trip", "Packing list", "Packing list"])
-    # An address of one's own for each, also for those of one name.
+    # Each heading has another address, also headings with the same text.
     rendered(ann).get_by_role("button", name="Copy a link to “Packing list”").last.click()
     copied = ann.page.evaluate("() => navigator.clipboard.readText()")
     assert copied == f"{server.url}/n/{note}#heading=packing-list-1"
     contents.get_by_role("link", name="Packing list").first.click()
     expect(ann.page).to_have_url(f"{server.url}/n/{note}#heading=packing-list")
     wait_until(lambda: heading_at_top(ann, "Packing list") or rendered(ann).evaluate("(host) => host.scrollTop") > 0)
-    # A link to another note is followed without a reload, and back again.
+    # Following a link to another note and going back does not reload the page.
     ann.page.evaluate("() => { window.isSame = true; }")
     rendered(ann).evaluate("(host) => host.scrollTo(0, 0)")
     ann.page.get_by_role("link", name="the rent").click()
@@ -316,7 +316,7 @@ def test_headings_have_addresses_and_links_lead_to_them(server, person):
     ann.page.go_back()
     expect(ann.page.get_by_role("heading", name="Trip", level=2)).to_be_attached()
     assert ann.page.evaluate("() => window.isSame")
-    # Who opens such an address to write is taken to the place in the text.
+    # In the editor, such an address scrolls to the heading in the text.
     bo = person("Bo").open(other, "#heading=the-rent")
     expect(bo.page.locator(".cm-line", has_text="The rent")).to_be_in_viewport()
     bo.page.goto(f"/n/{other}#heading=gone-long-ago")
@@ -331,7 +331,7 @@ def test_footnotes_are_at_the_end_in_order(server, person):
     read(ann)
     marks = rendered(ann).locator("a.footnote")
     expect(marks).to_have_text(["1", "2", "1", "2"])
-    # A mark without a footnote is text.
+    # A reference without a footnote is text.
     expect(rendered(ann)).to_contain_text("[^c]")
     expect(rendered(ann).locator(".footnotes li")).to_have_count(2)
     expect(rendered(ann).locator(".footnotes li").first).to_contain_text("First, marked")
@@ -342,7 +342,7 @@ def test_footnotes_are_at_the_end_in_order(server, person):
     rendered(ann).get_by_role("link", name="Back to the text").first.click()
     expect(marks.first).to_be_focused()
     assert "#" not in ann.page.url
-    # A changed footnote is drawn again, and the others stay.
+    # Only the changed footnote is redrawn.
     server.put_text(note, LONG.replace("Second.", "Changed."))
     expect(rendered(ann).locator(".footnotes li").last).to_contain_text("Changed.")
 
@@ -373,7 +373,7 @@ before
 """
 
 
-def test_front_matter_code_tables_and_entities_are_read_as_markdown_says(server, person):
+def test_front_matter_code_tables_and_entities_follow_markdown(server, person):
     ann, page = open_as_page(server, person, "Dialects", DIALECT)
     front = page.locator(".front-matter")
     expect(front.locator("th")).to_have_text(["title", "tags", "people", "note"])
@@ -403,18 +403,18 @@ def test_a_link_for_reading_opens_as_a_page(server, person):
     expect(guest.page.locator("#title")).to_have_value("Minutes")
     for name in ("#sidebar", "#editor", "#crumbs", "#back"):
         expect(guest.page.locator(name)).to_be_hidden()
-    # The text is one click away, and stays over a reload.
+    # One click shows the text, also after a reload.
     guest.page.locator("#read").click()
     expect(guest.editor).to_be_visible()
     guest.reload()
     expect(guest.editor).to_be_visible()
     expect(page).to_be_hidden()
-    # Without the list, the name is in the menu.
+    # Without the list, the menu has the action for the name.
     guest.page.locator("#note-menu").click()
     guest.page.get_by_role("menuitem", name="Edit name and colour").click()
     expect(guest.page.get_by_role("dialog", name="How others see you")).to_be_visible()
     guest.press("Escape")
-    # Links that allow more show the text and the list.
+    # Links with further rights show the text and the list.
     for access in ("comment", "write"):
         link = server.request("POST", f"/api/notes/{note}/share", {"access": access})
         other = person(access)
@@ -424,7 +424,7 @@ def test_a_link_for_reading_opens_as_a_page(server, person):
         expect(other.page.locator("#sidebar")).to_be_visible()
 
 
-def test_a_note_that_is_read_as_a_page_is_a_page_after_a_reload(server, person):
+def test_a_reload_keeps_the_page_view(server, person):
     note = server.create("Kept")
     server.put_text(note, "# One")
     ann = person("Ann").open(note)

@@ -1,4 +1,4 @@
-"""The page in Arabic: laid out from right to left, with texts in both directions, on a phone and in the dark."""
+"""The page in Arabic: right-to-left layout, texts in both directions, on a phone and in the dark theme."""
 
 import re
 
@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 from test_languages import texts
 
 ARABIC = texts("ar")
-# Lines in both directions, one without letters, an empty one.
+# Lines in both directions, a line without letters, and an empty line.
 LINES = ["قائمة المهام: milk 3 ثم Brot", "Call +49 30 هاتف later", "12:30 – 13:45", "", "نهاية"]
 
-# Where a caret of others is, and where the text has the place that it is at.
+# In the page: the coordinates of another user's caret, and those of its position in the text.
 CARET = f"""(place) => {{
     const view = ({VIEW_IN})("#editor");
     const caret = document.querySelector("#editor").shadowRoot.querySelector(".peer-caret");
@@ -44,7 +44,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     assert left_of(page, ".sidebar") > left_of(page, "#main")
     assert left_of(page, "#note-menu") < left_of(page, "#title")
     expect(page.locator("#status-text")).to_have_text(ARABIC["status.saved"][0])
-    # A menu hangs below its button, within the window.
+    # A menu opens below its button, within the window.
     page.locator("#note-menu").click()
     menu, button = page.get_by_role("menu").bounding_box(), page.locator("#note-menu").bounding_box()
     assert abs(menu["x"] - button["x"]) <= 8 and menu["x"] >= 0
@@ -52,7 +52,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     assert icon["x"] > word
     mona.press("ArrowDown", "Escape")
     expect(page.locator("#note-menu")).to_be_focused()
-    # A title in another direction keeps its brackets and its full stops to itself.
+    # The punctuation of a title in another direction stays within the title.
     expect(page.locator("#title")).to_have_css("direction", "ltr")
     expect(page.locator("#notes .note-title")).to_have_css("direction", "ltr")
     expect(page.locator("#notes .note-title")).to_have_css("text-align", "right")
@@ -65,7 +65,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     row = page.locator("#notes .note-row").bounding_box()
     assert page.get_by_role("menu").bounding_box()["x"] + 172 <= row["x"] + row["width"] + 8
     mona.press("Escape")
-    # What points back or forth points the other way.
+    # Icons that point forwards or backwards are mirrored.
     mona.type("abc")
     mona.wait_until_saved()
     mona.press("Alt+h")
@@ -76,7 +76,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     assert not mirrored(page, ".version-flag svg, #history-name svg")
     assert left_of(page, "#history-side") < left_of(page, ".history-paper")
     assert left_of(page, "#history-back") > left_of(page, "#history-forward")
-    # The key to the left moves forward, as on any slider from right to left.
+    # The left arrow key moves forwards, as on any right-to-left slider.
     slider = page.locator("#history-slider")
     slider.focus()
     head = slider.input_value()
@@ -100,35 +100,35 @@ def test_texts_in_both_directions(server, person):
     lines = mona.page.locator("#editor .cm-line")
     for index, direction in enumerate(["rtl", "ltr", "rtl", "rtl", "rtl"]):
         expect(lines.nth(index)).to_have_css("direction", direction)
-    # On a page in English, lines without letters are on the left.
+    # On a page in English, lines without letters are left-to-right.
     for index, direction in enumerate(["rtl", "ltr", "ltr", "ltr", "rtl"]):
         expect(ben.page.locator("#editor .cm-line").nth(index)).to_have_css("direction", direction)
-    # Another user's caret is at its place in the text, on either page.
+    # Another user's caret is at its position in the text, on both pages.
     for one, other in ((ben, mona), (mona, ben)):
         for place in (0, 6, text.index("milk") + 2, text.index("\n"), text.index("Call"), text.index("هاتف") + 2, len(text)):
             one.put_caret(place)
             wait_until(lambda: other.page.evaluate(CARET, place), lambda: f"the caret at {place} stands elsewhere")
         assert other.page.evaluate(NAME) == [True, True]
     mona.picture("arabic-text")
-    # Keys go where the eye sees them go: to the left is onwards in an Arabic line.
+    # Arrow keys move visually: left is forwards in an Arabic line.
     mona.put_caret(0)
     mona.press("ArrowLeft", "ArrowLeft")
     mona.page.keyboard.type("ـ")
     assert converge(mona, ben) == text[:2] + "ـ" + text[2:]
     mona.press("Backspace")
     assert converge(mona, ben) == text
-    # Others' names are isolated, and a guest's mark is in the page's language.
+    # Names of others are isolated, and the mark of guests is in the page's language.
     ben.type("x")
     writing = mona.page.locator("#writing")
     expect(writing).to_have_text(re.compile("\u2068\u2068Ben\u2069 \\(ضيف\\)\u2069"))
     ben.press("Backspace")
-    # As a page, too, each part has its own direction.
+    # In the page view, too, each block has its own direction.
     mona.page.locator("#read").click()
     expect(mona.page.locator("#rendered p").first).to_have_css("direction", "rtl")
     expect(mona.page.locator("#rendered p").first).to_have_css("text-align", "start")
 
 
-def test_nothing_keeps_people_out(server, person):
+def test_the_page_is_accessible(server, person):
     note = server.create("خطة الرحلة")
     server.put_text(note, "\n".join([*LINES, "- حليب", "1. خبز", "# عنوان"]))
     mona = person("منى", locale="ar")

@@ -1,4 +1,4 @@
-"""What a person reads stays where it is while others write above it; text and page scroll together."""
+"""The visible text does not move while others write above it; text and page view scroll together."""
 
 import pytest
 from conftest import VIEW_IN, wait_until
@@ -8,7 +8,7 @@ LINES = 400
 TOP = 146
 VIEW = f"({VIEW_IN})('#editor')"
 
-# Where the line is, in pixels below the upper edge of what is scrolled.
+# In the page: the position of a line, in pixels below the upper edge of the view.
 PLACES = {
     "editor": f"""(word) => {{
         const view = {VIEW};
@@ -32,12 +32,12 @@ def place(ann, view, number):
 
 
 def put_at_top(ann, view, number):
-    """Scrolls as a person does until the line is the first that is seen, and stays there."""
+    """Scrolls until the line is the first visible one, and stays there."""
     host = ann.page.locator("#editor" if view == "editor" else "#rendered")
     scroller = f"{VIEW}.scrollDOM" if view == "editor" else "document.querySelector('#rendered')"
 
     def is_there():
-        # Heights of lines that were never seen are estimates: several steps may be needed.
+        # The heights of lines that were never visible are estimates, so several steps may be needed.
         moved = place(ann, view, number)
         host.dispatch_event("wheel")
         ann.page.evaluate(f"(moved) => {{ {scroller}.scrollTop += moved; }}", moved)
@@ -57,7 +57,7 @@ def read_beside(ann):
     expect(ann.page.locator("#rendered > .block").first).to_be_visible()
 
 
-# Letter by letter, each with its caret, several in a frame.
+# In the page: types letter by letter, with a caret for each, several in a frame.
 TYPE = f"""async (text) => {{
     const view = {VIEW};
     for (let place = 0; place < text.length; place += 1) {{
@@ -68,7 +68,7 @@ TYPE = f"""async (text) => {{
 
 
 def insert_above(server, note, by, bo, text):
-    """30 lines at the beginning; the text then."""
+    """Inserts 30 lines at the beginning. Returns the new text."""
     added = "".join(f"{by} {number}.\n" for number in range(30))
     if by == "put":
         server.put_text(note, added + text)
@@ -132,7 +132,7 @@ MIXED = "".join(
 )
 
 
-# Pixels between the places of a line in both.
+# The maximum distance of a line's positions in text and page view, in pixels.
 NEAR = 12
 
 
@@ -150,7 +150,7 @@ def test_text_and_page_scroll_together_by_their_lines(server, person):
         for part in parts:
             put_at_top(ann, moved, part)
             wait_until(lambda part=part: abs(place(ann, other, part)) < NEAR, lambda part=part: both(ann, part))
-    # Both ends meet.
+    # Both views reach their beginnings and ends together.
     ann.page.locator("#rendered").evaluate("(host) => { host.scrollTop = 0; }")
     wait_until(lambda: ann.page.evaluate(f"() => {VIEW}.scrollDOM.scrollTop") == 0)
 
@@ -165,7 +165,7 @@ def test_the_split_view_is_remembered_and_in_the_address(server, person):
     ann.page.goto(f"/n/{other}")
     expect(ann.page.locator("#rendered h2")).to_have_text("Other")
     expect(ann.page).to_have_url(f"{server.url}/n/{other}#view=beside")
-    # The address alone is enough, and changes nothing for the next note.
+    # The address alone opens the split view, without changing the setting for the next note.
     bo = person("Bo").open(note, "#view=beside")
     expect(bo.page.locator("#rendered h2")).to_have_text("One")
     expect(bo.editor).to_be_visible()
@@ -177,8 +177,8 @@ def test_the_split_view_is_remembered_and_in_the_address(server, person):
     expect(ann.page.locator("#rendered")).to_be_hidden()
 
 
-def test_what_is_beside_a_selection_stays_while_others_write_above(server, person):
-    """A change above the first visible line scrolls the editor; the buttons beside the selection are placed again."""
+def test_the_buttons_beside_a_selection_stay_while_others_write_above(server, person):
+    """A change above the first visible line scrolls the editor; the buttons beside the selection are positioned again."""
     note = server.create("Selected")
     server.put_text(note, lines())
     ann = person("Ann").open(note)
@@ -193,7 +193,7 @@ def test_what_is_beside_a_selection_stays_while_others_write_above(server, perso
         ann.wait_for_frames()
     for one in selected:
         expect(one).to_be_visible()
-    # Scrolled out of sight with their selection, and back with it.
+    # The buttons scroll out of view together with the selection, and back.
     for step in (2_000, -2_000):
         ann.page.evaluate(f"() => {{ {VIEW}.scrollDOM.scrollTop += {step}; }}")
         for one in selected:

@@ -71,7 +71,7 @@ FOLDERS = {
 
 
 class Site(http.server.ThreadingHTTPServer):
-    """A web site: pages by their names, at an origin of its own."""
+    """A web site with another origin, and pages by name."""
 
     daemon_threads = True
 
@@ -83,7 +83,7 @@ class Site(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def add(self, name, page, /, **values):
-        """Puts a page there; its address."""
+        """Adds a page, and returns its address."""
         self.pages[f"/{name}"] = page.format(**values).encode()
         return f"{self.url}/{name}"
 
@@ -124,7 +124,7 @@ def gateway(tmp_path, site):
 
 @pytest.fixture
 def open_page(browser, site, gateway):
-    """Opens pages with the SDK, each in a browser of its own unless one is given."""
+    """Opens pages with the SDK, each in a separate browser unless one is given."""
     contexts = []
 
     def open_page(page, note, name="Ada", context=None):
@@ -148,7 +148,7 @@ def box(tab):
 
 
 def shown(tab):
-    """The text a field shows."""
+    """Returns the text in a field."""
     return box(tab).evaluate("e => e.value ?? e.textContent.replace(/\\n$/, '')")
 
 
@@ -178,7 +178,7 @@ def test_two_pages_of_another_origin_write_one_note(gateway, open_page, page):
     box(grace).press_sequentially("zero ")
     for tab in (ada, grace):
         await_text(tab, "zero one two three")
-    # The caret stayed where it was typed, though the text before it grew.
+    # The caret has stayed after the typed text, although the text before it has changed.
     box(ada).press_sequentially("!")
     await_text(grace, "zero one two three!")
     await_saved(ada)
@@ -203,7 +203,7 @@ def test_lines_are_broken_and_joined(gateway, open_page, page):
     await_text(grace, "a\nb")
 
 
-def test_ends_of_lines_of_windows_stay(gateway, open_page):
+def test_crlf_line_ends_are_kept(gateway, open_page):
     note = gateway.create("CRLF")
     gateway.insert_text(note, "one\r\ntwo\r\n")
     ada = open_page(AREA, note)
@@ -216,7 +216,7 @@ def test_ends_of_lines_of_windows_stay(gateway, open_page):
     assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "one\r\nmore two\r\n"
 
 
-def test_what_a_script_writes_is_shown_in_the_field(gateway, open_page):
+def test_text_written_by_a_script_is_shown_in_the_field(gateway, open_page):
     note = gateway.create("By a script")
     ada = open_page(AREA, note)
     ada.wait_for_function("() => document.title === 'ready'")
@@ -233,7 +233,7 @@ def test_what_a_script_writes_is_shown_in_the_field(gateway, open_page):
     assert wrong == "invalid"
 
 
-def test_typing_without_a_server_is_kept_and_sent_once(gateway, open_page):
+def test_text_typed_without_a_server_is_stored_and_sent_once(gateway, open_page):
     note = gateway.create("Away")
     ada = open_page(AREA, note)
     ada.wait_for_function("() => document.title === 'ready'")
@@ -250,7 +250,7 @@ def test_typing_without_a_server_is_kept_and_sent_once(gateway, open_page):
     assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "before during"
 
 
-def test_a_tab_that_crashed_leaves_its_edits_to_the_next(gateway, browser, site, open_page):
+def test_the_next_tab_sends_the_edits_of_a_crashed_tab(gateway, browser, site, open_page):
     note = gateway.create("Crash")
     context = browser.new_context()
     ada = open_page(AREA, note, context=context)
@@ -270,7 +270,7 @@ def test_a_tab_that_crashed_leaves_its_edits_to_the_next(gateway, browser, site,
     context.close()
 
 
-def test_an_element_shows_what_a_tab_that_crashed_has_left(gateway, browser, open_page):
+def test_an_element_shows_the_unsaved_edits_of_a_crashed_tab(gateway, browser, open_page):
     note = gateway.create("Crash")
     context = browser.new_context()
     ada = open_page(ELEMENT, note, context=context)
@@ -279,7 +279,7 @@ def test_an_element_shows_what_a_tab_that_crashed_has_left(gateway, browser, ope
     ada.wait_for_function("() => document.querySelector('parley-note').note.state === 'away'")
     box(ada).press_sequentially("not lost")
     ada.wait_for_function("() => document.querySelector('parley-note').note.unsaved > 0")
-    # Two tabs have left something.
+    # Two crashed tabs have unsaved edits.
     gateway.start()
     other = gateway.create("Other")
     grace = open_page(ELEMENT, other, "Grace", context=context)
@@ -293,7 +293,7 @@ def test_an_element_shows_what_a_tab_that_crashed_has_left(gateway, browser, ope
     gateway.start()
     again = open_page(ELEMENT, other, context=context)
     await_text(again, "nor this")
-    # What is not saved yet would stay here until the note is opened once more.
+    # Wait until the edits are saved; otherwise they would stay in this tab until the note is reopened.
     expect(again.locator("parley-note [part=status]")).to_have_text("Saved")
     again.evaluate("src => document.querySelector('parley-note').setAttribute('src', src)", f"{gateway.url}/n/{note}")
     await_text(again, "not lost")
@@ -303,7 +303,7 @@ def test_an_element_shows_what_a_tab_that_crashed_has_left(gateway, browser, ope
     context.close()
 
 
-def test_listeners_that_write_or_fail_leave_the_field_in_order(gateway, open_page):
+def test_listeners_that_write_or_throw_do_not_corrupt_the_field(gateway, open_page):
     note = gateway.create("Autocorrect")
     ada, grace = open_page(AREA, note), open_page(AREA, note, "Grace")
     ada.wait_for_function("() => document.title === 'ready'")
@@ -332,7 +332,7 @@ def test_listeners_that_write_or_fail_leave_the_field_in_order(gateway, open_pag
         await_text(tab, "x🙂 ab🙂 cd!")
 
 
-def test_a_field_that_is_bound_again_belongs_to_the_last_note(gateway, open_page):
+def test_a_rebound_field_belongs_to_the_latest_note(gateway, open_page):
     first, second = gateway.create("First"), gateway.create("Second")
     gateway.put_text(first, "one")
     gateway.put_text(second, "two")
@@ -356,7 +356,7 @@ def test_a_field_that_is_bound_again_belongs_to_the_last_note(gateway, open_page
     assert texts == ["one", "two!?"]
 
 
-def test_a_composed_word_is_not_torn_by_others(gateway, open_page):
+def test_edits_of_others_do_not_break_a_composed_word(gateway, open_page):
     note = gateway.create("IME")
     gateway.put_text(note, "end")
     ada = open_page(AREA, note)
@@ -375,7 +375,7 @@ def test_a_composed_word_is_not_torn_by_others(gateway, open_page):
 
 
 @pytest.mark.parametrize("page", [CODEMIRROR, MONACO], ids=["CodeMirror", "Monaco"])
-def test_an_editor_of_the_app(gateway, open_page, page):
+def test_a_binding_for_an_editor_of_the_app(gateway, open_page, page):
     note = gateway.create("Editor")
     gateway.insert_text(note, "one\r\ntwo 😀\n")
     ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
@@ -400,12 +400,12 @@ def test_an_editor_of_the_app(gateway, open_page, page):
     ada.evaluate("() => note.append('!')")
     await_text(grace, "zero one\ntwo 😀\nthree fou!")
     await_saved(ada)
-    # The ends of lines that were there stay as they were.
+    # Existing line ends are not changed.
     assert stored() == ada.evaluate("() => note.text") == "zero one\r\ntwo 😀\nthree fou!"
     assert ada.evaluate("() => read()").replace("\r", "") == "zero one\ntwo 😀\nthree fou!"
 
 
-def test_the_element_shares_a_text_by_one_line(gateway, open_page):
+def test_one_line_of_html_shares_a_text(gateway, open_page):
     note = gateway.create("Element")
     ada, grace = open_page(ELEMENT, note), open_page(ELEMENT, note, "Grace")
     status = ada.locator("parley-note [part=status]")
@@ -415,7 +415,7 @@ def test_the_element_shares_a_text_by_one_line(gateway, open_page):
     box(ada).press_sequentially("by one line")
     await_text(grace, "by one line")
     expect(grace.locator("parley-note [part~=person]")).to_have_text(["Ada"])
-    # Moved within the page, and shown twice.
+    # The element is moved within the page, and added a second time.
     ada.evaluate("""() => {
         const element = document.querySelector("parley-note");
         document.body.append(document.createElement("main"));
@@ -453,7 +453,7 @@ def test_a_page_of_another_origin_is_rejected(tmp_path, browser, site):
         server.stop()
 
 
-def test_a_policy_without_webassembly_is_named(browser, gateway):
+def test_a_policy_without_webassembly_is_reported(browser, gateway):
     strict = Site(f"script-src 'unsafe-inline' {gateway.url}; connect-src *")
     try:
         page = browser.new_page()
@@ -474,7 +474,7 @@ def test_a_policy_without_webassembly_is_named(browser, gateway):
         strict.server_close()
 
 
-def test_a_page_with_too_many_notes_learns_which_fail(gateway, open_page):
+def test_a_page_with_too_many_notes_is_notified_which_fail(gateway, open_page):
     ids = [gateway.create(f"Note {number}") for number in range(200)]
     ada = open_page(AREA, ids[0])
     ada.wait_for_function("() => document.title === 'ready'")
@@ -484,7 +484,7 @@ def test_a_page_with_too_many_notes_learns_which_fail(gateway, open_page):
     assert live == 64
     assert ada.evaluate("() => [...new Set(all.map(({ failure }) => failure))]") == ["", "tooMany"]
     assert ada.evaluate("() => parley.status.state") == "online"
-    # Notes that are closed make room for another.
+    # Closing notes allows another one to open.
     ada.evaluate("live => { for (const note of all.slice(10, live)) note.close(); all[199].retry(); }", live)
     ada.wait_for_function("() => all[199].state === 'live'")
     ada.evaluate("() => all[199].append('there is room')")
@@ -515,7 +515,7 @@ def test_twenty_tabs_write_one_note(gateway, browser, open_page):
     context.close()
 
 
-def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
+def test_tokens_are_requested_and_renewed(tmp_path, browser, site):
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
     server = Server(
@@ -529,7 +529,7 @@ def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
         handed = []
 
         def hand_out():
-            # One that is not taken, then some that end soon.
+            # The first token is rejected; the next ones expire soon.
             handed.append(1)
             if len(handed) == 1:
                 return token(aud="another")
@@ -585,7 +585,7 @@ def test_a_room_through_a_server_that_is_killed(gateway, open_page):
     ada.evaluate("() => { window.answers = Promise.all([1, 2, 3].map((number) => room.publish(number))); }")
     assert ada.evaluate("() => room.waiting") == 3
     gateway.start()
-    # Published by a backend before the pages are back.
+    # A backend publishes before the pages have reconnected.
     gateway.request("POST", "/api/rooms/orders/publish", {"data": "by HTTP"})
     for tab in (ada, grace):
         tab.evaluate("() => window.dispatchEvent(new Event('online'))")
@@ -599,14 +599,14 @@ def test_a_room_through_a_server_that_is_killed(gateway, open_page):
         assert tab.evaluate("() => heard") == tab.evaluate("() => looped") == stored
     refused = ada.evaluate("() => room.publish('x'.repeat(100_000)).catch((error) => error.reason)")
     assert refused == "tooLarge"
-    # Longer than any message may be: the connection stays.
+    # A publication over the message limit is refused, without closing the connection.
     refused = ada.evaluate("() => room.publish('x'.repeat(5_000_000)).catch((error) => error.reason)")
     assert refused == "tooLarge" and ada.evaluate("() => room.state") == "live"
     grace.close()
     ada.wait_for_function("() => room.people.length === 1")
 
 
-def test_receipts_reach_the_author_alone(gateway, open_page):
+def test_receipts_reach_only_the_author(gateway, open_page):
     ada, grace = open_page(ROOM, "orders"), open_page(ROOM, "orders", "Grace")
     for tab in (ada, grace):
         tab.wait_for_function("() => window.room?.state === 'live'")
@@ -622,7 +622,7 @@ def test_receipts_reach_the_author_alone(gateway, open_page):
     assert ada.evaluate("place => room.receiptsOf(place)", place) == [{"personId": person, "stage": "read"}]
     refused = grace.evaluate("place => room.receiptsOf(place).catch((error) => error.reason)", place)
     assert refused == "notAllowed" and grace.evaluate("() => receipts") == []
-    # One that is given without a connection comes with the next.
+    # A receipt given without a connection is sent with the next one.
     place = ada.evaluate("() => room.publish('now?')")
     grace.wait_for_function("() => heard.length === 2")
     gateway.kill()
@@ -652,10 +652,10 @@ def test_the_guides_pages_run_as_written(gateway, browser, site, number):
     if "parley.room" in page:
         shows = {"orders": ("#orders > li", "soup"), "receipt": ("#read", "It was read"), "": ("#here", re.compile("^Ada"))}
         place, words = next(value for name, value in shows.items() if name in page)
-        # A receipt is another person's.
+        # A receipt needs another person.
         other = browser.new_context() if "receipt" in page else None
         if other:
-            # Its messages go in order: once this is stored, it hears.
+            # Messages are handled in order: when the publication is stored, the page has subscribed.
             wait_until(lambda: gateway.request("GET", "/api/rooms/office/history")["publications"])
             tab = other.new_page()
             tab.goto(f"{site.url}/guide.html")

@@ -1,5 +1,5 @@
-"""The SDK for web pages where the browser is at odds with it: storage that is full, forbidden or cleared, tabs that are
-doubled or die, keys that arrive in halves."""
+"""The SDK for web pages in difficult browsers: storage that is full, forbidden or cleared, tabs that are
+duplicated or crash, and keys that arrive in halves."""
 
 import pytest
 from conftest import SECRET, Server, barriers, token, wait_until
@@ -10,7 +10,7 @@ from test_sdk import (
 
 STATUS = "parley-note [part=status]"
 
-# Takes all room that there is, to the last unit.
+# In the page: fills the storage completely.
 FILL = """() => {
     let room = "x".repeat(1 << 22), rest = "";
     while (room.length > 0) {
@@ -23,7 +23,7 @@ FORBIDDEN = """for (const name of ["localStorage", "sessionStorage"]) {
     Object.defineProperty(window, name, { get() { throw new DOMException("forbidden", "SecurityError"); } });
 }"""
 
-# Every number in an event for the page, from the first one on.
+# The page records the number of unsaved edits in each event, from the first one on.
 COUNTED = AREA.replace(
     "const note = window.note", 'window.counts = []; parley.on("unsaved", (count) => counts.push(count));\n  const note = window.note'
 ).replace("await note.ready;", "counts.unshift(parley.unsaved); await note.ready;")
@@ -31,7 +31,7 @@ COUNTED = AREA.replace(
 
 @pytest.fixture
 def tab_of(browser, open_page):
-    """Opens pages in one browser of one person."""
+    """Opens pages in one browser."""
     context = browser.new_context()
     yield lambda page, note, name="Ada": open_page(page, note, name, context=context)
     context.close()
@@ -42,7 +42,7 @@ def text_of(gateway, note):
 
 
 def write_away(tab, text):
-    """Types without a connection, until the browser has kept it."""
+    """Types without a connection, and waits until the browser has stored the text."""
     tab.wait_for_function("() => note.state === 'away'")
     box(tab).press("Control+End")
     box(tab).press_sequentially(text)
@@ -90,7 +90,7 @@ def test_a_forbidden_storage_is_reported_and_the_note_is_written(gateway, browse
     other = open_page(AREA, note, context=context)
     other.wait_for_function("() => document.title === 'ready'")
     assert other.evaluate("() => [parley.keepsEdits, note.isKept, parley.leftBehind]") == [False, False, []]
-    # What is written is in this page alone: it stays until it is saved, though the note is closed.
+    # Only this page has the edits, so it keeps them until they are saved, even if the note is closed.
     gateway.kill()
     other.wait_for_function("() => note.state === 'away'")
     other.evaluate("() => (note.append(', and closed'), note.close())")
@@ -102,7 +102,7 @@ def test_a_forbidden_storage_is_reported_and_the_note_is_written(gateway, browse
     context.close()
 
 
-def test_a_storage_that_is_cleared_while_writing_has_all_of_it_again(gateway, tab_of):
+def test_edits_are_stored_again_after_the_storage_is_cleared(gateway, tab_of):
     note = gateway.create("Cleared")
     gateway.put_text(note, "A long text that stands there already. ")
     ada = tab_of(AREA, note)
@@ -111,13 +111,13 @@ def test_a_storage_that_is_cleared_while_writing_has_all_of_it_again(gateway, ta
     write_away(ada, "before")
     ada.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     write_away(ada, ", after")
-    # The tab dies: what it has kept last is whole.
+    # The tab crashes: the stored edits are complete.
     ada.close()
     gateway.start()
     again = tab_of(AREA, note)
     await_text(again, "A long text that stands there already. before, after")
     await_saved(again)
-    # And where it lives on, all is saved once.
+    # If the tab continues, each edit is saved once.
     gateway.kill()
     write_away(again, ", then")
     again.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
@@ -128,14 +128,14 @@ def test_a_storage_that_is_cleared_while_writing_has_all_of_it_again(gateway, ta
     assert text_of(gateway, note) == "A long text that stands there already. before, after, then more"
 
 
-def test_a_duplicated_tab_writes_as_another(gateway, tab_of):
+def test_a_duplicated_tab_gets_another_client_id(gateway, tab_of):
     note = gateway.create("Doubled")
     gateway.put_text(note, "base")
     ada = tab_of(AREA, note)
     await_text(ada, "base")
     gateway.kill()
     write_away(ada, " one")
-    # A window that a page opens gets a copy of its session's storage. The page needs its SDK.
+    # A window opened by a page gets a copy of its session storage. The server is needed to load the SDK.
     gateway.start()
     with ada.context.expect_page() as opened:
         ada.evaluate("() => void window.open(location.href)")
@@ -155,7 +155,7 @@ def test_a_duplicated_tab_writes_as_another(gateway, tab_of):
         await_text(tab, text_of(gateway, note))
 
 
-def test_two_tabs_that_died_are_both_sent_by_the_next_and_unsaved_says_so(gateway, tab_of):
+def test_the_next_tab_sends_and_counts_the_edits_of_two_crashed_tabs(gateway, tab_of):
     note = gateway.create("Two dead tabs")
     gateway.put_text(note, "base")
     tabs = [tab_of(AREA, note), tab_of(AREA, note)]
@@ -171,7 +171,7 @@ def test_two_tabs_that_died_are_both_sent_by_the_next_and_unsaved_says_so(gatewa
     wait_until(lambda: sorted(text_of(gateway, note).split()) == ["base", "first", "second"])
     await_saved(again)
     await_text(again, text_of(gateway, note))
-    # Not one moment at which a person could take it all for saved, and close the tab.
+    # The number is never 0 before everything is saved, so that a user does not close the tab too early.
     counts = again.evaluate("() => counts")
     assert 0 not in counts[:-1] and counts[-1] == 0, counts
     assert again.evaluate("() => [parley.leftBehind, Object.keys(localStorage).filter((key) => /pending|base/.test(key))]") == [[], []]
@@ -183,7 +183,7 @@ EDITORS = pytest.mark.parametrize(
 
 
 def put_caret_behind_first(tab, page):
-    """Puts the caret behind the text's first character."""
+    """Puts the caret after the first character."""
     tab.wait_for_function("() => document.title === 'ready'")
     if page in (CODEMIRROR, MONACO):
         tab.evaluate("() => focusEditor()")
@@ -194,13 +194,13 @@ def put_caret_behind_first(tab, page):
 
 
 @EDITORS
-def test_words_that_come_at_the_caret_are_not_typed_over(gateway, open_page, page):
+def test_text_received_at_the_caret_is_not_overwritten_by_typing(gateway, open_page, page):
     note = gateway.create("At the caret")
     gateway.put_text(note, "ab")
     ada = open_page(page, note)
     put_caret_behind_first(ada, page)
     for text in ("aXb", "aXYZb"):
-        # The text before the caret and the new text may be one replacement.
+        # Text before the caret may be replaced together with the new text.
         gateway.put_text(note, text)
         ada.wait_for_function("(text) => note.text === text", arg=text)
     ada.keyboard.type("-")
@@ -210,7 +210,7 @@ def test_words_that_come_at_the_caret_are_not_typed_over(gateway, open_page, pag
 
 
 @EDITORS
-def test_words_that_come_beside_a_selection_are_not_typed_over(gateway, open_page, page):
+def test_text_received_beside_a_selection_is_not_overwritten_by_typing(gateway, open_page, page):
     note = gateway.create("Beside a selection")
     gateway.put_text(note, "abc")
     ada = open_page(page, note)
@@ -232,15 +232,15 @@ def test_words_that_come_beside_a_selection_are_not_typed_over(gateway, open_pag
 
 
 @EDITORS
-def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
+def test_an_emoji_typed_in_halves_is_one_character(gateway, open_page, page):
     note = gateway.create("Halves")
     gateway.put_text(note, "ab")
     ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
     grace.wait_for_function("() => document.title === 'ready'")
     put_caret_behind_first(ada, page)
     ada.evaluate("() => { window.told = []; note.on('changes', ({ changes }) => told.push(...changes.map(({ insert }) => insert))); }")
-    # Two keys for one character, as in Firefox's events. Monaco replaces the text of its own field whenever it draws, with
-    # a first half in it or not.
+    # Two keys for one character, as in Firefox. Monaco replaces the text of its field whenever it draws, with
+    # or without the first half.
     ada.evaluate("() => document.execCommand('insertText', false, '\\ud83d')")
     if page is MONACO:
         ada.evaluate("() => editor.render(true)")
@@ -258,7 +258,7 @@ def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
         assert ada.evaluate("() => read()") == "a😀😁b"
         ada.keyboard.press("Backspace")
         await_text(grace, "a😀b")
-    # A half that stays alone is stored as what it is, once something else is typed; others' words come in between.
+    # A single half is stored as typed when other text is typed; text of others arrives in between.
     ada.evaluate("() => document.execCommand('insertText', false, '\\ud83d')")
     grace.evaluate("() => note.append('!')")
     ada.keyboard.type("c")
@@ -272,7 +272,7 @@ def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
     assert (shown(ada) if seen is None else seen) == text
 
 
-def test_the_element_has_no_barriers(gateway, open_page):
+def test_the_element_is_accessible(gateway, open_page):
     note = gateway.create("For all")
     ada, grace = open_page(ELEMENT, note), open_page(ELEMENT, note, "Grace")
     for tab in (ada, grace):
@@ -309,10 +309,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("given", WRONG.values(), ids=WRONG)
-def test_a_token_that_is_not_taken_is_named(guarded, site, browser, given):
+def test_a_rejected_token_is_reported(guarded, site, browser, given):
     note = guarded.create("Guarded")
     page = browser.new_page()
-    # The waits between attempts are not tested here.
+    # Skip the waits between attempts.
     page.add_init_script("const later = setTimeout; window.setTimeout = (call) => later(call, 0);")
     page.goto(site.add(
         "wrong.html", AREA.replace('name: "{name}"', f"token: () => {given}"), sdk=f"{guarded.url}/sdk/1/parley.js",
@@ -323,7 +323,7 @@ def test_a_token_that_is_not_taken_is_named(guarded, site, browser, given):
     page.close()
 
 
-def test_a_token_that_is_no_text_is_a_mistake_of_the_page(guarded, site, browser):
+def test_a_token_that_is_not_a_string_is_reported_to_the_page(guarded, site, browser):
     page = browser.new_page()
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -336,7 +336,7 @@ def test_a_token_that_is_no_text_is_a_mistake_of_the_page(guarded, site, browser
     page.close()
 
 
-def test_an_element_without_a_token_says_that_it_needs_one(guarded, site, browser):
+def test_an_element_without_a_token_reports_that_it_needs_one(guarded, site, browser):
     note = guarded.create("Guarded")
     page = browser.new_page()
     values = {"sdk": f"{guarded.url}/sdk/1/parley.js", "gateway": guarded.url, "note": note, "name": "Eve"}

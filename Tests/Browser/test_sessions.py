@@ -1,4 +1,4 @@
-"""Sessions that last and links that are short, as a person sees them."""
+"""Lasting sessions and short links, as users see them."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_people_change_the_name_that_others_see(users, person):  # noqa: F811
     assert [group["author"] for group in groups] == ["Ada Lovelace"]
     ada.reload()
     expect(ada.page.locator("#me-name")).to_have_text("Ada Lovelace")
-    # What the server does not take is said, and nothing changes.
+    # A name that the server rejects is reported, and not applied.
     ada.page.locator("#me").click()
     dialog.get_by_label("Name").fill("a\u202eb")
     dialog.get_by_role("button", name="Save").click()
@@ -63,7 +63,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     phone = sign_in(person("Ada on the go", **PHONE))
     devices = open_devices(phone.page)
     expect(devices.get_by_role("listitem")).to_have_count(2)
-    # On a phone, the list of notes is all of the page: it has neither its main part nor its heading.
+    # On a phone the list of notes fills the page, which then has neither a main part nor a heading.
     assert small_targets(phone.page) == [], "what a finger cannot hit among devices"
     assert [one for one in barriers(phone.page) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
     phone.picture("devices-phone")
@@ -84,7 +84,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     expect(rows.first).to_contain_text("Chrome on Linux")
     desk.picture("devices")
     out = devices.get_by_role("button", name="Sign out Chrome on Linux")
-    # What fails is said, and can be tried again.
+    # A failure is reported, and the action can be repeated.
     desk.page.route("**/api/sessions**", lambda route: route.fulfill(status=503))
     out.click()
     expect(devices.get_by_role("alert")).to_have_text("The device was not signed out. The server had a problem. Try again later.")
@@ -99,10 +99,10 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     expect(rows).to_have_count(1)
     expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
     expect(devices.get_by_role("button", name="Done")).to_be_focused()
-    # It is said inside of the dialog, which covers all else.
+    # The message is inside of the dialog, which covers the page.
     expect(devices.locator("#toast")).to_have_text("The device was signed out.")
     devices.get_by_role("button", name="Done").click()
-    # Its connection is closed; the text stays on its screen.
+    # The device's connection is closed; the text remains on its screen.
     expect(phone.page.locator("#status")).to_contain_text("Signed out")
     expect(phone.page.get_by_role("alert")).to_contain_text("Your session was ended.")
     desk.type("still here")
@@ -124,7 +124,7 @@ def test_a_session_that_the_browser_keeps_outlives_its_tabs(users, person):  # n
     expect(tab.get_by_role("button", name="Change password…")).to_be_visible()
     tab.get_by_role("button", name="Sign out").click()
     expect(tab.get_by_role("dialog").get_by_label("E-mail")).to_be_visible()
-    # It has ended at the server, too.
+    # The session has also ended on the server.
     other = tab.context.new_page()
     other.goto("/")
     expect(other.get_by_role("dialog").get_by_label("E-mail")).to_be_visible()
@@ -141,7 +141,7 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     writing = share(ada, "Read and write")
     bo, cy = follow(person("Bo"), reading), follow(person("Cy"), writing)
     bo.wait_for_text("words")
-    # The key is behind "#" from then on, and a reload finds the note.
+    # The key is after "#" from then on, and a reload finds the note.
     key = reading.rsplit("/", 1)[1]
     assert bo.page.url.endswith(f"/n/{note}#s={key}")
     bo.page.reload()
@@ -166,7 +166,7 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     late = person("Late")
     late.page.goto(reading)
     expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()
-    # It does not say so of a link that the server could not be asked for.
+    # If the server does not answer, the page does not say that the link has ended.
     early = person("Early")
     early.page.route("**/api/links/open", lambda route: route.fulfill(status=503))
     early.page.goto(writing)
@@ -175,13 +175,13 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     mark(early.page)
     early.page.get_by_role("button", name="Try again").click()
     early.wait_for_text("! still words")
-    # The page was not loaded for that.
+    # The page was not reloaded.
     expect(early.page.locator("html[data-before]")).to_have_count(1)
     key = writing.rsplit("/", 1)[1]
     assert early.page.url.endswith(f"/n/{note}#s={key}")
 
 
-def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F811
+def test_a_cancelled_sign_in_has_no_effect(users, person):  # noqa: F811
     ada = person("Ada")
     held = []
     ada.page.route("**/api/user/login", lambda route: held.append(route))

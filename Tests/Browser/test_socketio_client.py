@@ -1,4 +1,4 @@
-"""The client of Socket.IO that browsers load, as apps use it: unchanged, in Chromium."""
+"""The unchanged Socket.IO client for browsers, in Chromium."""
 
 import pathlib
 
@@ -53,7 +53,7 @@ def test_the_real_client_resumes_with_what_it_missed(page, guarded, transports):
     publish(guarded, 1)
     wait_until(lambda: numbers(page) == [1])
     for base in (1, 3):
-        # As the client's own guide breaks a line.
+        # The way to break a connection in the client's documentation.
         page.evaluate("socket.io.engine.close()")
         page.wait_for_function("!socket.connected")
         publish(guarded, base + 1)
@@ -63,7 +63,7 @@ def test_the_real_client_resumes_with_what_it_missed(page, guarded, transports):
         assert page.evaluate("socket.id") == first
         publish(guarded, base + 2)
         wait_until(lambda: numbers(page) == list(range(1, base + 3)))
-    # A client that leaves does not resume its session.
+    # A client that disconnects itself does not resume its session.
     page.evaluate("socket.disconnect()")
     publish(guarded, 6)
     page.evaluate("socket.connect()")

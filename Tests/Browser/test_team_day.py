@@ -1,4 +1,4 @@
-"""A team's day through the real program, every view looked at in both themes."""
+"""A team's day with the real program; every view is checked in both themes."""
 
 import pytest
 from conftest import barriers

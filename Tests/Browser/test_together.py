@@ -29,14 +29,14 @@ def test_both_at_once_at_the_same_place(server, person):
     bo.wait_for_text("[]")
     ann.put_caret(1)
     bo.put_caret(1)
-    # Key by key in turn, without waiting for each other: edits cross on the way.
+    # Both type in turn, key by key, without waiting, so that edits cross.
     hers, his = "añn😀漢", "böb😁字"
     for left, right in zip(hers, his):
         ann.page.keyboard.insert_text(left)
         bo.page.keyboard.insert_text(right)
     text = converge(ann, bo)
     assert text[0] == "[" and text[-1] == "]"
-    # Everything is there, and each person's letters in the order of typing.
+    # All letters have arrived, those of each person in the order of typing.
     assert sorted(text[1:-1]) == sorted(hers + his)
     assert [letter for letter in text if letter in hers] == list(hers)
     assert [letter for letter in text if letter in his] == list(his)
@@ -110,7 +110,7 @@ def test_carets_and_names_move_along(server, person):
     wait_until(lambda: caret.bounding_box()["y"] < before["y"] - 20)
     ann.put_caret(0, 10)
     expect(bo.page.locator("#editor .peer-selection").first).to_be_visible()
-    # Text typed before it pushes Ann's caret along at Bo's, without a word from Ann.
+    # Text typed before it moves Ann's caret in Bo's editor, without a message from Ann.
     ann.put_caret(10)
     wait_until(lambda: bo.page.locator("#editor .peer-selection").count() == 0)
     left = caret.bounding_box()["x"]
@@ -118,7 +118,7 @@ def test_carets_and_names_move_along(server, person):
     bo.type("the very ")
     wait_until(lambda: caret.bounding_box()["x"] > left + 20)
     bo.picture("caret-with-name")
-    # A new name shows at the others.
+    # Others see a new name.
     ann.page.get_by_role("button", name="Edit name and colour").click()
     ann.page.get_by_role("textbox", name="Name", exact=True).fill("Anna")
     ann.page.get_by_role("button", name="Save", exact=True).click()
@@ -157,7 +157,7 @@ def test_a_crowd(server, person):
 
 
 def test_newcomers_are_told_apart(server, browser, person):
-    """Even where chance has drawn the same for both."""
+    """This also holds if both have the same generated profile."""
     note = server.create("Strangers")
     drawn = []
     contexts = []
@@ -176,7 +176,7 @@ def test_newcomers_are_told_apart(server, browser, person):
     assert first["color"] != second["color"]
     expect(drawn[0].locator("#people")).to_have_attribute("aria-label", f"Here with you: {second['name']}")
     expect(drawn[1].locator("#me-name")).to_have_text(second["name"])
-    # Another tab of the same person keeps to the same name, also to one that is chosen later.
+    # Another tab of the same person has the same name, also if it is changed later.
     tab = contexts[1].new_page()
     tab.goto(f"/n/{note}")
     expect(tab.locator("#status")).to_have_attribute("data-state", "saved")

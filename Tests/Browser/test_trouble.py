@@ -1,4 +1,4 @@
-"""What happens when the server dies, the network goes, the page is reloaded."""
+"""Failures: the server is killed, the network is lost, or the page is reloaded."""
 
 import re
 
@@ -27,12 +27,12 @@ def test_killed_while_two_are_typing(server, person):
         bo.page.keyboard.insert_text(right)
         hers, his = hers + left, his + right
         if index == 30:
-            # Between the two failures all was well once.
+            # Between two failures, everything is saved once.
             acknowledged = converge(ann, bo)
             assert acknowledged == f"Ann: {hers}\nBo: {his}"
     assert converge(ann, bo) == f"Ann: {hers}\nBo: {his}"
 
-    # What the pages call saved is on disk: a new client gets it from a server that was killed again.
+    # Text that the pages show as saved is on disk: a new client gets it from a server that was killed again.
     server.kill()
     server.start()
     newcomer = person("New").open(note)
@@ -41,13 +41,13 @@ def test_killed_while_two_are_typing(server, person):
 
 
 def test_acknowledged_is_durable(server, person):
-    """Whatever the page had called saved at the moment of the kill is in the store."""
+    """All text that the page showed as saved when the server was killed is in the store."""
     note = server.create("Durable")
     ann = person("Ann").open(note)
     for round_ in range(3):
         for letter in "0123456789":
             ann.type(letter)
-        # The kill comes while the last keystrokes may be on their way; nothing is waited for.
+        # Kill the server without waiting, while the last keystrokes may still be sent.
         unsaved = int(ann.page.locator("#status").get_attribute("data-unsaved"))
         typed = ann.text()
         server.kill()
@@ -55,7 +55,7 @@ def test_acknowledged_is_durable(server, person):
         other = person(f"Reader {round_}").open(note)
         stored = other.text()
         assert typed.startswith(stored) or stored == typed
-        # One change is in flight at a time and may hold many letters, so count only full safety.
+        # One change is in flight at a time and may contain many letters, so compare only if nothing is unsaved.
         if unsaved == 0:
             assert stored == typed
         ann.wait_until_saved()
@@ -100,7 +100,7 @@ def test_offline_edits_survive_a_reload(server, person):
             "Object.keys(localStorage).some((key) => key.startsWith('parley.pending.'))"
         )
     )
-    # The page goes away with the line down; a tab that opens later finds what it left.
+    # The page is closed while offline; a later tab finds its edits.
     ann.page.close()
     server.start()
     bo = person("Bo").open(note)
@@ -114,7 +114,7 @@ def test_offline_edits_survive_a_reload(server, person):
 
 
 def test_offline_edits_of_a_long_note_are_kept(server, person):
-    """They cost as much to keep as they are long, and there is room for the server's text under them."""
+    """The cost of storing edits depends on their length, and the server's text fits into the storage, too."""
     note = server.create("Long")
     text = "a line of a long note\n\n" * 170_000
     server.put_text(note, text)
@@ -136,7 +136,7 @@ def test_offline_edits_of_a_long_note_are_kept(server, person):
         ann.type(letter)
         wait_until(lambda: ann.page.evaluate("stored.length > 0"))
         assert ann.page.evaluate("Math.max(...stored)") < 2_000
-    # It says that the server is away, in time; nothing more.
+    # The page shows only that the server is unreachable.
     expect(ann.page.locator(".notice:not([data-kind=offline])")).to_have_count(0)
     ann.page.close()
     server.start()
@@ -196,7 +196,7 @@ def test_a_refused_edit_stays_visible(server, person):
     bo = person("Bo").open(note)
     ann.type("fine ")
     bo.wait_for_text("fine ")
-    # The server's own limit on a document's length, as it was announced.
+    # The server's limit on the length of a document, as announced.
     ann.page.evaluate(
         """async () => {
             const view = (VIEW_IN)("#editor");
@@ -216,7 +216,7 @@ def test_a_refused_edit_stays_visible(server, person):
     bo.put_caret(0)
     bo.type("Bo goes on. ")
     wait_until(lambda: ann.text().startswith("Bo goes on. fine "))
-    # A question about what is out of sight is asked no longer, and nothing is done.
+    # Leaving the note closes the question without an action.
     discard = notice.get_by_role("button", name="Discard my changes")
     discard.click()
     expect(ann.page.get_by_role("dialog")).to_be_visible()

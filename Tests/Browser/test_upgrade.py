@@ -1,4 +1,4 @@
-"""A page that was opened before the server was upgraded, and asks for files that are no longer there."""
+"""A page that was opened before an upgrade of the server, and requests files that no longer exist."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ WORKER = True
 
 
 class Upgradable:
-    """A server whose page can be exchanged for that of another build."""
+    """A server whose page can be replaced by that of another build."""
 
     def __init__(self, folder):
         self.web = folder / "web"
@@ -19,7 +19,7 @@ class Upgradable:
         self.server = Server(folder, web=self.web)
 
     def upgrade(self):
-        """Every file gets another name, as if all of them had changed."""
+        """Renames all files, as if each had changed."""
         texts = [path for path in self.web.rglob("*") if path.suffix in (".html", ".js", ".css")]
         names = {path.name for path in (self.web / "immutable").iterdir()}
         build = re.search(r'name="build" content="(\w+)', (self.web / "index.html").read_text())[1]
@@ -28,7 +28,7 @@ class Upgradable:
             text = path.read_text()
             for one in hashes:
                 text = text.replace(f"-{one}.", f"-{one[::-1]}.")
-            # The worker is of the page's build.
+            # The worker contains the build of its page.
             text = text.replace(f'"{build}"', f'"{build[::-1]}"') if path.name == "worker.js" else text
             text = re.sub(r'(name="build" content=")(\w+)', lambda match: match[1] + match[2][::-1], text)
             path.write_text(text)
@@ -54,7 +54,7 @@ def server(upgradable):
 
 
 def mark(page):
-    """Marks a document; a reload takes the mark away."""
+    """Marks a document. A reload removes the mark."""
     page.evaluate("document.documentElement.dataset.before = 'yes'")
 
 
@@ -66,32 +66,32 @@ def wait_for_reload(page):
     expect(page.locator("html[data-before]")).to_have_count(0)
 
 
-def test_an_old_tab_reloads_itself_for_a_part_that_is_gone(server, upgradable, person):
+def test_an_old_tab_reloads_itself_if_a_part_no_longer_exists(server, upgradable, person):
     note = server.create("Upgraded")
     ann = person("Ann").open(note)
     ann.type("before")
     ann.wait_until_saved()
     mark(ann.page)
     upgradable.upgrade()
-    # The parts that it has loaded still work.
+    # Loaded parts still work.
     ann.type(" and after")
     ann.wait_until_saved()
     assert is_marked(ann.page)
     ann.page.get_by_role("button", name="More for this note").click()
     ann.page.get_by_role("menuitem", name="History").click()
-    # The history is shown by the page as it is now.
+    # The reloaded page shows the history.
     expect(ann.page.locator("#history")).to_be_visible()
     wait_for_reload(ann.page)
     ann.page.get_by_role("button", name="Back to the note").click()
     ann.wait_for_text("before and after")
 
 
-def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person):
+def test_unsaved_text_outlives_the_reload(server, upgradable, person):
     note = server.create("Offline")
     ann = person("Ann").open(note)
     mark(ann.page)
     upgradable.upgrade()
-    # Notes go by sockets, of which none works until the page is another one.
+    # Sockets fail until the page has been reloaded, so the text is unsaved.
     is_down = True
     ann.page.route_web_socket(
         re.compile(r"/ws$"),
@@ -99,7 +99,7 @@ def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person)
     )
     server.kill()
     ann.wait_for_status("offline")
-    # A tag wants the part for HTML. The server is down, so the page cannot learn that there is a newer one.
+    # An HTML tag requires another part. The server is down, so the page cannot detect the newer build.
     ann.type("kept <b>words</b>")
     server.start()
     ann.press("Alt+h")
@@ -113,7 +113,7 @@ def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person)
     assert bo.text() == ann.text() and bo.text().count("kept") == 1
 
 
-def test_a_part_that_only_colours_is_no_reason_to_take_the_page_from_under_the_hands(server, upgradable, person):
+def test_a_missing_part_for_colours_does_not_reload_the_page_during_typing(server, upgradable, person):
     note = server.create("Coloured")
     ann = person("Ann").open(note)
     mark(ann.page)
@@ -122,7 +122,7 @@ def test_a_part_that_only_colours_is_no_reason_to_take_the_page_from_under_the_h
         ann.type("kept <b>words</b>")
     assert refused.value.status == 404
     ann.wait_until_saved()
-    # The next part that the person asks for does reload the page.
+    # The next part that the user requests reloads the page.
     ann.press("Alt+h")
     expect(ann.page.locator("#history")).to_be_visible()
     wait_for_reload(ann.page)
@@ -130,8 +130,8 @@ def test_a_part_that_only_colours_is_no_reason_to_take_the_page_from_under_the_h
     ann.wait_for_text("kept <b>words</b>")
 
 
-def test_a_page_from_before_whose_files_are_gone(server, upgradable, person):
-    """As a browser shows it that opens yesterday's tabs again: the page is old, and its files are not there."""
+def test_a_cached_page_whose_files_no_longer_exist_reloads_itself(server, upgradable, person):
+    """A browser that restores tabs shows the old page from its cache, but the page's files no longer exist."""
     ann = person("Ann")
     old = (upgradable.web / "index.html").read_text()
     upgradable.upgrade()

@@ -1,4 +1,4 @@
-"""The SDK for web pages with gateways that are newer or older than it is."""
+"""The SDK for web pages with newer and older gateways."""
 
 import pytest
 from companions import python_package  # noqa: F401: finds Tests/System
@@ -30,7 +30,7 @@ def gateway(server):
 
 
 def open_page(context, site, server, gateway, note):
-    """A page whose SDK comes from the server itself and connects to the gateway before it."""
+    """Opens a page whose SDK is loaded from the server and connects to the gateway in front of it."""
     tab = context.new_page()
     url = f"http://127.0.0.1:{gateway.port}"
     tab.goto(site.add("app.html", AREA, sdk=f"{server.url}/sdk/1/parley.js", gateway=url, note=note, name="Ada"))
@@ -38,7 +38,7 @@ def open_page(context, site, server, gateway, note):
 
 
 @pytest.mark.parametrize("kind", ["newer", "bare"])
-def test_a_gateway_of_the_same_protocol_is_written_to(server, site, gateway, browser, kind):
+def test_the_sdk_works_with_a_gateway_of_the_same_protocol(server, site, gateway, browser, kind):
     gateway.kind = kind
     note = server.create("Shared")
     tab = open_page(browser, site, server, gateway, note)
@@ -51,7 +51,7 @@ def test_a_gateway_of_the_same_protocol_is_written_to(server, site, gateway, bro
 
 
 @pytest.mark.parametrize("kind", ["other", "deaf"])
-def test_a_gateway_of_another_protocol_is_named_and_edits_wait(server, site, gateway, browser, kind):
+def test_a_gateway_of_another_protocol_is_reported_and_edits_wait(server, site, gateway, browser, kind):
     note = server.create("Kept")
     context = browser.new_context()
     tab = open_page(context, site, server, gateway, note)
@@ -76,7 +76,7 @@ def test_a_gateway_of_another_protocol_is_named_and_edits_wait(server, site, gat
 
 
 @pytest.mark.parametrize("kind", ["other", "deaf"])
-def test_a_gateway_of_another_protocol_is_named_at_once(server, site, gateway, browser, kind):
+def test_a_gateway_of_another_protocol_is_reported_at_once(server, site, gateway, browser, kind):
     gateway.kind = kind
     tab = open_page(browser, site, server, gateway, server.create("Never opened"))
     tab.wait_for_function("() => window.parley?.status.state === 'stopped'")

@@ -1,9 +1,9 @@
-"""The layout of every view of the page: widths, overflow, skeletons, sizes and reach of controls, and what is printed.
+"""The layout of every view of the page: widths, overflow, skeletons, sizes and reachability of controls, and printing.
 
-`VIEWS` has a row for each view. A view is opened once in each language and measured at five widths, as a mouse's and as
-a finger's page, in light and dark; then in forced colours, at 200 %, and on paper. axe checks it as a whole, in English,
-and its contrast in the other scheme. What the documents, the modules and the style sheets declare as views must be shown
-by one of the rows.
+`VIEWS` has a row for each view. A view is opened once in each language, and measured at five widths for mouse and
+touch, in light and dark; then in forced colours, at 200 %, and on paper. In English, axe checks it as a whole,
+and its contrast in the other scheme. All views that documents, modules and style sheets declare must be shown
+by a row.
 """
 
 import re
@@ -52,7 +52,7 @@ def users(tmp_path):
 
 
 def fill(server):
-    """Makes what the views show."""
+    """Creates the content of the views."""
     for number in range(8):
         server.create(f"Walk {number} along the river, and what we shall need for it")
     server.unread = server.create("Never opened")
@@ -72,7 +72,7 @@ NOTHING_OPEN = """() => ![...document.querySelectorAll("dialog[open], #menu, #pe
 
 
 class Seen:
-    """The browsers of one language: a user's, a guest's, and an operator's."""
+    """The browsers of a user, a guest and an operator, in one language."""
 
     def __init__(self, server, person, language):
         self.server = server
@@ -87,7 +87,7 @@ class Seen:
         wait_until_kept(self.ada)
 
     def at(self, path, shown, page=None):
-        """Opens an address, unless it is open, and waits for what it shows."""
+        """Opens an address, unless it is open, and waits for an element."""
         page = page or self.page
         if page.url != self.server.url + path:
             page.goto(path)
@@ -95,7 +95,7 @@ class Seen:
         return page
 
     def close(self):
-        """Closes what is open above the note or beside it, and its page."""
+        """Closes everything that is open above or beside the note, and its page view."""
         if self.page.url.endswith("#history"):
             self.page.keyboard.press("Escape")
             self.click("#history-close", "#note")
@@ -111,7 +111,7 @@ class Seen:
         return page
 
     def menu(self, icon, shown, opened="#note-menu"):
-        """Chooses what has an icon in a menu."""
+        """Chooses the item with an icon in a menu."""
         self.note().locator(opened).click()
         self.page.locator(f"#menu button:has(use:is([href$='#{icon}'], [href$='#icon-{icon}']))").first.click()
         expect(self.page.locator(shown).first).to_be_visible()
@@ -123,7 +123,7 @@ class Seen:
         return self.page
 
     def click(self, *names):
-        """Clicks what is named, one after the other, until the last is visible."""
+        """Clicks the elements in order, and waits until the last one is visible."""
         for name in names[:-1]:
             self.page.locator(name).first.click()
         expect(self.page.locator(names[-1]).first).to_be_visible()
@@ -158,7 +158,8 @@ class Seen:
 
 COLUMN = "#editor .cm-line"
 PAGE = "#rendered p"
-# A name; how it is opened; and what has a column of prose in it, if there is one. In this order.
+# For each name of a view: a function that opens it, and the selector of its column of prose, if it has one. The order
+# matters.
 VIEWS = {
     "home": (lambda see: see.at("/", "#notes .note-row"), None),
     "list's menu": (lambda see: see.click("#list-menu", "#menu"), None),
@@ -200,7 +201,7 @@ VIEWS = {
     "begun offline": (lambda see: see.without_server("#create", "#early"), None),
 }
 
-# In the page: what is wrong with the view that is shown, as sentences. `prose` selects paragraphs, or nothing.
+# In the page: the problems of the shown view, as sentences. `prose` selects paragraphs, if given.
 MEASURE = """async ({ prose, isTouch }) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     await frame();
@@ -282,7 +283,7 @@ MEASURE = """async ({ prose, isTouch }) => {
     return wrong;
 }""".replace("SMALL", SMALL)
 
-# In the page: what the documents and style sheets declare as views and is shown, and dialogs that modules make.
+# In the page: the visible views that documents and style sheets declare, and the dialogs that modules create.
 SHOWN = """(declared) => [
     ...declared.filter((one) => document.querySelector(one)?.checkVisibility()),
     ...[...document.querySelectorAll("dialog[open]")].filter(({ id }) => !declared.includes(`#${id}`))
@@ -291,7 +292,7 @@ SHOWN = """(declared) => [
 
 
 def declared():
-    """The views of the documents, as selectors, and the number of dialogs that modules make."""
+    """Returns the selectors of the documents' views, and the number of dialogs that modules create."""
     found = set()
     for document in ("index.html", "admin.html"):
         text = (ROOT / "Web" / document).read_text()
@@ -304,7 +305,7 @@ def declared():
 
 
 class Screen:
-    """A page as a device of a given kind shows it."""
+    """A page on devices of several kinds."""
 
     def __init__(self, page):
         self.page = page
@@ -327,24 +328,24 @@ class Screen:
         self.page.emulate_media(forced_colors="none", media="screen")
 
 
-# In the page: what is fixed on paper, and would be printed on every sheet.
+# In the page: fixed elements, which would be printed on every sheet.
 FIXED_ON_PAPER = """() => [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
     && ["fixed", "sticky"].includes(getComputedStyle(one).position)).map((one) => `on each sheet: ${one.id || one.className}`)"""
 
 
 def barriers_in(page):
-    """What axe finds in the view that is shown, in both schemes; colours are all that differs between these."""
+    """Returns axe's findings in the shown view, in both schemes. Only colours differ between the schemes."""
     for scheme, rules in (("light", None), ("dark", ["color-contrast"])):
         page.emulate_media(color_scheme=scheme)
         yield from (f"in {scheme}: {one}" for one in barriers(page, rules=rules))
 
 
 def wrong_with(page, prose, language):
-    """What is wrong with the view that is shown, on all screens and on paper."""
+    """Yields the problems of the shown view, on all screens and on paper."""
     with Screen(page) as screen:
         for number, width in enumerate(WIDTHS):
             scheme = "dark" if (number + (language == "ar")) % 2 else "light"
-            # Tablets that are turned are 1180 wide.
+            # Tablets in landscape orientation are 1180 wide.
             is_touch = width <= 1180
             found = screen.measure(prose, width, is_touch=is_touch, color_scheme=scheme)
             yield from (f"at {width}: {one}" for one in found)
@@ -377,7 +378,7 @@ def test_a_note_is_printed_as_a_page(server, person):
     note = server.create("On paper")
     server.put_text(note, TEXT)
     ann = person("Ann").open(note)
-    # Printing itself opens no window here: what the browser would print is measured.
+    # `print` is replaced, because it would open a window; the print layout is measured.
     ann.page.evaluate("() => (window.print = () => { document.body.dataset.asked = 'yes'; })")
     ann.editor.focus()
     ann.press("Control+p")
@@ -387,7 +388,7 @@ def test_a_note_is_printed_as_a_page(server, person):
     printed = ann.page.locator("#printed")
     expect(printed.locator("h2.level-1")).to_have_text("First heading")
     expect(printed.locator("td")).to_have_count(14)
-    # The title begins where the text does.
+    # Title and text begin at the same position.
     starts = "() => ['#title', '#printed p'].map((one) => document.querySelector(one).getBoundingClientRect().left)"
     title, text = ann.page.evaluate(starts)
     padding = ann.page.locator("#title").evaluate("(one) => parseFloat(getComputedStyle(one).paddingLeft)")
@@ -401,7 +402,7 @@ def test_a_note_is_printed_as_a_page(server, person):
     expect(ann.page.locator("#skip")).to_be_hidden()
 
 
-def test_nothing_lies_over_a_new_notes_text_without_a_server(server, person):
+def test_nothing_covers_the_text_of_a_new_note_without_a_server(server, person):
     server.create("Never opened here")
     ann = person("Ann").open(server.create("Opened"))
     absent = ann.page.locator("#notes .note-title", has_text="Never opened here")

@@ -1,4 +1,4 @@
-"""Writing with more than keys that give letters: boxes, links and tables in the text, commands, the bar on a phone, help."""
+"""Writing beyond typing: boxes, links and tables in the text, commands, the bar on a phone, and help."""
 
 import re
 
@@ -13,26 +13,26 @@ TEXT = "- [ ] milk\n- [x] bread\n\nSee [the site](https://example.org/x) and [Ot
 
 
 def command(person, words):
-    """Runs a command by the palette."""
+    """Runs a command with the palette."""
     person.page.keyboard.press("Control+k")
     person.page.get_by_role("combobox", name="Search notes").fill(f"> {words}")
     expect(person.page.get_by_role("option").first).to_contain_text(words)
     person.press("Enter")
 
 
-def test_boxes_links_and_tables_of_the_text_itself(server, person):
+def test_boxes_links_and_tables_in_the_text(server, person):
     other, note = server.create("Other"), server.create("Shopping")
     server.put_text(note, TEXT.replace("OTHER", other))
     ann, bo = person("Ann").open(note), person("Bo").open(note)
     boxes = ann.page.locator("#editor .box")
     expect(boxes).to_have_count(2)
-    # A click on a box ticks it for all users, and the caret stays.
+    # A click on a box ticks it for all users, and does not move the caret.
     boxes.first.click()
     assert converge(ann, bo).startswith("- [x] milk\n- [x] bread")
     bo.put_caret(bo.text().index("bread"))
     bo.press("Control+Enter")
     assert converge(ann, bo).startswith("- [x] milk\n- [ ] bread")
-    # Columns below each other, by a command; one step of undo.
+    # A command aligns the columns, in one undo step.
     table = ann.text().index("tea")
     ann.put_caret(table + 2)
     command(ann, "Align the table")
@@ -43,7 +43,7 @@ def test_boxes_links_and_tables_of_the_text_itself(server, person):
     assert "|tea|3|" in converge(ann, bo)
     command(ann, "Align the table")
     ann.picture("boxes-and-tables")
-    # A link is followed with Control: elsewhere in a tab of its own, to a note in this one.
+    # A click with Control follows a link: to other sites in a new tab, to notes in this one.
     ann.context.route("https://example.org/**", lambda route: route.fulfill(body="elsewhere"))
     with ann.context.expect_page() as opened:
         ann.page.locator("#editor .followed", has_text="the site").first.click(modifiers=["Control"])
@@ -52,7 +52,7 @@ def test_boxes_links_and_tables_of_the_text_itself(server, person):
     opened.value.close()
     ann.page.locator("#editor .followed", has_text="Other").first.click(modifiers=["Control"])
     expect(ann.page).to_have_url(re.compile(other))
-    # A link to a note is put in by its title.
+    # A link to a note is inserted by the note's title.
     ann.page.go_back()
     ann.wait_for_editor()
     ann.to_end()
@@ -79,7 +79,7 @@ def test_a_phone_has_a_bar_of_tools_that_fingers_hit(server, person, language):
     ann.put_caret(3)
     tools.get_by_role("button").first.tap()
     wait_until(lambda: ann.text().startswith("- [ ] one\n"))
-    # The text keeps the focus, or the keyboard on the screen would go.
+    # The text keeps the focus; otherwise the on-screen keyboard would be hidden.
     assert ann.page.evaluate("() => document.activeElement.id") == "editor"
     ann.wait_until_saved()
 
@@ -135,7 +135,7 @@ def test_commands_and_keys_are_found(server, person):
     options = ann.page.get_by_role("option")
     field = ann.page.get_by_role("combobox", name="Search notes")
     expect(ann.page.locator(".palette-state")).to_have_text("Type > for commands.")
-    # By their first letters beside the notes, by any word behind the sign.
+    # Commands are found by their first letters beside notes, and by any part after “>”.
     field.fill("Pri")
     expect(options).to_have_text(["Print…"])
     field.fill(">help")
@@ -157,7 +157,7 @@ def test_commands_and_keys_are_found(server, person):
     ann.picture("help")
     ann.press("Escape")
     expect(dialog).to_have_count(0)
-    # F1 anywhere; a question mark where nothing is typed.
+    # F1 opens the help anywhere, and a question mark outside of text fields.
     ann.editor.focus()
     ann.press("F1")
     expect(dialog).to_be_visible()
@@ -185,7 +185,7 @@ def test_two_windows_of_one_person_are_one_face(server, person):
     expect(second.get_by_role("button", name="Here with you: Bo")).to_be_visible()
 
 
-def test_a_title_stays_readable_and_an_outage_is_said_in_words(server, person):
+def test_a_title_stays_readable_and_an_outage_is_explained(server, person):
     title = "Plan for the summer, with all that we want to see and who brings what along"
     note = server.create(title)
     ann = person("Ann", **PHONE).open(note)
@@ -207,10 +207,10 @@ def test_a_title_stays_readable_and_an_outage_is_said_in_words(server, person):
     ann.wait_until_saved()
 
 
-def test_at_four_hundred_per_cent_all_can_be_reached(server, person):
+def test_everything_is_reachable_at_four_hundred_per_cent(server, person):
     note = server.create("Autumn walk with everybody who likes walking")
     server.put_text(note, "words\n" * 40)
-    # As a window of 1280 by 1024 is at 400 %.
+    # The size of a window of 1280 by 1024 at 400 %.
     ann = person("Ann", viewport={"width": 320, "height": 256}).open(note)
     assert ann.page.locator("#editor").bounding_box()["height"] > 90
     ann.page.locator("#note-menu").click()

@@ -1,4 +1,4 @@
-"""Help with writing: menus at the caret, keys of tables, and the bar above selected words."""
+"""Writing aids: menus at the caret, keys in tables, and the bar above a selection."""
 
 from conftest import PHONE, barriers, converge, wait_until
 from playwright.sync_api import expect
@@ -21,7 +21,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     ann.press("Enter")
     ann.wait_for_text("- [ ] ")
     expect(menu).to_be_hidden()
-    # Others write above meanwhile.
+    # Another user writes above meanwhile.
     ann.type("ask @b")
     expect(menu.get_by_role("option")).to_have_text("Bo")
     bo.wait_for_text("- [ ] ask @b")
@@ -38,7 +38,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     ann.press("Enter")
     link = f"[Minutes \\[May\\]](/n/{other})"
     ann.wait_for_text(f"intro\n\n- [ ] ask @Bo {link} 🎉")
-    # Arrows choose, Escape closes, and what was typed stays.
+    # Arrow keys select, and Escape closes the menu without changing the text.
     ann.press("Enter", "Shift+Home", "Delete")
     ann.type("/head")
     expect(menu.get_by_role("option")).to_have_count(3)
@@ -53,7 +53,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     expect(menu).to_be_hidden()
     text = converge(ann, bo)
     assert text.endswith("## Two\n/tab"), text
-    # One step of undo for a choice.
+    # A choice is one undo step.
     ann.press("Enter")
     ann.type("/table")
     expect(menu).to_be_visible()
@@ -61,7 +61,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     wait_until(lambda: "| --- |" in ann.text(), ann.text)
     ann.press("Control+z")
     wait_until(lambda: ann.text().endswith("/tab\n/table"), ann.text)
-    # Who has written in the note is offered, too, although they have gone.
+    # A person who has written in the note is offered even after leaving it.
     bo.page.goto("/")
     expect(ann.page.get_by_role("button", name="Only you are here")).to_be_visible()
     ann.reload().to_end()
@@ -76,7 +76,7 @@ def test_keys_of_a_table(server, person):
     note = server.create("Table")
     server.put_text(note, TABLE)
     ann = person("Ann").open(note)
-    # The part of the page that has the keys.
+    # Wait for the part of the page that handles the keys.
     ann.page.locator("#editor .choices").wait_for(state="attached")
     ann.put_caret(2)
     ann.type("x")
@@ -103,7 +103,7 @@ def test_a_bar_is_above_selected_words(server, person):
     assert barriers(ann.page) == []
     bar.get_by_role("button", name="Bold").click()
     ann.wait_for_text("first\n\nsome **words** here\n")
-    # By keyboard alone.
+    # With the keyboard only.
     ann.press("Alt+F10")
     expect(bar.get_by_role("button").first).to_be_focused()
     ann.press("ArrowRight", "Enter")

@@ -1,7 +1,7 @@
-"""What a finger has to hit: everything that can be tapped, in whatever view is shown."""
+"""The sizes of controls for touch: all elements of a view that can be tapped."""
 
-# Of what is seen and can be pressed, what is smaller than 44 by 44 CSS pixels. A link within a sentence is as high as
-# its line, and a field is pressed by its label, too (WCAG 2.5.5).
+# The visible controls that are smaller than 44 by 44 CSS pixels. A link within a sentence may be as high as
+# its line, and the label of a field counts as part of it (WCAG 2.5.5).
 SMALL = """() => {
     const wanted = "a[href], button, input, select, textarea, summary, [role=option], [role=menuitem], [role=slider]";
     const roots = [document, ...[...document.querySelectorAll("*")].flatMap((one) => one.shadowRoot ?? [])];
@@ -22,5 +22,5 @@ SMALL = """() => {
 
 
 def small_targets(page):
-    """What is too small, in words."""
+    """Returns a description of each control that is too small."""
     return page.evaluate(SMALL)

@@ -1,6 +1,6 @@
-"""Debian's WebKit, the engine of Safari, driven over WebDriver: just what the tests need.
+"""Debian's WebKit, the engine of Safari, controlled over WebDriver.
 
-https://www.w3.org/TR/webdriver2/ has the commands. Its pages want a screen, which Xvfb has in memory.
+https://www.w3.org/TR/webdriver2/ describes the commands. WebKit needs a screen, which Xvfb provides in memory.
 """
 
 import glob
@@ -18,7 +18,7 @@ from tabs import Problem
 
 DRIVER = shutil.which("WebKitWebDriver") or "/usr/bin/WebKitWebDriver"
 
-# What a script is wrapped in: WebDriver waits for its last argument to be called.
+# The wrapper of each script: WebDriver waits until the last argument is called.
 CALL = """
     const done = arguments[arguments.length - 1];
     (async () => (%s)(...JSON.parse(arguments[0])))().then(
@@ -26,7 +26,7 @@ CALL = """
 
 
 class Screen:
-    """A screen in memory; `name` is what programs find it by."""
+    """A screen in memory; `name` is its value for DISPLAY."""
 
     def __init__(self):
         reading, writing = os.pipe()
@@ -44,7 +44,7 @@ class Screen:
 
 
 class WebKit:
-    """A browser of its own, whose storage goes with it: one person's."""
+    """The browser of one person. Its storage is removed when it is closed."""
 
     def __init__(self, folder, screen):
         with socket.socket() as free:
@@ -76,7 +76,7 @@ class WebKit:
             return False
 
     def command(self, method, path, /, **parameters):
-        """Sends a command; its result."""
+        """Sends a command, and returns its result."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{self.path}{path}",
             json.dumps(parameters).encode() if method == "POST" else None,
@@ -90,7 +90,7 @@ class WebKit:
             raise Problem(f"{method} {path}: {said['error']}: {said['message']}") from error
 
     def new_tab(self):
-        """A tab; the first is the one that the browser has begun with."""
+        """Opens a tab; the first call returns the browser's initial tab."""
         handle = self.unused.pop() if self.unused else self.command("POST", "/window/new", type="tab")["handle"]
         return Tab(self, handle)
 
@@ -104,7 +104,7 @@ class WebKit:
 
 
 class Tab(tabs.Tab):
-    """A tab of a person's browser. A command goes to the tab in front."""
+    """A tab of a person's browser. Commands apply to the tab in front."""
 
     def __init__(self, browser, handle):
         self.browser, self.handle = browser, handle
