@@ -61,7 +61,7 @@ struct AccessTests {
 
   // MARK: Time
 
-  @Test("a token's end is announced, and ends the connection")
+  @Test("a token's expiry is announced, and then closes the connection")
   func expiry() throws {
     book("short", .all, seconds: 100)
     let (id, _) = try rig.connectNative("short")
@@ -76,7 +76,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
   }
 
-  @Test("messages after the end are not read, though no tick has passed")
+  @Test("messages after a token's expiry are ignored, even before the next tick")
   func lateMessage() throws {
     book("short", .all, seconds: 10)
     let (id, _) = try rig.connectNative("short")
@@ -87,7 +87,7 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
   }
 
-  @Test("an old client is closed too when its token ends")
+  @Test("a Whaler client is closed, too, when its token expires")
   func whalerExpiry() {
     book("short", .all, seconds: 10)
     let id = rig.connectWhaler(pool: "r", token: "short")
@@ -95,7 +95,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
   }
 
-  @Test("a refreshed token carries on, with the new one's rights and name")
+  @Test("a refreshed connection has the rights and the name of the new token")
   func refresh() throws {
     book("short", .all, name: "Ada", seconds: 100)
     let (id, _) = try rig.connectNative("short")
@@ -120,7 +120,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == nil)
   }
 
-  @Test("another's, a bad or an ended token refreshes nothing, and breaks nothing")
+  @Test("a refresh with an invalid token or that of another user is refused without effect")
   func badRefresh() throws {
     book("short", .all, seconds: 100)
     book("ended", .all, seconds: -1)
@@ -159,7 +159,7 @@ struct AccessTests {
     #expect(code(rig.ask(id, insertion(1))) == .notJoined)
   }
 
-  @Test("presence comes and goes with its right")
+  @Test("presence begins and ends with the right to presence")
   func presence() throws {
     book("unseen", [.read, .write])
     let (id, welcome) = try rig.connectNative("writer")
@@ -181,7 +181,7 @@ struct AccessTests {
     }
   }
 
-  @Test("a granted token adds its rights until it ends")
+  @Test("a granted token adds its rights until it expires")
   func grant() throws {
     book("room", [.read, .write], seconds: 50)
     let (id, _) = try rig.connectNative("bare")
@@ -201,7 +201,7 @@ struct AccessTests {
       ])
   }
 
-  @Test("a granted token that has ended counts no more, though no tick has passed")
+  @Test("an expired granted token gives no rights, even before the next tick")
   func lateGrant() throws {
     book("room", .all, seconds: 50)
     let (id, _) = try rig.connectNative("bare")
@@ -221,7 +221,7 @@ struct AccessTests {
     #expect(join(id) == nil)
   }
 
-  @Test("further tokens are bounded; the same one counts once")
+  @Test("granted tokens are limited in number, and a repeated one counts once")
   func grantLimit() throws {
     let (id, _) = try rig.connectNative("bare")
     for index in 0..<16 {
@@ -242,7 +242,7 @@ struct AccessTests {
     rig.request("POST", "/api/revoke", token: key, body)
   }
 
-  @Test("a user's tokens are taken back at once, those issued later hold")
+  @Test("revoking a user's tokens applies at once, and later tokens are valid")
   func revokeUser() throws {
     let (id, _) = try rig.connectNative("writer")
     book("bea", .all, user: "bea")
@@ -261,7 +261,7 @@ struct AccessTests {
     _ = try rig.connectNative("anew")
   }
 
-  @Test("one token is taken back, the user's others hold")
+  @Test("revoking one token does not affect the user's other tokens")
   func revokeToken() throws {
     book("one", .all, tokenID: "t1")
     book("two", .all, tokenID: "t2")
@@ -272,7 +272,7 @@ struct AccessTests {
     #expect(rig.closeCodes[second] == nil)
   }
 
-  @Test("a granted token that is taken back takes its rights along")
+  @Test("revoking a granted token removes its rights")
   func revokeGrant() throws {
     book("room", .all, tokenID: "t1")
     let (id, _) = try rig.connectNative("bare")
@@ -283,7 +283,7 @@ struct AccessTests {
     #expect(accessChanges(id) == [.none])
   }
 
-  @Test("one connection is ended, by its client's id")
+  @Test("an operator can disconnect one client by its id")
   func revokeConnection() throws {
     let (id, welcome) = try rig.connectNative("writer")
     let (other, _) = try rig.connectNative("writer")
@@ -301,7 +301,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
   }
 
-  @Test("only an operator's key takes back", arguments: [nil, "manager", "pk_publisher", "pk_"])
+  @Test("only an operator's key can revoke", arguments: [nil, "manager", "pk_publisher", "pk_"])
   func revokeNeedsOperator(key: String?) {
     #expect([401, 403].contains(revoke(#"{"user":"u"}"#, key: key).status))
     #expect(
@@ -330,7 +330,7 @@ struct AccessTests {
   }
 
   @Test(
-    "a revocation of nothing, or of two things, is refused",
+    "a revocation must name exactly one thing",
     arguments: [
       "", "[]", "{}", #"{"user":1}"#, #"{"user":"a","token":"b"}"#, #"{"user":""}"#,
       #"{"token":""}"#,
@@ -341,7 +341,7 @@ struct AccessTests {
 
   // MARK: Tokens for others
 
-  @Test("an operator makes a token for one room, and it is good for that alone")
+  @Test("an operator can make a token that is valid for one room only")
   func roomToken() throws {
     let (status, body) = rig.request(
       "POST", "/api/tokens", token: "pk_operator",
@@ -364,7 +364,7 @@ struct AccessTests {
   }
 
   @Test(
-    "tokens without a user, for links, for ever or with unknown verbs are not made",
+    "a token must have a user, an expiry and known verbs, and cannot be a link's",
     arguments: [
       "{}", #"{"user":""}"#, #"{"user":"share/n1"}"#, #"{"user":"u","expiresIn":0}"#,
       #"{"user":"u","expiresIn":99999999}"#, #"{"user":"u","rooms":["r=shout"]}"#,
@@ -382,7 +382,7 @@ struct AccessTests {
     rig.request("POST", "/api/notes/\(note)/share", token: token, body)
   }
 
-  @Test("a link opens its note and nothing else, with its right", arguments: ["read", "write"])
+  @Test("a link opens only its note, with its right", arguments: ["read", "write"])
   func link(access: String) throws {
     let (status, body) = share("n1", #"{"access":"\#(access)","expiresIn":60}"#)
     #expect(status == 201)
@@ -402,7 +402,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
   }
 
-  @Test("guests name themselves, and are as many as hold the link")
+  @Test("guests choose their names, and any number of guests can use a link")
   func guests() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let (first, _) = try rig.connectNative("own0", name: "One")
@@ -434,7 +434,7 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.count == 1)
   }
 
-  @Test("names are one line, from every source")
+  @Test("names from all sources are one line")
   func namesOfOneLine() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let (guest, _) = try rig.connectNative("own0", name: "A\nb\u{1b}[31m\u{2028}")
@@ -453,7 +453,7 @@ struct AccessTests {
       rig.store.log(of: "n1")?.map(\.author) == ["A b [31m (guest)", "Bea  X (guest)"])
   }
 
-  @Test("no blocks are kept for guests")
+  @Test("guests cannot block")
   func guestsBlocks() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let (guest, _) = try rig.connectNative("own0", name: "One")
@@ -474,7 +474,7 @@ struct AccessTests {
         == .blocks(.init(people: ["reader"])))
   }
 
-  @Test("a client that is connected already may use a link as well")
+  @Test("a connected client can use a link, too")
   func linkBesideToken() throws {
     _ = share("n1", #"{"access":"read"}"#)
     let (id, _) = try rig.connectNative("bare")
@@ -485,7 +485,7 @@ struct AccessTests {
     #expect(join(id) == .read)
   }
 
-  @Test("a link that was granted ends at its time", arguments: [true, false])
+  @Test("a granted link expires", arguments: [true, false])
   func endOfGrantedLink(ticks: Bool) throws {
     _ = share("n1", #"{"access":"write","expiresIn":60}"#)
     let (id, _) = try rig.connectNative("bare")
@@ -510,7 +510,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == nil)
   }
 
-  @Test("a link opens no later note of the same id")
+  @Test("a link does not open a later note with the same id")
   func linkOfFormerNote() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let (early, _) = try rig.connectNative("own0", name: "A guest")
@@ -566,7 +566,7 @@ struct AccessTests {
     if case .subscribed = rig.ask(id, .subscribe(.init(room: "/note/n1"))) { true } else { false }
   }
 
-  @Test("a note whose id looks like a pattern is shared alone")
+  @Test("sharing a note whose id looks like a pattern shares only this note")
   func exactLink() throws {
     rig.book?.enter("all", user: "u", [Grant(.documents, NamePattern("*"), .all)])
     rig.make("star")
@@ -576,7 +576,7 @@ struct AccessTests {
     #expect(join(id, "star") == nil)
   }
 
-  @Test("all links of a note end at once; those made then hold")
+  @Test("withdrawing all links of a note does not affect later links")
   func endLinks() throws {
     _ = share("n1", #"{"access":"read"}"#)
     _ = share("n2", #"{"access":"read"}"#)
@@ -591,7 +591,7 @@ struct AccessTests {
     _ = try rig.connectNative("own2")
   }
 
-  @Test("sharing needs managing, and the right that is given away")
+  @Test("sharing needs the right to manage, and the right that is shared")
   func sharingRights() {
     #expect(share("n1", #"{"access":"read"}"#, by: "writer").status == 403)
     book("curator", [.read, .presence, .manage])
@@ -607,7 +607,7 @@ struct AccessTests {
   }
 
   @Test(
-    "a link without a right, or for an impossible time, is not made",
+    "a link without a right or with an invalid time is refused",
     arguments: [
       "", "{}", #"{"access":"manage"}"#, #"{"access":"read","expiresIn":1}"#,
       #"{"access":"read","expiresIn":1e9}"#, #"{"access":"read","expiresIn":99999999}"#,

@@ -24,7 +24,7 @@ struct AdmissionTests {
 
   // MARK: WebSockets
 
-  @Test("a native client is admitted as its user by the hello that is accepted, and not before")
+  @Test("a native client is admitted as its user when its hello is accepted")
   func native() throws {
     let id = rig.connect(from: Self.address)
     #expect(rig.admitted[id] == nil)
@@ -42,7 +42,7 @@ struct AdmissionTests {
     #expect(rig.admitted[whaler] == Self.ada)
   }
 
-  @Test("where nothing asks for a token, each connection is admitted as its address")
+  @Test("without tokens, each connection is admitted as its address")
   func demo() {
     let demo = GatewayRig(isDemo: true)
     let openings: [ClientKind] = [
@@ -68,7 +68,7 @@ struct AdmissionTests {
   }
 
   @Test(
-    "Bayeux admits by the first token that is accepted, in a handshake, subscription or event",
+    "Bayeux admits with the first valid token, in a handshake, subscription or event",
     arguments: [
       #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"],"#
         + #""ext":{"access_token":"TOKEN"}}"#,
@@ -82,7 +82,7 @@ struct AdmissionTests {
     }
   }
 
-  @Test("a message that is too long before a token is refused in words that name the token")
+  @Test("refusing a long message before a token mentions the token")
   func words() throws {
     let id = rig.connect()
     rig.send(id, oversizedBeyond: 16_384)
@@ -143,7 +143,7 @@ struct AdmissionTests {
     }
   }
 
-  @Test("a long body is refused by its head unless a token allows the request")
+  @Test("a long body is refused before it is read unless a token allows the request")
   func bodies() {
     let ada = ["authorization": "Bearer ada"]
     let reader = ["authorization": "Bearer reader"]
@@ -174,7 +174,7 @@ struct AdmissionTests {
     #expect(status("POST", "/faye", [:], demo) == 0)
   }
 
-  @Test("long polls' bodies are for clients that have shown a token")
+  @Test("long bodies of polls require a token")
   func dialects() {
     #expect(status("POST", "/faye") == 413)
     let id = rig.connect(as: .bayeux(address: "192.0.2.7"))

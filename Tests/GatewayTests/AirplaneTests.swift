@@ -95,7 +95,7 @@ struct AirplaneTests {
   }
 
   @Test(
-    "every word is where it was typed, and nothing is there twice", arguments: [false, true])
+    "every word is in its place, and none is duplicated", arguments: [false, true])
   func everyWord(dies: Bool) throws {
     // The fraction of the hour to simulate; by default, a few minutes of a small note.
     let part = ProcessInfo.processInfo.environment["PARLEY_AIRPLANE_HOUR"].flatMap(Double.init)

@@ -45,20 +45,20 @@ struct AuthorisationTests {
 
   // MARK: Tokens
 
-  @Test("a hello needs a token that holds", arguments: [nil, "", "forged", "x.y.z"])
+  @Test("a hello needs a valid token", arguments: [nil, "", "forged", "x.y.z"])
   func badToken(token: String?) {
     let id = rig.connect()
     #expect(code(rig.ask(id, .hello(.init(name: "Eve", token: token)))) == .unauthorised)
     #expect(rig.closeCodes[id] == CloseReason.unauthorised.rawValue)
   }
 
-  @Test("nothing goes before a hello")
+  @Test("the first message must be a hello")
   func beforeHello() {
     let id = rig.connect(token: "writer")
     #expect(code(rig.ask(id, .join(.init(documentID: "n1")))) == .notAllowed)
   }
 
-  @Test("the upgrade may bring the token")
+  @Test("the upgrade may contain the token")
   func upgradeToken() {
     let id = rig.connect(token: "reader")
     guard case .welcome(let welcome) = rig.ask(id, .hello(.init(name: "Rita"))) else {
@@ -68,7 +68,7 @@ struct AuthorisationTests {
     #expect(!welcome.demo)
   }
 
-  @Test("an upgrade is refused with 401 without, with 403 with a bad token")
+  @Test("an upgrade is refused with 401 without a token, and with 403 with an invalid one")
   func upgrades() {
     let pool = ClientKind.whaler(pool: "lobby")
     #expect(rig.refusal(ofUpgrade: [:], as: pool) == 401)
@@ -125,7 +125,7 @@ struct AuthorisationTests {
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["u1"])
   }
 
-  @Test("over HTTP, too, an edit has the token's name")
+  @Test("an edit over HTTP has the token's name, too")
   func authors() {
     let body = #"{"name":"v","revision":0,"author":"The manager"}"#
     #expect(
@@ -133,7 +133,7 @@ struct AuthorisationTests {
         .contains(#""author":"The writer""#))
   }
 
-  @Test("a client's id is of no use to another user")
+  @Test("another user cannot use a client's id")
   func clientIDs() throws {
     let (_, welcome) = try rig.connectNative("writer")
     let claim = ClientMessage.Hello.Claim(
@@ -188,7 +188,7 @@ struct AuthorisationTests {
   }
 
   @Test(
-    "a right to all rooms opens one's own room and no other user's, and lets one publish there",
+    "a right to all rooms includes the user's own room, but not those of other users",
     arguments: [("/user/ada", "/user/eve"), ("/me/ada", "/me/eve")])
   func ownRooms(anothers: String, own: String) {
     func identity(_ pattern: String, user: String = "eve") -> Identity {
@@ -252,7 +252,7 @@ struct AuthorisationTests {
 
   // MARK: Whaler
 
-  @Test("a Whaler client is held to its token")
+  @Test("a Whaler client has only the rights of its token")
   func whaler() {
     let reader = rig.connectWhaler(pool: "cellar", token: "reader")
     rig.publish("r", in: "cellar")
@@ -275,7 +275,7 @@ struct AuthorisationTests {
     #expect(rig.closeCodes[late] == CloseReason.unauthorised.rawValue)
   }
 
-  @Test("a Whaler client makes a document only with manage")
+  @Test("a Whaler client can create a document only with the right to manage")
   func whalerCreation() {
     let join = #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n9"}}"#
     rig.say(rig.connectWhaler(pool: nil, token: "writer"), join)
@@ -287,7 +287,7 @@ struct AuthorisationTests {
   // MARK: HTTP
 
   @Test(
-    "each request for notes needs its right",
+    "each request about notes needs its right",
     arguments: [
       ("GET", "/api/notes/n1", "", 403, 200, 200),
       ("GET", "/api/notes/n1/text", "", 403, 200, 200),
@@ -316,7 +316,7 @@ struct AuthorisationTests {
     #expect((200..<300).contains(managed))
   }
 
-  @Test("the list shows what may be read, and nothing else")
+  @Test("the list contains only readable notes")
   func list() {
     #expect(rig.request("GET", "/api/notes").status == 401)
     #expect(!rig.request("GET", "/api/notes", token: "nobody").body.contains("n1"))
@@ -326,7 +326,7 @@ struct AuthorisationTests {
   }
 
   @Test(
-    "the list says what its reader may do",
+    "the list states the reader's rights to each note",
     arguments: [
       ("reader", #""may":["read","presence"]"#, false),
       ("writer", #""may":["read","write","presence","comment"]"#, false),

@@ -60,7 +60,7 @@ struct AuthorshipTests {
     return operation
   }
 
-  @Test("the tree agrees with an author for each letter", arguments: UInt64(1)...40)
+  @Test("the tree equals a list of each letter's author", arguments: UInt64(1)...40)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     // Some texts grow to several levels of the tree; others lose large parts.
@@ -94,7 +94,7 @@ struct AuthorshipTests {
     #expect(seen == numbered.names.count)
   }
 
-  @Test("deletions make the tree smaller again")
+  @Test("deletions shrink the tree")
   func depth() {
     var random = SplitMix64(seed: 5)
     var authorship = Authorship()
@@ -153,7 +153,7 @@ struct AuthorshipTests {
     },
   ]
 
-  @Test("a change costs no more in a long text", arguments: laws)
+  @Test("the cost of a change does not depend on the length of the text", arguments: laws)
   func growth(law: GrowthLaw) {
     let finding = law.check()
     #expect(finding.holds, "\(finding)")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The account of work that waits for the store")
 struct StoreBacklogTests {
-  @Test("it is the sum of what was added and not removed", arguments: UInt64(1)...30)
+  @Test("the account is the sum of the added and not removed work", arguments: UInt64(1)...30)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let limits = StoreBacklog.Limits(requestsMax: 40, bytesMax: 4_000)
@@ -39,7 +39,7 @@ struct StoreBacklogTests {
     }
   }
 
-  @Test("work that is over and was never begun changes nothing")
+  @Test("ending work that was never added has no effect")
   func unknown() {
     var backlog = StoreBacklog(StoreBacklog.Limits(requestsMax: 1, bytesMax: 1))
     backlog.begin(3, at: 10)
@@ -90,7 +90,7 @@ struct BacklogTests {
     } while !rig.stored.isEmpty || rig.endTurn()
   }
 
-  @Test("beyond the limit changes and publications are busy, and accepted ones are done")
+  @Test("above the limit, changes and publications are refused as busy, and accepted ones are done")
   func limit() throws {
     rig.make("n1")
     let connections = try (0..<3).map { _ in try follower() }
@@ -124,7 +124,7 @@ struct BacklogTests {
     #expect(rig.store.rooms.publications(of: "r").count == 4)
   }
 
-  @Test("bytes count as requests do")
+  @Test("bytes are limited like requests")
   func bytes() throws {
     rig.make("n1")
     let connection = try follower()
@@ -142,7 +142,7 @@ struct BacklogTests {
     #expect(publish(connection, "k") == nil)
   }
 
-  @Test("over HTTP it is 503, and reads continue")
+  @Test("over HTTP the status is 503, and reads continue")
   func http() throws {
     rig.make("n1")
     // The gateway's own initial requests finish first.
@@ -168,7 +168,7 @@ struct BacklogTests {
     #expect(rig.store.rooms.publications(of: "r").count == Self.requestsMax)
   }
 
-  @Test("other requests beyond the limit fail as when the store cannot do them")
+  @Test("other requests above the limit fail as if the store were unavailable")
   func others() throws {
     rig.make("n1", "n2")
     let connection = try follower()
@@ -197,7 +197,7 @@ struct BacklogTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("a note that is deleted with changes under way releases their share of the account")
+  @Test("deleting a note during commits releases their share of the account")
   func deletion() throws {
     rig.make("n1")
     let connections = try (0..<3).map { _ in try follower() }

@@ -52,7 +52,7 @@ struct BayeuxTests {
     frames.joined().ranges(of: text).count
   }
 
-  @Test("C3: with the defaults, a client that is idle for 60 s connects three times at most")
+  @Test("C3: with the defaults, an idle client connects at most three times in 60 s")
   func idle() {
     let rig = GatewayRig(isDemo: true)
     let (id, client) = begin(rig)
@@ -71,7 +71,7 @@ struct BayeuxTests {
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
   }
 
-  @Test("a subscription ends with its own token, and the others continue")
+  @Test("a subscription ends when its token expires, and the others continue")
   func severalTokens() {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
@@ -102,7 +102,7 @@ struct BayeuxTests {
     #expect(reply.contains(#""advice":{"reconnect":"handshake""#))
   }
 
-  @Test("a session counts towards its first user again, once another user's token has ended")
+  @Test("a session counts towards its first user again after another user's token has expired")
   func counted() {
     let rig = GatewayRig { $0.limits.userConnectionsMax = 1 }
     let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
@@ -140,7 +140,7 @@ struct BayeuxTests {
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
   }
 
-  @Test("a token that is taken back takes its own subscriptions along")
+  @Test("revoking a token ends its subscriptions")
   func takenBack() throws {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
@@ -158,7 +158,7 @@ struct BayeuxTests {
     #expect(count("/group/1", in: heard) == 1 && count("/group/2", in: heard) == 0)
   }
 
-  @Test("a blocked person's events are not delivered in this dialect either")
+  @Test("events of a blocked person are not delivered")
   func blocked() throws {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("*"), .all)]
@@ -174,7 +174,7 @@ struct BayeuxTests {
     #expect(count("bob's", in: heard) == 0 && count(#""data":1"#, in: heard) == 1)
   }
 
-  @Test("a client id serves the address that it was given to, and no other")
+  @Test("a client id is valid only from the address of its handshake")
   func addresses() {
     let rig = GatewayRig(isDemo: true)
     let (_, client) = begin(rig)
@@ -211,7 +211,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "events of a group are published in parts, and old apps read a sentence made from them")
+    "events of a group are published in parts, with a sentence for old apps")
   func systemEvents() {
     let rig = GatewayRig(isDemo: true)
     let (id, client) = begin(rig)
@@ -230,7 +230,7 @@ struct BayeuxTests {
     #expect(page.contains(#""text":"\#(prose)""#))
   }
 
-  @Test("the publisher is the author of an event, and never the service")
+  @Test("the author of an event is its publisher, not the service")
   func stamped() {
     let rig = GatewayRig()
     rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("/group/*"), .all)])
@@ -245,7 +245,7 @@ struct BayeuxTests {
     #expect(!heard.contains("poll"))
   }
 
-  @Test("a channel is one name, and no other that begins alike")
+  @Test("a channel does not match other names with the same beginning")
   func channelNames() {
     let rig = GatewayRig()
     let users = ["a", "ad", "ada", "ada!"]
@@ -313,7 +313,7 @@ struct BayeuxTests {
     #"[{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":"#
     + #"["websocket","cross-origin-long-polling","callback-polling"],"id":"1"}]"#
 
-  @Test("a page of another origin shakes hands and polls by scripts")
+  @Test("a page of another origin can make a handshake and poll with scripts")
   func scripts() {
     let rig = GatewayRig(isDemo: true)
     let shake = get(rig, Self.handshake)
@@ -336,7 +336,7 @@ struct BayeuxTests {
     #expect(get(rig, "[]", callback: nil).body == "/**/jsonpcallback([]);")
   }
 
-  @Test("a request that is not a script's is refused in words, and shakes no hands")
+  @Test("a request that is not from a script is refused with a reason")
   func badScripts() {
     let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
     for callback in ["alert(1)//", "a%28", "%3C/script%3E", "", "1"] {
@@ -351,7 +351,7 @@ struct BayeuxTests {
     #expect(get(rig, Self.handshake).body.contains("clientId"), "there is room for one")
   }
 
-  @Test("a token in a URL counts only where the operator says so", arguments: [false, true])
+  @Test("a token in a URL is accepted only if the operator allows it", arguments: [false, true])
   func tokensInURLs(isAllowed: Bool) {
     let rig = GatewayRig { $0.allowsTokenInURL = isAllowed }
     rig.book?.enter("ada", user: "ada")
@@ -365,7 +365,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "any path below is as good, and a form is recognised by its beginning",
+    "any path below the endpoint works, and a form is recognised by its beginning",
     arguments: ["/faye", "/faye/", "/faye/handshake", "/bayeux/connect", "/bayeux/a/b"])
   func paths(path: String) {
     let rig = GatewayRig(isDemo: true)

@@ -54,7 +54,7 @@ struct BlockingTests {
     #expect(rig.request("GET", "/api/rooms/r/history", token: app).body.contains("secret of ann"))
   }
 
-  @Test("a page is not empty while there is something left to see")
+  @Test("a page is not empty while visible publications remain")
   func pages() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -76,7 +76,7 @@ struct BlockingTests {
     #expect(newest.hasMore)
   }
 
-  @Test("a gap is still reported when what follows it is left out")
+  @Test("a gap is reported even if the publications after it are hidden")
   func gap() throws {
     let rig = GatewayRig {
       $0.roomRetention = RoomRetention(publicationsMax: 150, ageMax: 1_000_000)
@@ -95,7 +95,7 @@ struct BlockingTests {
     #expect(page.hasGap && page.hasMore)
   }
 
-  @Test("paging by group messages passes over other publications")
+  @Test("paging through group messages skips other publications")
   func groupMessages() throws {
     let ann = try enter("ann")
     for number in 1...30 { try publish(ann, "\(number)", in: "/group/9") }
@@ -104,7 +104,7 @@ struct BlockingTests {
     #expect(page.contains(#""text":"found""#))
   }
 
-  @Test("a publisher at the backends' path is named by its token, and blocked as ever")
+  @Test("a publisher at the path for backends has the token's name, and can be blocked")
   func pusher() throws {
     let ann = rig.token("ann", [Grant(.rooms, NamePattern("*"), .publish)])
     let ben = try enter("ben")
@@ -120,7 +120,7 @@ struct BlockingTests {
     #expect(rig.pushes(ben) == [])
   }
 
-  @Test("a thousand people may be blocked by one, and one more once another is let through")
+  @Test("a user can block 1,000 people, and another one after unblocking one")
   func bound() throws {
     let ben = try enter("ben")
     for number in 0..<1_000 {
@@ -144,7 +144,7 @@ struct BlockingTests {
     #expect(blocks.people.count == 1_000 && blocks.people.contains("one more"))
   }
 
-  @Test("blocks that are sent at once do not exceed the limit")
+  @Test("concurrent blocks do not exceed the limit")
   func boundAtOnce() throws {
     let ben = try enter("ben")
     for number in 0..<990 {
@@ -164,7 +164,7 @@ struct BlockingTests {
     #expect(blocks.people.count == 1_000)
   }
 
-  @Test("publications of programs cannot be blocked, and no person has a program's name")
+  @Test("publications of programs cannot be blocked, and no person can have a program's name")
   func programs() throws {
     let ben = try enter("ben")
     rig.ask(ben, .subscribe(.init(room: "r")))
@@ -196,7 +196,7 @@ struct BlockingTests {
     }
   }
 
-  @Test("blocks that cannot be read keep all people apart, and are read again")
+  @Test("until the blocks can be read, publications of all people are hidden")
   func unreadable() {
     let store = SlowStore()
     let blocking = StoredBlocking(isMutual: false)

@@ -51,7 +51,7 @@ struct BroadcastTests {
     }
   }
 
-  @Test("a subscriber that is too slow is closed, and the others get the publications")
+  @Test("a slow subscriber is closed, and the others receive the publications")
   func slowSubscriber() throws {
     let rig = GatewayRig(isDemo: true)
     let (publisher, _) = try rig.connectNative(nil)
@@ -73,7 +73,7 @@ struct BroadcastTests {
     #expect(rig.recipients.filter { $0 != publisher } == others)
   }
 
-  @Test("a subscriber whose bytes only wait for a turn of the loop is not closed")
+  @Test("a subscriber whose bytes wait for the loop's next turn is not closed")
   func offered() throws {
     let rig = GatewayRig(isDemo: true)
     let (publisher, _) = try rig.connectNative(nil)
@@ -88,7 +88,7 @@ struct BroadcastTests {
   }
 
   @Test(
-    "a follower whose bytes only wait for a turn of the loop gets changes, up to a limit",
+    "a follower whose bytes wait for the loop's next turn receives changes, up to a limit",
     arguments: [(1 << 20, true, true), (1 << 20, false, false), (5 << 20, true, false)])
   func waiting(bytes: Int, hasRoom: Bool, getsChange: Bool) throws {
     let rig = GatewayRig(isDemo: true)

@@ -43,7 +43,7 @@ struct CommentRangeTests {
   }
 
   @Test(
-    "however many there are, each goes the way that it would go alone", arguments: UInt64(1)...60)
+    "moving many ranges together has the result of moving each alone", arguments: UInt64(1)...60)
   func together(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var lengths = [random.between(1, 60)]
@@ -81,7 +81,7 @@ struct CommentRangeTests {
     }
   }
 
-  @Test("many ranges over a long log cost the sum of both, and not the product")
+  @Test("moving many ranges over a long log costs the sum of both, not the product")
   func growth() {
     let law = GrowthLaw("move ranges", size: 200) { size in
       var operations: [TextOperation] = []

@@ -48,7 +48,7 @@ struct CommentTests {
     try #require(list(as: token)["comments"]?.elements).compactMap(\.fields)
   }
 
-  @Test("a remark is listed with its words, its present range, and its owner")
+  @Test("a comment is listed with its text, its current range and its owner")
   func roundTrip() throws {
     let (status, made) = make(remark(4, 7, "<b>\\\"é\\n"))
     #expect(status == 201)
@@ -79,7 +79,7 @@ struct CommentTests {
   }
 
   @Test(
-    "comments are read by readers, and made by readers who may comment or write",
+    "readers can read comments, and only readers who may comment or write can make them",
     arguments: [
       ("reader", 200, 403), ("critic", 200, 201), ("writer", 200, 201), ("manager", 200, 201),
       ("blind", 403, 403), ("typist", 403, 403), ("rooms", 403, 403), (nil, 401, 401),
@@ -100,7 +100,7 @@ struct CommentTests {
     #expect(elsewhere.status >= 400)
   }
 
-  @Test("a comment is edited by its author alone, ended by all who may comment, and begun again")
+  @Test("only its author can edit a comment; all who may comment can resolve and reopen it")
   func changing() throws {
     let (_, made) = make(remark(0, 3))
     let one = path + "/" + (try #require(made["id"]?.string))
@@ -121,7 +121,7 @@ struct CommentTests {
     #expect(try comments().isEmpty)
   }
 
-  @Test("guests of a link comment if the link says so, by their names, and edit nothing")
+  @Test("guests can comment under their names if the link allows it, but not edit comments")
   func guests() throws {
     for (access, mayComment) in [("read", false), ("comment", true), ("write", true)] {
       let link = rig.request(
@@ -148,7 +148,7 @@ struct CommentTests {
   }
 
   @Test(
-    "an invalid comment is refused in words, and nothing is kept",
+    "an invalid comment is refused with a reason, and not stored",
     arguments: [
       ("", 400), ("[]", 400), ("{}", 400), (#"{"text":"x"}"#, 400),
       (#"{"text":"x","thread":"t","anchor":{"revision":1,"from":0,"to":1}}"#, 400),
@@ -182,7 +182,7 @@ struct CommentTests {
     #expect(rig.request("PATCH", path + "/c", token: "critic", both).status == 400)
   }
 
-  @Test("length, number and rate have limits, which the list says")
+  @Test("length, number and rate of comments are limited, and the list states the limits")
   func limits() throws {
     let few = CommentTests {
       $0.textBytesMax = 5
@@ -207,7 +207,7 @@ struct CommentTests {
     #expect(few.make(few.remark(0, 3, "f")).0 == 413)
   }
 
-  @Test("a user whose comments wait for the disk leaves room for those of others")
+  @Test("pending comments of one user leave room for those of others")
   func draftShares() throws {
     let many = CommentTests { $0.perMinuteMax = 1_000 }
     many.rig.isStepwise = true
@@ -224,7 +224,7 @@ struct CommentTests {
     #expect(begin(1, as: "critic").allSatisfy { many.rig.answer($0) == nil })
   }
 
-  @Test("a comment with a key is made once, whatever is lost on the way")
+  @Test("a comment with a key is made once, although requests or answers are lost")
   func once() throws {
     let headers = ["authorization": "Bearer critic", "idempotency-key": "k"]
     rig.isStepwise = true
@@ -272,7 +272,7 @@ struct CommentTests {
     #expect(news == [room, room])
   }
 
-  @Test("a note that is deleted takes its comments along, and brings them back")
+  @Test("deleting a note removes its comments, and restoring it restores them")
   func deletion() throws {
     let (_, made) = make(remark(0, 3))
     #expect(rig.request("DELETE", "/api/notes/n1", token: "manager").status == 204)
@@ -281,7 +281,7 @@ struct CommentTests {
     #expect(try comments().map { $0["id"]?.string } == [made["id"]?.string])
   }
 
-  @Test("a comment that the commit did not keep is not announced")
+  @Test("a comment whose commit fails is not announced")
   func failure() throws {
     rig.store.commitsToFail = 1
     #expect(rig.request("POST", path, token: "critic", remark(0, 3)).status == 503)

@@ -34,7 +34,7 @@ struct CrowdTests {
     )
   }
 
-  @Test("one message names all who come in a turn, and all others share its bytes")
+  @Test("one message lists all people who join in a turn, and its bytes are shared")
   func oneMessage() throws {
     let rig = rig(limit: 100)
     let here = try (0..<5).map { _ in try rig.connectNative(nil) }
@@ -60,7 +60,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("a client receives no presence of itself, and a visit within one turn is not shown")
+  @Test("a client does not receive its own presence, and a visit within one turn is not reported")
   func nothing() throws {
     let rig = rig(limit: 100)
     let (first, _) = try rig.connectNative(nil)
@@ -74,7 +74,7 @@ struct CrowdTests {
     #expect(presence(rig, first).isEmpty)
   }
 
-  @Test("a crowd is counted with ticks, and a person who moves a caret is named first")
+  @Test("the count of a crowd is sent with ticks, and a person is named before moving a caret")
   func counted() throws {
     let rig = rig(limit: 4)
     let people = try (0..<8).map { try rig.connectNative(nil, name: "P\($0)") }

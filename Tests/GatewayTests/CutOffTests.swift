@@ -20,7 +20,7 @@ struct CutOffTests {
     if case .error(let error) = message { error.code } else { nil }
   }
 
-  @Test("up to the bound everything continues as before")
+  @Test("until the time limit nothing changes")
   func bound() throws {
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds)
     _ = try rig.connectNative("writer")
@@ -28,7 +28,7 @@ struct CutOffTests {
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == nil)
   }
 
-  @Test("beyond it new clients are rejected as retryable")
+  @Test("after the time limit new clients are rejected as retryable")
   func unverified() throws {
     let (there, _) = try rig.connectNative("writer")
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
@@ -50,7 +50,7 @@ struct CutOffTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "nobody's").status == 401)
   }
 
-  @Test("once the list is complete again, only clients that it names are rejected")
+  @Test("when the list is complete again, only revoked clients are rejected")
   func back() throws {
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
@@ -61,7 +61,7 @@ struct CutOffTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 401)
   }
 
-  @Test("at last all clients go to another gateway")
+  @Test("finally all clients are asked to reconnect to another gateway")
   func abandoned() throws {
     let (id, _) = try rig.connectNative("writer")
     let greeting = rig.connect()
@@ -73,7 +73,7 @@ struct CutOffTests {
     #expect(rig.closeCodes[greeting] != CloseReason.draining.rawValue)
   }
 
-  @Test("keys and an open demo continue, for nothing of theirs is taken back elsewhere")
+  @Test("API keys and open demos are not affected, because other gateways cannot revoke them")
   func exempt() throws {
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
     #expect(rig.request("GET", "/api/connections", token: "pk_operator").status == 200)

@@ -39,7 +39,7 @@ struct DeletedNoteTests {
     return notes?.compactMap { $0.fields?["id"]?.string } ?? []
   }
 
-  @Test("a deleted note is gone for all clients, and is restored with its text")
+  @Test("a deleted note disappears for all clients, and is restored with its text")
   func comesBack() throws {
     rig.make("n1")
     #expect(rig.request("PUT", "/api/notes/n1/text", token: "manager", "kept").status == 200)
@@ -67,7 +67,7 @@ struct DeletedNoteTests {
     #expect(rig.request("POST", "/api/deleted/n1/restore", token: "manager").status == 404)
   }
 
-  @Test("a client that was away while a note was deleted and restored continues where it was")
+  @Test("a client that was disconnected while a note was deleted and restored resumes")
   func resumes() throws {
     rig.make("n1")
     let (connection, welcome) = try rig.connectNative("manager")
@@ -109,7 +109,7 @@ struct DeletedNoteTests {
     #expect(try ids() == ["n2", "n1"])
   }
 
-  @Test("pages name every deleted note once, also where few may be seen", arguments: [1, 2, 3, 7])
+  @Test("pages list every deleted note once, also if few are visible", arguments: [1, 2, 3, 7])
   func pages(limit: Int) throws {
     for number in 0..<7 { delete("n\(number)", "few-\(number)") }
     for (token, expected) in [("manager", 14), ("few", 7)] {
@@ -133,7 +133,7 @@ struct DeletedNoteTests {
     #expect(rig.request("GET", "/api/deleted?\(query)", token: "manager").status == 400)
   }
 
-  @Test("a note whose id was taken again cannot be restored before that one is gone")
+  @Test("a note whose id is in use again cannot be restored")
   func taken() {
     delete("n1")
     rig.make("n1")
@@ -142,7 +142,7 @@ struct DeletedNoteTests {
     #expect(rig.request("POST", "/api/deleted/n1/restore", token: "manager").status == 200)
   }
 
-  @Test("after its time a deleted note is removed for good, and not before")
+  @Test("a deleted note is removed permanently after its time, and not before")
   func time() throws {
     delete("n1")
     let day: Int64 = 86_400_000
@@ -157,7 +157,7 @@ struct DeletedNoteTests {
     #expect(rig.request("POST", "/api/deleted/n1/restore", token: "manager").status == 404)
   }
 
-  @Test("a wall clock that jumps ahead costs no note its time until it has run for a while")
+  @Test("a wall clock that jumps ahead does not remove deleted notes at once")
   func jump() {
     var times = DueTimes()
     let year: Timestamp = 365 * 86_400_000
@@ -169,7 +169,7 @@ struct DeletedNoteTests {
     #expect(due == [false, false, false, false, true, false])
   }
 
-  @Test("without a time to rest a note is removed at once")
+  @Test("without a time for deleted notes, a note is removed permanently at once")
   func atOnce() {
     let rig = GatewayRig(isDemo: true) { $0.deletedMilliseconds = 0 }
     rig.make("n1")

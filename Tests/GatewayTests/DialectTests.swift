@@ -37,7 +37,7 @@ struct DialectTests {
     }
   }
 
-  @Test("a session is bound to the address that it was given to")
+  @Test("a session is bound to the address of its handshake")
   func addresses() {
     let rig = GatewayRig(isDemo: true)
     let query = "EIO=4&transport=polling"
@@ -54,7 +54,7 @@ struct DialectTests {
       rig.request("GET", "/socket/?EIO=3&transport=polling&sid=\(sid)", from: "a").status == 400)
   }
 
-  @Test("a client that stops polling is forgotten, whatever it was sent")
+  @Test("the session of a client that stops polling is removed")
   func forgotten() {
     let rig = GatewayRig(isDemo: true)
     let query = "EIO=4&transport=polling"
@@ -73,7 +73,7 @@ struct DialectTests {
     #expect(rig.request("POST", "/api/publish", Self.resource).status == 200)
   }
 
-  @Test("a client that polls too slowly is ended, and the others continue")
+  @Test("a client that polls too slowly is closed, and the others continue")
   func slow() {
     let rig = GatewayRig(isDemo: true)
     let query = "EIO=3&transport=polling"
@@ -93,7 +93,7 @@ struct DialectTests {
     #expect(rig.frames(listener).count >= 20)
   }
 
-  @Test("typing on a channel of Bayeux carries nothing else, and needs the right to presence")
+  @Test("a typing event of Bayeux contains nothing else, and needs the right to presence")
   func bayeuxTyping() throws {
     let rig = GatewayRig()
     func session(_ user: String, _ verbs: Verbs) throws -> (UInt64, String) {
@@ -132,7 +132,7 @@ struct DialectTests {
     #expect(rig.frames(eve).first?.contains("403") ?? false)
   }
 
-  @Test("a token that ends, or is taken back, ends the session; a room's token opens one room")
+  @Test("an expired or revoked token ends the session; a room's token opens one room")
   func tokens() {
     let rig = GatewayRig()
     let id = rig.connect(as: .socketIO(query: "EIO=3&transport=websocket", address: "a"))
@@ -149,7 +149,7 @@ struct DialectTests {
     #expect(rig.closeCodes[id] == 1000)
   }
 
-  @Test("a room that the user may no longer read is left; one that its own token opened is not")
+  @Test("a session leaves rooms that its user may no longer read, except those of room tokens")
   func rights() {
     let rig = GatewayRig()
     let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
@@ -180,7 +180,7 @@ struct DialectTests {
       ])
   }
 
-  @Test("events of a blocked person are not delivered, typing included")
+  @Test("events of a blocked person are not delivered, including typing")
   func blocked() throws {
     let rig = GatewayRig()
     for user in ["ada", "bob", "cid"] {
@@ -204,7 +204,7 @@ struct DialectTests {
     #expect(rig.frames(other).count == 2)
   }
 
-  @Test("B3: with the defaults, a client that does not authenticate within 15 s is sent away")
+  @Test("B3: with the defaults, a client that does not authenticate within 15 s is disconnected")
   func silence() {
     let rig = GatewayRig()
     let id = rig.connect(as: .socketIO(query: "EIO=3&transport=websocket", address: "a"))
@@ -216,7 +216,7 @@ struct DialectTests {
     #expect(rig.closeCodes[id] == 1000)
   }
 
-  @Test("rooms of native clients keep nothing, and send nothing, for other dialects' sake")
+  @Test("rooms with only native clients store and send nothing for other dialects")
   func natives() throws {
     let rig = GatewayRig(isDemo: true)
     let (native, _) = try rig.connectNative(nil)

@@ -75,7 +75,7 @@ struct DocumentHistoryTests {
     #expect(pages && refused.code == .notJoined)
   }
 
-  @Test("pages bring every change, from memory and from the store, and no more at once than fit")
+  @Test("pages contain every change, from memory and from the store, up to the size of a page")
   func pages() throws {
     let rig = try rig(revisions: 20)
     let (id, _) = try rig.connectNative(nil)
@@ -99,7 +99,7 @@ struct DocumentHistoryTests {
     #expect(try page(rig, id, after: 20).changes == [])
   }
 
-  @Test("a reader has one page under way, while the note is read, too")
+  @Test("a reader can request one page at a time, also while the note is read")
   func oneAtATime() throws {
     let former = try rig(revisions: 20)
     let rig = GatewayRig(isDemo: true, store: former.store, prefix: "h") { $0.windowEntries = 4 }
@@ -132,7 +132,7 @@ struct DocumentHistoryTests {
     #expect(try page(rig, id, after: 0, limit: 1).changes.count == 1)
   }
 
-  @Test("another history, another change, and a revision to come give no page")
+  @Test("a request for another epoch, another change or a future revision gets no page")
   func refused() throws {
     let rig = try rig(revisions: 20)
     let (id, welcome) = try rig.connectNative(nil)
@@ -154,7 +154,7 @@ struct DocumentHistoryTests {
     #expect(self.code(rig.ask(id, .documentHistory(unknown))) == .unknownDocument)
   }
 
-  @Test("a reader that takes nothing is given no page")
+  @Test("a reader whose socket is full gets no page")
   func backpressure() throws {
     let rig = try rig(revisions: 20)
     let (id, _) = try rig.connectNative(nil)
@@ -164,7 +164,7 @@ struct DocumentHistoryTests {
     #expect(code(reply) == .busy)
   }
 
-  @Test("a token has to grant reading the document")
+  @Test("reading pages needs the right to read the document")
   func rights() throws {
     let rig = GatewayRig()
     rig.make("n1")
@@ -177,7 +177,7 @@ struct DocumentHistoryTests {
 
   // MARK: Making notes
 
-  @Test("a note is made over the socket, once however often it is asked for")
+  @Test("a repeated request over the socket creates a note once")
   func create() throws {
     let rig = GatewayRig()
     let all = [Grant(.documents, NamePattern("*"), .all)]
@@ -199,7 +199,7 @@ struct DocumentHistoryTests {
     }
   }
 
-  @Test("a note is made in a folder by a manager of notes there, and is taken once out of reach")
+  @Test("creating a note in a folder needs the right to manage notes there")
   func createInFolder() throws {
     let rig = GatewayRig()
     let team = try #require(NamePattern(folders: "team/*"))
@@ -226,7 +226,7 @@ struct DocumentHistoryTests {
     #expect(code(make("n1", in: "team/plans")) == .idTaken)
   }
 
-  @Test("a note is made by a user who may manage it, within the limits of names")
+  @Test("creating a note needs the right to manage it and a valid name")
   func createRefused() throws {
     let rig = GatewayRig { $0.limits.titleBytesMax = 5 }
     let (id, _) = try rig.connectNative(

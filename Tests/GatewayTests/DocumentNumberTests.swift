@@ -49,7 +49,7 @@ struct DocumentNumberTests {
     }
   }
 
-  @Test("a letter takes at most 80 bytes, and as before for clients that take no numbers")
+  @Test("a typed letter takes at most 80 bytes, and is unchanged for clients without numbers")
   func bytes() throws {
     let author = try follower()
     let short = try follower()
@@ -84,7 +84,7 @@ struct DocumentNumberTests {
     #expect(!before.contains { $0.contains("authors") })
   }
 
-  @Test("the frame is encoded once for all who take numbers, and once for all others")
+  @Test("a frame is encoded once for clients with numbers, and once for all others")
   func encodedOnce() throws {
     let author = try follower()
     let lines = try (0..<6).map { try follower(numbers: $0 % 2 == 0).line }
@@ -111,7 +111,7 @@ struct DocumentNumberTests {
     #expect(changes(late.line).allSatisfy { !$0.contains("authors") })
   }
 
-  @Test("a client that has lagged receives the numbers that it has missed")
+  @Test("a lagging client receives the numbers that it has missed")
   func lagging() throws {
     let author = try follower()
     let slow = try follower()
@@ -125,7 +125,7 @@ struct DocumentNumberTests {
     #expect(changes(slow.line).map { $0.contains(author.id) } == [true, false])
   }
 
-  @Test("a client that keeps fewer numbers than are in use gets ids")
+  @Test("a client that retains fewer numbers than are in use receives ids")
   func fewKept() throws {
     let crowd = try (0..<70).map { _ in try follower() }
     let many = try follower(keeping: 4_096)
@@ -140,7 +140,7 @@ struct DocumentNumberTests {
     #expect(try follower(keeping: 4_096).joined.numbers?.authors.count == 70)
   }
 
-  @Test("the last 64 authors have numbers, and a client keeps what it needs", arguments: 1...5)
+  @Test("the last 64 authors have numbers, and a client retains those it needs", arguments: 1...5)
   func manyAuthors(seed: UInt64) throws {
     var random = SimulationRandom(seed: seed)
     var numbers = DocumentNumbers(document: 1, time: 0, authorsMax: 64)

@@ -41,7 +41,7 @@ struct DocumentPresenceTests {
   }
 
   @Test(
-    "all who have heard everything know the same, whatever happens",
+    "clients that have received everything have the same list of people",
     arguments: UInt64(1)...60)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -117,7 +117,7 @@ struct DocumentPresenceTests {
     #expect(crossings > 2)
   }
 
-  @Test("one message a turn names all who came and went")
+  @Test("one message for each turn lists all people who joined and left")
   func turns() {
     var presence = Self.presence(of: 3, limit: 10)
     presence.enter(Self.person(3))
@@ -133,7 +133,7 @@ struct DocumentPresenceTests {
     #expect(presence.takeTurn(tellsCount: true) == nil)
   }
 
-  @Test("a client that rejoins within a turn is named again, for the carets are gone")
+  @Test("a client that rejoins within a turn is listed again, because its carets were removed")
   func again() {
     var presence = Self.presence(of: 2, limit: 10)
     presence.leave("c1")
@@ -143,7 +143,7 @@ struct DocumentPresenceTests {
     #expect(turn?.left == [])
   }
 
-  @Test("above the limit there is a count, and the names of people who act")
+  @Test("above the limit, presence contains a count and only active people")
   func crossing() {
     var presence = Self.presence(of: 4, limit: 4)
     presence.act("c2")
@@ -172,7 +172,7 @@ struct DocumentPresenceTests {
     #expect(presence.announcedCount == nil)
   }
 
-  @Test("as many are named beside a count as the limit: the last who acted")
+  @Test("beside a count, the most recently active people are listed, up to the limit")
   func lastActors() {
     var presence = Self.presence(of: 6, limit: 2)
     func acts(_ client: Int) -> DocumentPresence.Turn? {
@@ -192,7 +192,7 @@ struct DocumentPresenceTests {
     #expect(presence.announced.count == 2)
   }
 
-  @Test("coming, acting and going cost the same in a large crowd")
+  @Test("the cost of joining, acting and leaving does not depend on the size of the crowd")
   func growth() {
     let law = GrowthLaw("people who come, act and go", size: 2_000) { size in
       size

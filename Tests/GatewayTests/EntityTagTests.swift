@@ -5,7 +5,7 @@ import Testing
 @Suite("If-None-Match")
 struct EntityTagTests {
   @Test(
-    "tags are known again, in lists and weakly",
+    "tags match in lists, and by weak comparison",
     arguments: [
       #""41""#, #"W/"41""#, #""7", "41""#, #""7","41","8""#, #"  "7" , W/"41"  "#, "*", " *",
       #""a,b", "41""#, #",, "41""#, #""41", broken"#,
@@ -16,7 +16,7 @@ struct EntityTagTests {
   }
 
   @Test(
-    "another tag, or an invalid one, does not match",
+    "other tags and invalid tags do not match",
     arguments: [
       #""4""#, #""411""#, "41", "", #"W/"#, #"""#, #""41"#, #"w/"41""#, "**", #"broken, "41""#,
       #""7,41""#,
@@ -25,7 +25,7 @@ struct EntityTagTests {
     #expect(EntityTags(header)?.matches("\"41\"") == false)
   }
 
-  @Test("an answer that is known keeps its headers, and has no body")
+  @Test("the answer to a matching request has headers, but no body")
   func responses() {
     let whole = Response(
       status: 200,

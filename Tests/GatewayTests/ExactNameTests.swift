@@ -4,7 +4,7 @@ import Testing
 /// Names that are equal only if they have the same bytes.
 @Suite("Names compared by their bytes")
 struct ExactNameTests {
-  @Test("two names are equal if all bytes are, at every length", arguments: 0...40)
+  @Test("two names are equal if all their bytes are equal, at every length", arguments: 0...40)
   func lengths(length: Int) {
     let bytes = (0..<length).map { UInt8(97 + $0 % 26) }
     let name = ExactName(String(decoding: bytes, as: UTF8.self))
@@ -17,7 +17,7 @@ struct ExactNameTests {
     }
   }
 
-  @Test("é is not e with an accent, though both are one letter to a string")
+  @Test("é differs from e with a combining accent, although the strings are equal")
   func letters() {
     #expect("caf\u{e9} of many a name" == "cafe\u{301} of many a name")
     #expect(ExactName("caf\u{e9} of many a name") != ExactName("cafe\u{301} of many a name"))

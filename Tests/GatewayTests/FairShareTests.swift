@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Fair shares of a capacity")
 struct FairShareTests {
-  @Test("greedy strangers leave the next one as much as each of them holds", arguments: 1...60)
+  @Test("holders that take all they can leave the next one an equal share", arguments: 1...60)
   func newcomer(count: Int) {
     var shares = FairShares<Int>(capacity: 10_000)
     // All strangers take in rounds, so that they compete at the same time.
@@ -21,7 +21,7 @@ struct FairShareTests {
     #expect(shares.take(fair / 2, for: count) == nil)
   }
 
-  @Test("a greedy stranger that comes first leaves half to the others")
+  @Test("the first holder can take at most half")
   func first() {
     var shares = FairShares<String>(capacity: 32)
     while shares.take(1, for: "first") == nil {}
@@ -30,7 +30,7 @@ struct FairShareTests {
     #expect(shares.take(1, for: "second") == nil)
   }
 
-  @Test("a stranger that holds nothing gets the last slot, and no holder gets one more")
+  @Test("the last slot is reserved for a new holder")
   func last() {
     var shares = FairShares<Int>(capacity: 8)
     for limitedClient in 0..<8 { #expect(shares.take(1, for: limitedClient) == nil) }
@@ -40,7 +40,7 @@ struct FairShareTests {
     #expect(shares.take(1, for: 9) == nil)
   }
 
-  @Test("a released amount can be taken again, and nothing is counted twice", arguments: 1...100)
+  @Test("a released amount can be taken again, and is counted once", arguments: 1...100)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var shares = FairShares<Int>(capacity: 1 + Int(random.next() % 2_000))

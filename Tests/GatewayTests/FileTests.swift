@@ -60,7 +60,7 @@ struct FileTests {
   }
 
   @Test(
-    "a picture is given back to readers of its note as it came, with headers that keep it from running"
+    "readers get a picture unchanged, with headers that prevent scripts in it"
   )
   func roundTrip() throws {
     let bytes = Self.png(3, 2)
@@ -82,7 +82,7 @@ struct FileTests {
     #expect(try upload(bytes).status == 200)
   }
 
-  @Test("a file needs the right to read its note, and is not read through another note")
+  @Test("a file needs the right to read its note, and is not readable through another note")
   func rights() throws {
     let path = try path(Self.png(1, 1))
     #expect(try get("/api/notes/n1/\(path)", as: nil).status == 401)
@@ -96,7 +96,7 @@ struct FileTests {
   }
 
   @Test(
-    "a file that is not a picture browsers can draw is downloaded, whatever its name",
+    "all files except pictures of known formats are downloaded, regardless of their names",
     arguments: [
       Array("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8),
       Array("<!doctype html><script>alert(1)</script>".utf8), Array("GIF".utf8), [0],
@@ -111,7 +111,7 @@ struct FileTests {
     #expect(answer.body == bytes)
   }
 
-  @Test("files over their limits are refused in words that say what to do")
+  @Test("files over the limits are refused with a reason and a remedy")
   func limits() throws {
     var files = FileSettings()
     files.bytesMax = 10
@@ -132,7 +132,7 @@ struct FileTests {
   }
 
   @Test(
-    "a long body is let in before it is read only where it may be written, and only within limits")
+    "a long body is accepted only with the right to write, and within the limits")
   func longBodies() throws {
     func decision(_ path: String, _ token: String?, _ count: Int = 2 << 20) -> Int? {
       let head = RequestHead(
@@ -170,7 +170,7 @@ struct FileTests {
     return response
   }
 
-  @Test("a long body whose token cannot be verified now is to be sent again, as any other")
+  @Test("a long body whose token cannot be verified now is refused as retryable")
   func unverifiedLongBody() {
     rig.revocations.completeAt = rig.clock.uptime
     rig.pass(milliseconds: RevocationAge.rejectAfterMilliseconds + 1)
@@ -180,14 +180,14 @@ struct FileTests {
     #expect(refusal?.headers.contains { $0.name == "www-authenticate" } == false)
   }
 
-  @Test("a long body with an API key is not read at the entrance where no key counts")
+  @Test("a long body with an API key is refused at an address that accepts no keys")
   func longBodyWithKey() {
     let rig = GatewayRig { $0.acceptsKeysOnlyInternally = true }
     #expect(refusal("pk_writer", in: rig)?.status == 401)
     #expect(refusal("pk_writer", in: rig, at: .back) == nil)
   }
 
-  @Test("uploads wait for each other in bounded number, and the rest is refused as busy")
+  @Test("a limited number of uploads waits, and further ones are refused as busy")
   func busy() throws {
     let rig = GatewayRig()
     rig.isStepwise = true
@@ -210,7 +210,7 @@ struct FileTests {
     #expect(kept == 16)
   }
 
-  @Test("a user who reads many files at once leaves room for others, whose turn comes soon")
+  @Test("a user who reads many files at once does not delay others for long")
   func readShares() {
     let rig = GatewayRig()
     for user in ["flood", "reader"] {
@@ -233,7 +233,7 @@ struct FileTests {
     #expect(rig.answer(read(as: "flood")) == nil)
   }
 
-  @Test("an upload that was sent again is done, though the first try was cancelled in the line")
+  @Test("a repeated upload is stored although the first one was cancelled while it waited")
   func cancelled() {
     let rig = GatewayRig(isDemo: true)
     rig.make("n")
@@ -254,7 +254,7 @@ struct FileTests {
   }
 
   @Test(
-    "names lose what means something to a file system, a terminal or the direction of text",
+    "characters with a meaning for file systems, terminals or text direction are removed",
     arguments: [
       ("../../etc/passwd", "passwd"), ("C:\\temp\\a.png", "a.png"),
       ("a\u{0}b\u{7}\n.png", "ab.png"),
@@ -277,7 +277,7 @@ struct FileTests {
   }
 
   @Test(
-    "files that no revision names are removed after a while, and those that the history names stay")
+    "files that no revision refers to are removed after a while")
   func collection() throws {
     let used = try path([1], "used")
     let erased = try path([2], "erased")

@@ -39,7 +39,7 @@ struct FolderTests {
 
   // MARK: Folders
 
-  @Test("a note is made in a folder, moved, named with its folder, and listed in pages")
+  @Test("a note can be created in a folder and moved, and is listed with its folder in pages")
   func lifecycle() throws {
     try user("all", "document:*=all")
     let (status, body) = rig.request(
@@ -87,7 +87,7 @@ struct FolderTests {
   }
 
   @Test(
-    "a path that was read is read again as it is, or never",
+    "a parsed path is parsed again to itself",
     arguments: 1...20 as ClosedRange<UInt64>)
   func normalised(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -113,7 +113,7 @@ struct FolderTests {
   /// Sets of verbs, from none to all that matter for a move.
   private static let levels = ["", "manage", "read", "read,write", "read,write,manage"]
 
-  @Test("a move takes all that it can give away, and manage where it goes", arguments: levels)
+  @Test("a move needs all rights that it can grant, and to manage at the target", arguments: levels)
   func moves(source: String) throws {
     for target in Self.levels {
       for own in Self.levels {
@@ -136,7 +136,7 @@ struct FolderTests {
     }
   }
 
-  @Test("no client can tell a missing note from one out of reach")
+  @Test("clients cannot distinguish a missing note from an inaccessible one")
   func unknown() throws {
     try user("team", "folder:team/*=all")
     try make("secret", in: "board")
@@ -166,7 +166,7 @@ struct FolderTests {
     #expect(rig.store.log(of: "secret") == [])
   }
 
-  @Test("a move removes readers who lose the right to the note, and admits those who gain it")
+  @Test("a move removes readers who lose their right, and admits readers who gain it")
   func live() throws {
     try user("mover", "document:*=all")
     try user("old", "folder:a=read,write,presence")
@@ -198,7 +198,7 @@ struct FolderTests {
   }
 
   @Test(
-    "a change that is being committed when its author loses the note is answered, and nothing behind it",
+    "a change being committed is answered when its author loses the right, and later ones are not",
     arguments: [false, true], [false, true])
   func changeUnderWay(isRefused: Bool, isInOneCommit: Bool) throws {
     try user("mover", "document:*=all")
@@ -250,7 +250,7 @@ struct FolderTests {
     #expect(rig.store.log(of: "n")?.count == (isRefused ? 0 : 2))
   }
 
-  @Test("readers by a folder receive the events of the note's room and of the list")
+  @Test("readers with a right to a folder receive the events of its notes' rooms and of the list")
   func rooms() throws {
     try user("mover", "document:*=all")
     try user("reader", "folder:a=read", "folder:b=read,comment")
@@ -298,7 +298,7 @@ struct FolderTests {
     #expect(heard() == [], "a note out of reach is heard of")
   }
 
-  @Test("a request that is under way while its note is moved is done before the move or not at all")
+  @Test("a request during a move of its note is done before the move, or not at all")
   func underway() throws {
     try user("mover", "document:*=all")
     try user("old", "folder:a=all")
@@ -323,7 +323,7 @@ struct FolderTests {
     #expect(rig.store.document("n")?.text == "")
   }
 
-  @Test("a removal sent again is answered again, and by the folder of a restored note")
+  @Test("a repeated removal is answered again, by the rights to a restored note's folder")
   func repeatedRemoval() throws {
     try user("lead", "folder:team/*=all")
     try user("all", "document:*=all")
@@ -371,7 +371,7 @@ struct FolderTests {
     #expect(try ids("/api/notes?folder=archive/2026/sub", token: "part") == ["n1", "n2"])
   }
 
-  @Test("a folder moves to the one above, however many notes come to places within it")
+  @Test("a folder can be moved to its parent, also if many notes move into the old folder")
   func folderAbove() throws {
     try user("all", "folder:a/*=all")
     var body = #"{"from":"a/b","to":"a"}"#
@@ -391,7 +391,7 @@ struct FolderTests {
     #expect(try ids("/api/notes?folder=a/b&limit=1000", token: "all").count == 501)
   }
 
-  @Test("other nodes learn of a move by a hint or the next check, and remove readers then")
+  @Test("other nodes detect a move by a hint or the next check, and remove readers")
   func nodes() throws {
     let store = MemoryStore(isShared: true)
     let (here, there) = (
@@ -433,7 +433,7 @@ struct FolderTests {
     }
   }
 
-  @Test("search finds what may be read by folders, and the folder of the moment decides")
+  @Test("search finds notes that are readable by their current folder")
   func searching() throws {
     try user("team", "folder:team/*=read")
     for (id, folder) in [("n1", "team"), ("n2", "board"), ("n3", "team/x")] {
@@ -491,7 +491,7 @@ struct FolderTests {
   }
 
   @Test(
-    "after any moves and changes of rights all users may do what an oracle says",
+    "after random moves and changes of rights, the rights of all users equal those of an oracle",
     arguments: 1...20 as ClosedRange<UInt64>)
   func model(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

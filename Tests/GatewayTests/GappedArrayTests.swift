@@ -44,7 +44,7 @@ struct GappedArrayTests {
     }
   }
 
-  @Test("elements come and go as in a plain array", arguments: UInt64(1)...40)
+  @Test("adding and removing elements has the results of a plain array", arguments: UInt64(1)...40)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var pair = Pair()
@@ -64,7 +64,7 @@ struct GappedArrayTests {
     #expect(pair.agree && pair.gapped.slots.isEmpty)
   }
 
-  @Test("a walk meets the elements that were there when it began, whichever leave meanwhile")
+  @Test("a walk visits the elements that existed at its beginning, except for removed ones")
   func walk() {
     var pair = Pair()
     for number in 0..<6 { pair.add(number) }
@@ -76,7 +76,7 @@ struct GappedArrayTests {
     #expect(met == Array(0..<6) && pair.gapped.isEmpty)
   }
 
-  @Test("ids of connections have a gap of their own")
+  @Test("connection ids have a separate gap")
   func connections() {
     var ids = GappedArray<ConnectionID>()
     let places = (UInt64(1)...4).map { ids.append(ConnectionID($0)) }
@@ -87,7 +87,7 @@ struct GappedArrayTests {
     #expect(hasClosed == [true, false] && ids.slots.map(\.rawValue) == [1, 3, 4])
   }
 
-  @Test("a hall that empties costs a step for each who leaves, in whatever order")
+  @Test("removing all elements costs a step for each, in any order")
   func growth() {
     let finding = GrowthLaw("empty a hall", size: 2_000) { size in
       size

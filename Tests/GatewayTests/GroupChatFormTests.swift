@@ -6,7 +6,7 @@ import Testing
 /// The forms that only the server produces, compared with the clients' models.
 @Suite("Forms of group chats")
 struct GroupChatFormTests {
-  @Test("a message that was posted is a client's message once it has its id and time")
+  @Test("a posted message with id and time has the form of a client's message")
   func message() throws {
     var subject = GroupChatForm.subject(
       group: "9", user: "1", name: "Ada", text: "hello", sourceGUID: "G", attachments: [])
@@ -24,7 +24,7 @@ struct GroupChatFormTests {
     #expect(GroupChat.Push(own, receivedAt: 1).alert == push.alert)
   }
 
-  @Test("its bytes stay what they were, for by them a message that comes again is known")
+  @Test("its bytes do not change between releases, since repeated messages are recognised by them")
   func bytes() {
     let subject = GroupChatForm.subject(
       group: "9", user: "1", name: "", text: nil, sourceGUID: "G",
@@ -36,7 +36,7 @@ struct GroupChatFormTests {
       String(decoding: GroupChatForm.push(subject, alert: ": ").json, as: UTF8.self) == expected)
   }
 
-  @Test("a sign of typing is a client's push", arguments: [nil, 5])
+  @Test("a typing event has the form of a client's push", arguments: [nil, 5])
   func typing(started: Int?) throws {
     let push = try GroupChat.Push(GroupChatForm.typing("1", started: started))
     #expect(push.type == .typing && push.userID == "1" && push.started == started)
@@ -53,7 +53,7 @@ struct GroupChatFormTests {
   private static let bob = person("2", "Bob")
 
   @Test(
-    "the sentence is the one that clients make",
+    "the sentence equals the sentence that clients make",
     arguments: [
       GroupChat.Change.memberAdded([bob], by: ada), .memberAdded([bob, ada, bob], by: ada),
       .memberRemoved(bob, by: ada), .memberRenamed(bob, to: "Rob"),

@@ -489,7 +489,7 @@ enum RequestShapes {
 @Suite("Time of handling messages and requests", .serialized)
 struct HandlingTimeTests {
   @Test(
-    "the largest and most hostile messages and requests hold the loop for 20 ms at most",
+    "the largest and most hostile messages and requests block the loop for at most 20 ms",
     arguments: HostileInput.all.filter { TurnTime.isWanted($0.testDescription) })
   func growthIsBounded(row: HostileInput) {
     // Measuring all large forms takes minutes. A small input shows which forms may exceed the

@@ -10,7 +10,7 @@ struct HistogramTests {
     return histogram
   }
 
-  @Test("nothing has no quantiles")
+  @Test("an empty histogram has no quantiles")
   func empty() {
     #expect(histogram().quantile(0.5) == nil)
     #expect(histogram().count == 0)
@@ -29,7 +29,7 @@ struct HistogramTests {
     #expect(histogram(10, 300).quantile(1) == 400)
   }
 
-  @Test("beyond the last bound, the bound is all that is known")
+  @Test("values above the last bound count as the bound")
   func beyond() {
     #expect(histogram(1_000).quantile(0.5) == 400)
     #expect(histogram(10, 1_000).quantile(0.99) == 400)

@@ -65,7 +65,7 @@ struct HistoryReadTests {
     if case .error(let failure)? = reply { failure.code } else { nil }
   }
 
-  @Test("a join whose changes cannot be read for now is to be tried again, and loses nothing")
+  @Test("a join whose changes cannot be read now is refused as retryable, without loss")
   func passingError() throws {
     let rig = try rig()
     let (id, _) = try rig.connectNative(nil)
@@ -87,7 +87,7 @@ struct HistoryReadTests {
   }
 
   @Test(
-    "changes of a crowd may be based further back before the store has to be read",
+    "with a crowd, changes may have older bases before the store is read",
     arguments: [1, 500])
   func crowd(followers: Int) throws {
     let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
@@ -111,7 +111,7 @@ struct HistoryReadTests {
     }
   }
 
-  @Test("a client that waits beside such a join and needs no changes is admitted")
+  @Test("a client that waits at the same time and needs no changes is admitted")
   func passingErrorOfAnother() throws {
     let rig = try rig()
     let (late, _) = try rig.connectNative(nil)
@@ -145,7 +145,7 @@ struct HistoryReadTests {
     #expect(log.all == ["changes not readable error=damaged"])
   }
 
-  @Test("a laggard's read of the store is bounded in bytes")
+  @Test("reading the store for a lagging client is limited in bytes")
   func catchUpBytes() throws {
     let rig = try rig(letters: 1) {
       $0.windowEntries = 50
@@ -190,7 +190,7 @@ struct HistoryReadTests {
     #expect(revision == 220)
   }
 
-  @Test("a client that leaves before its read has begun is no error in the log")
+  @Test("a client that leaves before its read has begun is not logged as an error")
   func abandoned() throws {
     let log = Lines()
     let rig = try rig(log: log)
@@ -221,7 +221,7 @@ struct HistoryReadTests {
     #expect(loads.isEmpty)
   }
 
-  @Test("a connection reads pages of so many notes that it does not follow, and no more at a time")
+  @Test("a connection can read pages of a limited number of notes that it does not follow")
   func notesInMemory() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.limits.documentsPerConnectionMax = 3
@@ -240,7 +240,7 @@ struct HistoryReadTests {
     #expect(code(page(rig, id, of: "m4")) == nil)
   }
 
-  @Test("the page reads of a connection that ends are taken back from the store")
+  @Test("the end of a connection cancels its reads of pages")
   func forgotten() throws {
     let rig = try rig()
     let (id, _) = try rig.connectNative(nil)
@@ -254,7 +254,7 @@ struct HistoryReadTests {
     #expect(rig.pushes(id).isEmpty)
   }
 
-  @Test("while the disk has too much to do no page is read")
+  @Test("no page is read while the store is overloaded")
   func backlog() throws {
     let rig = try rig { $0.storeRequestsMax = 1 }
     let (writer, _) = try rig.connectNative(nil)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Addresses")
 struct IPAddressTests {
   @Test(
-    "an address is read in each of its forms",
+    "each form of an address is parsed",
     arguments: [
       ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"),
       ("::ffff:c000:201", "192.0.2.1"), ("0.0.0.0", "0.0.0.0"), ("::", "0:0:0:0:0:0:0:0"),
@@ -28,7 +28,7 @@ struct IPAddressTests {
   func none(text: String) { #expect(IPAddress(text) == nil) }
 
   @Test(
-    "proxies may write a port behind it",
+    "an address may be followed by a port, as some proxies write it",
     arguments: [
       ("192.0.2.1", "192.0.2.1"), ("192.0.2.1:4711", "192.0.2.1"), ("[2001:db8::1]", "2001:db8::1"),
       ("[2001:db8::1]:80", "2001:db8::1"), ("2001:db8::1", "2001:db8::1"),
@@ -42,7 +42,7 @@ struct IPAddressTests {
   func `refuses an invalid hop`(text: String) { #expect(IPAddress(hop: text) == nil) }
 
   @Test(
-    "a range holds those with its first bits",
+    "a range contains the addresses with its first bits",
     arguments: [
       ("10.0.0.0/8", "10.255.3.4", true), ("10.0.0.0/8", "11.0.0.0", false),
       ("10.1.2.3/8", "10.9.9.9", true), ("192.0.2.128/25", "192.0.2.127", false),
@@ -61,7 +61,7 @@ struct IPAddressTests {
   @Test(arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "10.0.0.0/8/8"])
   func `refuses an invalid range`(text: String) { #expect(AddressRange(text) == nil) }
 
-  @Test("of IPv6, the addresses of one subscriber are one")
+  @Test("IPv6 addresses of one subscriber count as one")
   func subscribers() {
     #expect(
       IPAddress("2001:db8:1:2:3:4:5:6")?.subscriber == IPAddress("2001:db8:1:2::")?.subscriber)

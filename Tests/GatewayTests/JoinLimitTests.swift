@@ -9,7 +9,7 @@ struct JoinLimitTests {
 
   init() { rig.make("n1", "n2", "n3") }
 
-  @Test("joins that are sent at once are no way around the limit")
+  @Test("concurrent joins do not exceed the limit")
   func together() throws {
     let (connection, _) = try rig.connectNative(nil)
     rig.isStepwise = true
@@ -29,7 +29,7 @@ struct JoinLimitTests {
     }
   }
 
-  @Test("a Whaler client over the limit is closed, for it has no word for a refusal")
+  @Test("a Whaler client over the limit is closed, because its protocol has no refusals")
   func whaler() throws {
     let connection = rig.connectWhaler(pool: nil, token: nil)
     rig.isStepwise = true

@@ -103,7 +103,7 @@ struct LeftChangeTests {
   }
 
   @Test(
-    "a change is made, once, however its connection ends", arguments: Wait.allCases, End.allCases)
+    "a waiting change is made once after its connection", arguments: Wait.allCases, End.allCases)
   func ended(wait: Wait, end: End) {
     self.wait(wait, isJoining: end == .closedInItsTurn)
     switch end {
@@ -121,7 +121,7 @@ struct LeftChangeTests {
   }
 
   @Test(
-    "a change is not made once its author may no longer make it", arguments: Wait.allCases,
+    "a waiting change is not made if its author has lost the right", arguments: Wait.allCases,
     Loss.allCases)
   func unentitled(wait: Wait, loss: Loss) {
     self.wait(wait)
@@ -141,7 +141,7 @@ struct LeftChangeTests {
   }
 
   @Test(
-    "a server that goes down makes it first, and tells a connection that is there",
+    "a server that shuts down makes waiting changes first, and answers open connections",
     arguments: Wait.allCases)
   func goingDown(wait: Wait) {
     self.wait(wait)

@@ -32,7 +32,7 @@ struct LiveDocumentTests {
 
   static let scalarsMax = 100
 
-  @Test("nothing is visible before its commit")
+  @Test("a change is not visible before its commit")
   func tentative() throws {
     var document = Self.document()
     #expect(
@@ -82,7 +82,7 @@ struct LiveDocumentTests {
     #expect(document.takeCommit()?.map(\.revision) == [2, 3, 4])
   }
 
-  @Test("a failed commit takes back everything built on it")
+  @Test("a failed commit reverts all changes built on it")
   func rollBack() {
     var document = Self.document("ab", revision: 7)
     _ = document.submit(
@@ -101,7 +101,7 @@ struct LiveDocumentTests {
         == .accepted(revision: 8))
   }
 
-  @Test("a re-sent change gets its first revision again")
+  @Test("a repeated change gets its revision again")
   func duplicate() {
     var document = Self.document()
     let change = Self.insertion("x", at: 0, of: 0)
@@ -122,7 +122,7 @@ struct LiveDocumentTests {
         == .refused(.sequenceReused(last: 1)))
   }
 
-  @Test("a mark from the store is honoured")
+  @Test("a mark from the store prevents a repeated change")
   func markFromStore() {
     let probe = Self.insertion("x", at: 0, of: 0)
     var first = Self.document()
@@ -156,7 +156,7 @@ struct LiveDocumentTests {
     #expect(document.isSettled)
   }
 
-  @Test("older entries can be put before the window")
+  @Test("older entries can be added before the window")
   func history() {
     var document = Self.document("ab", revision: 2)
     let late = Self.insertion("z", at: 1, of: 1, revision: 1)
@@ -176,7 +176,7 @@ struct LiveDocumentTests {
     #expect(document.durableDocument.text.utf8.elementsEqual("abz".utf8))
   }
 
-  @Test("a change is rebased over no more components than allowed")
+  @Test("a change is rebased over a limited number of components")
   func historyComponents() {
     var document = Self.document()
     for step in 0..<4 {
@@ -203,7 +203,7 @@ struct LiveDocumentTests {
         == .accepted(revision: before + 1))
   }
 
-  @Test("the window is trimmed, and never below what waits for a commit")
+  @Test("the window is trimmed, but keeps the entries that pending changes need")
   func trim() {
     var document = Self.document()
     for step in 0..<10 {
@@ -219,7 +219,7 @@ struct LiveDocumentTests {
   }
 
   /// Otherwise a change that lost a race would be rejected through no fault of its author.
-  @Test("in a shared log the entries since the base of what waits are kept, up to a bound")
+  @Test("in a shared log, entries since the base of pending changes are kept, up to a limit")
   func trimSharedLog() {
     for basesMax in [100, 5, 0] {
       var document = Self.document(isShared: true)
@@ -260,7 +260,7 @@ struct LiveDocumentTests {
       ], chain: LogChain(high: 1, low: UInt64(step)))
   }
 
-  @Test("a change that may be sent again has the digest that logs have kept of it")
+  @Test("a repeatable change has the digest that is stored in logs")
   func keptDigest() {
     let submission = LiveDocument.Submission(
       client: "ada", sequence: 1, revision: 3,
@@ -268,7 +268,7 @@ struct LiveDocumentTests {
     #expect(LiveDocument.digest(of: submission) == 0x8058_4b6e_07d0_d78e)
   }
 
-  @Test("a long change that an earlier version has kept is known again, and no other is")
+  @Test("a long change stored by an earlier version is recognised, and no other change is")
   func formerDigest() {
     let text = String(repeating: "é\n", count: 30_000)
     let change = Self.insertion(text, at: 0, of: 0)

@@ -39,7 +39,7 @@ struct LongReadTests {
     return count
   }
 
-  @Test("folders with many notes are counted in steps, and the answer is the same")
+  @Test("counting folders with many notes in steps gives the same answer")
   func steps() throws {
     make(600, in: "a")
     make(40, in: "b")
@@ -53,7 +53,7 @@ struct LongReadTests {
   }
 
   @Test(
-    "of each user one list is read at a time; another user's does not wait",
+    "one list of each user is read at a time, and other users do not wait for it",
     arguments: ["/api/folders", "/api/notes", "/api/notes?limit=3", "/api/deleted"])
   func oneForEach(path: String) {
     make(3, in: "")
@@ -71,7 +71,7 @@ struct LongReadTests {
     #expect(rig.answer(second) == nil)
   }
 
-  @Test("a list whose client is gone reads no further, and the next one begins")
+  @Test("reading a list stops when its client has left, and the next list begins")
   func abandoned() {
     make(1_100, in: "a")
     let first = begin("ada")
@@ -86,7 +86,7 @@ struct LongReadTests {
     #expect(rig.answer(second)?.status == 200)
   }
 
-  @Test("one user has half of the lists that may wait, and another still gets one")
+  @Test("one user can have half of the waiting lists, and another user still gets one")
   func shares() {
     let requests = (0..<300).map { _ in begin("ada") }
     let refused = requests.filter { rig.answer($0) != nil }

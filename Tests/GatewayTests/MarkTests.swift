@@ -16,7 +16,7 @@ struct MarkTests {
     return stored.marks.keys.sorted()
   }
 
-  @Test("only a client that may send a change again leaves one")
+  @Test("only clients that can repeat a change leave marks")
   func marksOfClients() throws {
     rig.make("n1")
     for number in 0..<30 {

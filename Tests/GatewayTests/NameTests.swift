@@ -11,7 +11,7 @@ import Testing
 @Suite("Readable names")
 struct ReadableNameTests {
   @Test(
-    "a name has one spelling, which several texts mean",
+    "several texts are parsed to one spelling of a name",
     arguments: [
       ("minutes-2026", "minutes-2026"), ("Minutes-2026", "minutes-2026"), ("2026", "2026"),
       ("CAF\u{c9}", "caf\u{e9}"), ("cafe\u{301}", "caf\u{e9}"),
@@ -31,7 +31,7 @@ struct ReadableNameTests {
   }
 
   @Test(
-    "an invalid name is refused for its reason",
+    "an invalid name is refused with the reason",
     arguments: [
       ("", .empty), (String(repeating: "a", count: 65), .tooLong),
       (String(repeating: "a", count: 100_000), .tooLong), ("..", .character), ("a/b", .character),
@@ -71,7 +71,7 @@ struct ReadableNameTests {
     return text
   }
 
-  @Test("any text is a name or none, and a name is its own spelling", arguments: UInt64(1)...10)
+  @Test("the spelling of a name is parsed to itself", arguments: UInt64(1)...10)
   func laws(seed: UInt64) throws {
     var rng = SplitMix64(seed: seed)
     for _ in 0..<250 {
@@ -137,7 +137,7 @@ struct NameTests {
     return joined.access
   }
 
-  @Test("everyone reads a published note by its name; a write is refused")
+  @Test("anyone can read a published note by its name, and not write")
   func reading() throws {
     let (status, body) = publish("n1", "Minutes-2026")
     #expect(status == 200)
@@ -169,7 +169,7 @@ struct NameTests {
     #expect(rig.pushes(reader).contains { if case .changes = $0 { true } else { false } })
   }
 
-  @Test("publishing needs managing and reading; only managing shows and withdraws the name")
+  @Test("publishing needs the rights to manage and to read; withdrawing needs only the former")
   func rights() {
     #expect(publish("n1", "one", by: "writer").status == 403)
     #expect(publish("n1", "one", by: "curator").status == 403)
@@ -192,7 +192,7 @@ struct NameTests {
     #expect(open(name) == nil)
   }
 
-  @Test("a name that another note has, or had lately, is refused and says until when")
+  @Test("a name in use or in recent use by another note is refused with the time of its release")
   func conflicts() {
     _ = publish("n1", "one")
     let taken = publish("n2", "one")
@@ -204,7 +204,7 @@ struct NameTests {
     #expect(publish("n1", "one").status == 200)
   }
 
-  @Test("withdrawing a name ends its readers, and no link; withdrawing links ends no reader")
+  @Test("withdrawing a name removes its readers, but not those of links, and vice versa")
   func withdrawing() throws {
     _ = publish("n1", "one")
     let token = try self.token("one")
@@ -226,7 +226,7 @@ struct NameTests {
     _ = try rig.connectNative(self.token("one"))
   }
 
-  @Test("readers by a former name of a note are ended with those by the present one")
+  @Test("withdrawing a name also removes readers with the note's former name")
   func renaming() throws {
     _ = publish("n1", "one")
     let (reader, _) = try rig.connectNative(self.token("one"))
@@ -237,7 +237,7 @@ struct NameTests {
     #expect(rig.closeCodes[reader] == CloseReason.revoked.rawValue)
   }
 
-  @Test("a name of which tokens cannot be taken back is not withdrawn")
+  @Test("a name is not withdrawn if its tokens cannot be revoked")
   func brokenRevocations() {
     _ = publish("n1", "one")
     rig.revocations.isBroken = true
@@ -245,7 +245,7 @@ struct NameTests {
     #expect(open("one") != nil)
   }
 
-  @Test("a token renewed by the name continues to read; a token of another note does not")
+  @Test("a token renewed with the name continues to read; a token of another note does not")
   func renewal() throws {
     _ = publish("n1", "one")
     let (reader, _) = try rig.connectNative(self.token("one"))
@@ -256,7 +256,7 @@ struct NameTests {
     #expect(join(reader, "n2") == nil)
   }
 
-  @Test("a deleted note is not read by its name, and a restored one is again")
+  @Test("a deleted note cannot be read by its name until it is restored")
   func deletion() throws {
     _ = publish("n1", "one")
     let token = try self.token("one")

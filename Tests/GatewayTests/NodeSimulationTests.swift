@@ -6,7 +6,7 @@ import Testing
 @Suite("Nodes on one log")
 struct NodeSimulationTests {
   @Test(
-    "whatever goes wrong between nodes, nothing is lost or doubled, and all clients converge")
+    "faults between nodes neither lose nor duplicate changes, and all clients converge")
   func everything() async {
     let sweep = Sweep(first: 1, count: 300) { .everything(seed: $0, nodes: 2 + Int($0 % 4)) }
     await sweep.run(jobs: 2)
@@ -47,7 +47,7 @@ struct NodeSimulationTests {
     #expect(try first.run() == second.run())
   }
 
-  @Test("without a single hint, looking at the heads is enough")
+  @Test("without hints, checking the heads is sufficient")
   func withoutHints() throws {
     try Seeds.run(60, from: 30_000) { seed in
       var plan = Simulation.Plan.everything(seed: seed, nodes: 2)

@@ -37,7 +37,7 @@ struct NotePageTests {
   }
 
   @Test(
-    "A field whose encoding is broken is refused, not taken for absent",
+    "a field with an invalid encoding is refused, not treated as missing",
     arguments: [
       "notes?after=%FF", "notes?folder=%FF", "notes?tag=%FF&limit=3", "notes?limit=3&after=%zz",
       "folders?after=%FF", "search?q=%FF", "notes/n/text?format=%FF",
@@ -76,7 +76,7 @@ struct NotePageTests {
       })
   }
 
-  @Test("pages name every note once, the newest first", arguments: [1, 2, 3, 7, 99, 100, 101])
+  @Test("pages list every note once, newest first", arguments: [1, 2, 3, 7, 99, 100, 101])
   func pages(limit: Int) throws {
     make(100)
     let pages = try walk(limit: limit)
@@ -89,7 +89,7 @@ struct NotePageTests {
     #expect(times == times.sorted(by: >))
   }
 
-  @Test("notes that exist throughout are named once, whatever changes meanwhile", arguments: 1...8)
+  @Test("notes that exist throughout are listed once during changes", arguments: 1...8)
   func changes(seed: UInt64) throws {
     make(60)
     var random = SimulationRandom(seed: seed)
@@ -117,7 +117,7 @@ struct NotePageTests {
     }
   }
 
-  @Test("unreadable notes are not named, and do not hide readable ones")
+  @Test("unreadable notes are not listed, and do not hide readable ones")
   func rights() throws {
     make(3, prefix: "few")
     make(5_000)
@@ -128,7 +128,7 @@ struct NotePageTests {
     #expect(limitedClient.ids.allSatisfy { $0.hasPrefix("few-") })
   }
 
-  @Test("a page for which too many are looked at is short, and has a next one")
+  @Test("a page that requires checking too many notes is short, and has a next page")
   func shortPages() throws {
     make(2, prefix: "few")
     make(21_000)
@@ -137,7 +137,7 @@ struct NotePageTests {
     #expect(pages.flatMap(\.self) == ["few-1", "few-0"])
   }
 
-  @Test("a page has 100 notes unless a number is asked for, and at most 1,000")
+  @Test("a page has 100 notes by default, and at most 1,000")
   func sizes() throws {
     make(1_100)
     let first = try list("?limit=1000")
@@ -159,7 +159,7 @@ struct NotePageTests {
     #expect(answer.body.contains("expected"))
   }
 
-  @Test("the whole list is read some notes at a time, and others come between")
+  @Test("the whole list is read in steps, between which other requests are served")
   func steps() throws {
     make(2_500)
     for number in [0, 7, 1_700, 2_499] {
@@ -188,7 +188,7 @@ struct NotePageTests {
     #expect(ids.prefix(4) == ["n-2499", "n-1700", "n-7", "n-0"])
   }
 
-  @Test("the whole list has the 10,000 notes that changed last")
+  @Test("the whole list contains the 10,000 most recently changed notes")
   func bound() throws {
     make(10_001)
     let cut = try list("")

@@ -106,7 +106,7 @@ struct NotePartTests {
     #expect(reader.byteCount == 0)
   }
 
-  @Test("after a change one part is sent; a part holds about 32 notes")
+  @Test("after a change one part of about 32 notes is sent")
   func oneChange() throws {
     make(1_000)
     var reader = Reader()
@@ -130,7 +130,7 @@ struct NotePartTests {
     }
   }
 
-  @Test("a list that grows and shrinks around a limit keeps its number of parts")
+  @Test("the number of parts does not change when the list grows and shrinks around a limit")
   func growth() throws {
     make(65)
     var reader = Reader()
@@ -169,7 +169,7 @@ struct NotePartTests {
   }
 
   @Test(
-    "the tag and digests of another person give the reader's own list", arguments: ["few", "none"])
+    "with another user's tag and digests, a reader gets the own list", arguments: ["few", "none"])
   func strangersTag(token: String) throws {
     make(200)
     var reader = Reader()
@@ -182,7 +182,7 @@ struct NotePartTests {
   }
 
   @Test(
-    "digests of a wrong form are refused",
+    "malformed digests are refused",
     arguments: [
       "abc", "abcdefgh1", "abcdefg!", "abcdefg%20", "%FF", "&limit=3", "&folder=", "&tag=plan",
       "&after=00",
@@ -193,14 +193,14 @@ struct NotePartTests {
     #expect(answer.status == 400)
   }
 
-  @Test("a number of digests that no list has is refused", arguments: [3, 257, 512, 10_000])
+  @Test("too many digests are refused", arguments: [3, 257, 512, 10_000])
   func wrongNumber(count: Int) throws {
     make(3)
     let answer = try ask("parts=" + String(repeating: "abcdefgh", count: count), "all")
     #expect(answer.status == 400)
   }
 
-  @Test("digests that no part has give the whole list")
+  @Test("unknown digests give the whole list")
   func wrongDigests() throws {
     make(100)
     var reader = Reader()
@@ -212,7 +212,7 @@ struct NotePartTests {
     #expect(try reader.all == whole())
   }
 
-  @Test("a change while the list is read is in this answer or in the next")
+  @Test("a change while the list is read is in this answer or the next one")
   func changeMeanwhile() throws {
     make(1_000)
     var reader = Reader()
@@ -234,7 +234,7 @@ struct NotePartTests {
     #expect(try reader.all == whole())
   }
 
-  @Test("of more than 10,000 notes the parts have those that changed last, and say so")
+  @Test("parts contain the 10,000 most recently changed notes, and state that there are more")
   func bound() throws {
     make(10_001)
     var reader = Reader()
@@ -253,7 +253,7 @@ struct NotePartTests {
   }
 
   @Test(
-    "lists are compressed for clients that accept it, names letter by letter, and not otherwise",
+    "lists are compressed for clients that accept it, without revealing other notes' names",
     arguments: ["notes?parts=", "folders", "tags", "notes/n-1/comments"])
   func packing(path: String) throws {
     make(3)
@@ -283,7 +283,7 @@ struct NotePartTests {
     #expect(same.status == 304 && same.body.isEmpty && same.packing == nil)
   }
 
-  @Test("without parts, lists are answered as ever")
+  @Test("without parts, lists have the former form")
   func formerForm() throws {
     make(3)
     for query in ["", "limit=2", "folder="] {

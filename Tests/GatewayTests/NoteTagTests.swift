@@ -5,7 +5,7 @@ import Testing
 @Suite("Tags in texts")
 struct NoteTagTests {
   @Test(
-    "a tag is a word behind a #, outside of code and addresses",
+    "a tag is a word after #, outside of code and addresses",
     arguments: [
       ("#plan", "plan"), ("a #Plan b", "plan"), ("# Plan", ""), ("## Plan", ""), ("a#b", ""),
       ("#12", ""),
@@ -24,7 +24,7 @@ struct NoteTagTests {
     #expect(NoteTags.all(in: text).joined(separator: " ") == tags)
   }
 
-  @Test("every tag found is valid, whatever the text", arguments: 1...20 as ClosedRange<UInt64>)
+  @Test("every tag found in a random text is valid", arguments: 1...20 as ClosedRange<UInt64>)
   func laws(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let pieces = [

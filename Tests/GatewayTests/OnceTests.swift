@@ -7,7 +7,7 @@ import SocketMessages
 import Testing
 
 /// Requests with an `Idempotency-Key` are performed once, however often they are sent.
-@Suite("Requests that are done once")
+@Suite("Requests with an idempotency key")
 struct OnceTests {
   /// A request that writes.
   struct Writing: Sendable, CustomTestStringConvertible {
@@ -82,7 +82,7 @@ struct OnceTests {
     return notes
   }
 
-  @Test("the answer to the first is given again, and nothing is done", arguments: all)
+  @Test("a repeated request gets the first answer, without effect", arguments: all)
   func replay(writing: Writing) throws {
     let first = try #require(rig.response(send(writing)))
     #expect(first.status == writing.status)
@@ -109,7 +109,7 @@ struct OnceTests {
     #expect(headers.map(\.value) == first.headers.map(\.value))
   }
 
-  @Test("a request that was done without an answer is answered after a restart", arguments: all)
+  @Test("a request performed without an answer is answered after a restart", arguments: all)
   func crash(writing: Writing) throws {
     rig.isStepwise = true
     let lost = send(writing)
@@ -139,7 +139,7 @@ struct OnceTests {
     #expect(next.store.log(of: "n1")?.count == before.2)
   }
 
-  @Test("a link is made once, wherever the process ends", arguments: 1...4)
+  @Test("a link is made once, although the process ends at any point", arguments: 1...4)
   func crashAmongLinks(step: Int) throws {
     rig.isStepwise = true
     _ = send(Self.all[10])
@@ -175,7 +175,7 @@ struct OnceTests {
     #expect(rig.store.log(of: "n2")?.count == 1)
   }
 
-  @Test("users' keys are their own")
+  @Test("the keys of different users are independent")
   func users() {
     let rig = GatewayRig()
     rig.make("n1")
@@ -192,7 +192,7 @@ struct OnceTests {
     #expect(rig.answer(send(Self.all[0], to: rig, ["authorization": "none"]))?.status == 401)
   }
 
-  @Test("the same request waits while the first is being done; others are refused")
+  @Test("a repeated request waits for the first; a different request with the key is refused")
   func inWork() {
     rig.isStepwise = true
     let writing = Self.all[0]
@@ -211,7 +211,7 @@ struct OnceTests {
     #expect(notes(rig).count == 2)
   }
 
-  @Test("a request that was refused may be made again")
+  @Test("a refused request may be repeated")
   func refusals() {
     let writing = Self.all[4]
     #expect(rig.answer(send(writing, ["if-match": "1"]))?.status == 412)
@@ -225,7 +225,7 @@ struct OnceTests {
     #expect(rig.store.log(of: "n1")?.count == 2)
   }
 
-  @Test("failed parts of a batch are published on a retry, and the others are not")
+  @Test("a retried batch publishes only the failed parts")
   func batch() {
     let writing = Self.all[13]
     rig.isStepwise = true
@@ -255,14 +255,14 @@ struct OnceTests {
     #expect(rig.answer(send(Self.all[0], key: String(repeating: "k", count: 255)))?.status == 201)
   }
 
-  @Test("reading takes no key")
+  @Test("keys are ignored for reading requests")
   func reading() {
     let request = rig.begin(
       "GET", "/api/notes", headers: ["idempotency-key": "a b"])
     #expect(rig.answer(request)?.status == 200)
   }
 
-  @Test("answers are kept for a day, and so many of each user")
+  @Test("answers are stored for a day, and up to a number for each user")
   func forgetting() {
     let rig = GatewayRig(isDemo: true) { $0.answers.countMax = 2 }
     for key in ["a", "b", "c"] { #expect(rig.answer(send(Self.all[0], key: key, to: rig)) != nil) }
@@ -276,7 +276,7 @@ struct OnceTests {
     #expect(!isKept("c"))
   }
 
-  @Test("an answer that is too long is not kept, and the work is recognised all the same")
+  @Test("a long answer is not stored, but a repetition is still recognised")
   func longAnswer() {
     let rooms = (0..<100).map { number in
       let name = String(repeating: "r", count: 190) + "\(number)"
@@ -293,7 +293,7 @@ struct OnceTests {
     #expect(rig.answer(second)?.body.contains(#""repeated":false"#) == false)
   }
 
-  @Test("a request counts once towards what a user may make")
+  @Test("a repeated request counts once towards the user's limits")
   func rates() {
     let rig = GatewayRig {
       $0.limits.userRequestsPerSecondMax = 1
@@ -349,7 +349,7 @@ struct OnceTests {
   }
 
   @Test(
-    "a kept answer is not given after the right to the request is lost", arguments: inFolder,
+    "a stored answer is not sent after the right to the request is lost", arguments: inFolder,
     [["document:*=all"], ["folder:a/*=all", "folder:a2/*=all"]])
   func lostRights(writing: Writing, rights: [String]) throws {
     let rig = rigWithNote(in: "a")
@@ -378,7 +378,7 @@ struct OnceTests {
     #expect(isReplayed(rig.response(send(writing, to: rig, ["authorization": "before"]))))
   }
 
-  @Test("a kept answer follows the note that was moved, out of reach and back")
+  @Test("a stored answer is subject to the rights to a moved note")
   func movedAway() throws {
     let rig = rigWithNote(in: "a")
     rig.book?.enter("ada", user: "ada", try grants("folder:a=all"))
@@ -398,7 +398,7 @@ struct OnceTests {
     }
   }
 
-  @Test("a kept answer is given to no guest of another link, and for no later note of the same id")
+  @Test("a stored answer is not sent to guests of other links or for a later note of the same id")
   func guests() throws {
     let rig = rigWithNote(in: "a")
     _ = rig.token("ada", try grants("document:*=all"))
@@ -423,7 +423,7 @@ struct OnceTests {
   }
 
   @Test(
-    "a request with another token does not wait for the first: it is not answered by its rights")
+    "a request with another token does not wait for the first, which has other rights")
   func otherToken() throws {
     let rig = rigWithNote(in: "a")
     rig.book?.enter("all", user: "ada", try grants("document:*=all"))
@@ -439,7 +439,7 @@ struct OnceTests {
 
   // MARK: Notes under their makers' ids
 
-  @Test("a note is made under its maker's id, once")
+  @Test("a note is created once with an id chosen by the client")
   func ownID() {
     func put(_ title: String, token: String? = nil) -> Int {
       rig.request("PUT", "/api/notes/own%2F1", #"{"title":"\#(title)"}"#).status
@@ -458,7 +458,7 @@ struct OnceTests {
     #expect(put("One") == 201)
   }
 
-  @Test("making a note under an id takes the right to it")
+  @Test("creating a note with an id needs the right to this id")
   func ownIDRights() {
     let rig = GatewayRig()
     for (token, verbs) in [("writer", [.read, .write, .presence]), ("maker", .all)]
@@ -476,7 +476,7 @@ struct OnceTests {
     #expect(put("a-1", "other") == 409)
   }
 
-  @Test("an id in the body is refused with where it belongs")
+  @Test("an id in the body is refused with its correct place")
   func idInBody() {
     let (status, body) = rig.request("POST", "/api/notes", #"{"title":"T","id":"own"}"#)
     #expect(status == 400)
@@ -485,7 +485,7 @@ struct OnceTests {
   }
 
   @Test(
-    "an id in the body that is not the path's is refused, and makes no note",
+    "an id in the body that differs from the path is refused, and no note is created",
     arguments: [
       #""other""#, #""own""#, #""Own/1""#, #""""#, "1", "null", #"["own/1"]"#, #"{"a":1}"#,
     ])
@@ -503,7 +503,7 @@ struct OnceTests {
 
   /// Programs that write over HTTP and repeat unanswered requests, to a server that fails, dies and
   /// restarts.
-  @Test("whatever fails, nothing is lost and nothing doubled", arguments: UInt64(1)...12)
+  @Test("failures neither lose nor duplicate requests", arguments: UInt64(1)...12)
   func faults(seed: UInt64) throws {
     var random = SimulationRandom(seed: seed)
     let store = MemoryStore()

@@ -28,7 +28,7 @@ struct OneLineTests {
     return notes
   }
 
-  @Test("others are refused wherever they come, and nothing is done", arguments: broken)
+  @Test("texts of several lines are refused everywhere, without effect", arguments: broken)
   func refused(text: String) throws {
     rig.make("n1")
     for (method, path, body) in [
@@ -55,7 +55,7 @@ struct OneLineTests {
     #expect(rig.request("GET", "/api/notes/n1/versions").body == #"{"versions":[]}"#)
   }
 
-  @Test("those that are stored are read, and may be replaced", arguments: broken)
+  @Test("stored texts of several lines can be read and replaced", arguments: broken)
   func stored(text: String) throws {
     _ = rig.store.perform([
       .create(id: "n1", epoch: "e", title: text, time: rig.clock.now),
@@ -76,7 +76,7 @@ struct OneLineTests {
   }
 
   @Test(
-    "one from elsewhere is made a line",
+    "names from other sources are converted to one line",
     arguments: [
       ("a\nb", "a b"), ("\r\n a\tb \u{0}", "a b"), ("a\u{2028}\u{85}b", "a  b"), ("\u{7f}", ""),
       (" a ", " a "),

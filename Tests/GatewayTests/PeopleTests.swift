@@ -58,7 +58,7 @@ struct PeopleTests {
 
   // MARK: Presence
 
-  @Test("people whose ids differ by bytes alone are two")
+  @Test("people whose ids differ only in bytes are two people")
   func bytes() throws {
     let ids = ["e\u{301}", "\u{e9}"]
     let people = try ids.map { try enter($0) }
@@ -67,7 +67,7 @@ struct PeopleTests {
     #expect(try subscribe(people[1]).map { Array($0.utf8) } == ids.map { Array($0.utf8) })
   }
 
-  @Test("a person is there from the first connection to the last")
+  @Test("a person is present from the first connection to the end of the last one")
   func counting() throws {
     let ann = try enter("ann")
     #expect(try subscribe(ann) == ["ann"])
@@ -83,7 +83,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["-ben"])
   }
 
-  @Test("a person who returns within the grace period has never been away")
+  @Test("a person who returns within the grace period is not reported as absent")
   func grace() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -99,7 +99,7 @@ struct PeopleTests {
     #expect(presence(ann, after: 5_000) == ["-ben"])
   }
 
-  @Test("a person without a sign for the lease is shown as absent until the next sign")
+  @Test("a person without activity for the lease is shown as absent until the next activity")
   func lease() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -116,7 +116,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["+ben"])
   }
 
-  @Test("a flood between two moments is not reported, and has its limit")
+  @Test("changes between two reports are not reported, and limited in rate")
   func flood() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -135,7 +135,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["+ben"])
   }
 
-  @Test("a room has room for so many, and presence needs its right")
+  @Test("presence in a room is limited in number, and needs its right")
   func presenceLimits() throws {
     let small = GatewayRig { $0.limits.presentMax = 2 }
     for user in ["a", "b"] { try subscribe(enter(user, in: small), in: small) }
@@ -153,7 +153,7 @@ struct PeopleTests {
     #expect(rig.request("GET", "/api/rooms/other/presence", token: token).status == 403)
   }
 
-  @Test("a person who loses the right to presence is not shown, does not type and sees no others")
+  @Test("a person without the right to presence is neither shown nor typing, and sees no others")
   func presenceLost() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -178,7 +178,7 @@ struct PeopleTests {
     #expect(rig.pushes(ben).count == 1)
   }
 
-  @Test("a person whose token is revoked is shown no longer, not even for the grace period")
+  @Test("a person whose token is revoked is removed at once, without the grace period")
   func revoked() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -189,7 +189,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["-ben"])
   }
 
-  @Test("a person who subscribes again without presence is there no longer")
+  @Test("a person who subscribes again without presence is removed")
   func presenceGivenUp() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -201,7 +201,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["+ben"])
   }
 
-  @Test("following needs read, ending it does not")
+  @Test("following needs the right to read, and unfollowing does not")
   func unfollowing() throws {
     let ben = try enter("ben")
     rig.ask(ben, .follow(.init(room: "r", isFollowing: true)))
@@ -213,7 +213,7 @@ struct PeopleTests {
         == .following(.init(room: "r", isFollowing: false)))
   }
 
-  @Test("rooms are occupied by the first and vacated by the last")
+  @Test("a room is occupied by the first person and vacated by the last")
   func occupied() throws {
     final class Observer: RoomObserver {
       var events: [String] = []
@@ -236,7 +236,7 @@ struct PeopleTests {
 
   // MARK: Checks of the chat family
 
-  @Test("D1: typing reaches others, ends by time and by disconnect, and not the blocked")
+  @Test("D1: typing reaches others except blocked people, and ends by time and by disconnect")
   func D1() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -262,7 +262,7 @@ struct PeopleTests {
     #expect(code(rig.ask(ben, .typing(.init(room: "s", isTyping: true)))) == .notJoined)
   }
 
-  @Test("D2: receipts rise from none to delivered to read, for the author alone")
+  @Test("D2: receipts change from none to delivered to read, only for the author")
   func D2() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -300,7 +300,7 @@ struct PeopleTests {
         == .notAllowed)
   }
 
-  @Test("D3: the server says when a person was online last, to members")
+  @Test("D3: members can request when a person was online last")
   func D3() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -323,7 +323,7 @@ struct PeopleTests {
     #expect(code(rig.ask(eve, .lastOnline(.init(room: "r", people: ["ben"])))) == .notJoined)
   }
 
-  @Test("a report with an empty reason has none, for all its receivers")
+  @Test("an empty reason of a report is treated as missing for all recipients")
   func emptyReason() throws {
     let ann = try enter("ann")
     let mod = try enter("mod", [.read, .manage])
@@ -417,7 +417,7 @@ struct PeopleTests {
     ] { #expect(body.contains(field), "\(field)") }
   }
 
-  @Test("users of Socket.IO and Bayeux are online: shown so, and sent no push")
+  @Test("users of Socket.IO and Bayeux are shown as online, and receive no pushes")
   func onlineInOtherDialects() throws {
     let pushes = Pushes()
     var handlers = PeopleHandlers.standard(GatewaySettings())
@@ -465,7 +465,7 @@ struct PeopleTests {
     #expect(try look() == ([], ["bay", "sio"]))
   }
 
-  @Test("a feature that is not offered is no capability, and is answered so")
+  @Test("a disabled feature is not a capability, and its requests are refused")
   func absent() throws {
     let rig = GatewayRig(people: PeopleHandlers())
     let (id, welcome) = try rig.connectNative(

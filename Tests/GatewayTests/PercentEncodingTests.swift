@@ -8,7 +8,7 @@ struct PercentEncodingTests {
       ("", ""), ("plain", "plain"), ("%41%62", "Ab"), ("%c3%A9%20%25", "é %"),
       ("%f0%9f%98%80", "😀"),
     ])
-  func `what was meant comes out`(written: String, meant: String) {
+  func `decodes valid encodings`(written: String, meant: String) {
     #expect(PercentEncoding.decoded(written[...])?.utf8.elementsEqual(meant.utf8) ?? false)
   }
 

@@ -20,7 +20,7 @@ struct PusherRequestTests {
     return rig.request(method, path + "?" + query, body)
   }
 
-  @Test("an event goes to its channels, but not to the connection that it names")
+  @Test("an event reaches its channels except for the connection that it excludes")
   func events() {
     let (one, two) = (PusherClient(rig), PusherClient(rig))
     for client in [one, two] { _ = client.subscribe("private-a") }
@@ -46,7 +46,7 @@ struct PusherRequestTests {
   }
 
   @Test(
-    "a malformed event is refused, and nothing of its request is published",
+    "a request with a malformed event is refused as a whole",
     arguments: [
       ("/events", ""), ("/events", "[]"), ("/events", #"{"name":"e","data":"1"}"#),
       ("/events", #"{"name":"e","data":1,"channel":"a"}"#),
@@ -81,7 +81,7 @@ struct PusherRequestTests {
       ask("POST", "/events", "", #"{"name":"e","data":"\#(long)","channel":"a"}"#).status == 413)
   }
 
-  @Test("a request is answered only with the app's signature of just this request, for ten minutes")
+  @Test("a request needs the app's signature of this request, which is valid for ten minutes")
   func signatures() {
     let body = #"{"name":"e","data":"1","channel":"a"}"#
     let bytes = Array(body.utf8)
@@ -123,7 +123,7 @@ struct PusherRequestTests {
     }
   }
 
-  @Test("channels, one of them, and its users can be asked for")
+  @Test("an app can request all channels, one channel, and its users")
   func channels() {
     let (ann, ben) = (PusherClient(rig), PusherClient(rig))
     _ = ann.subscribe("news")
@@ -143,7 +143,7 @@ struct PusherRequestTests {
     #expect(ask("GET", "/channels/news/users").status == 400)
   }
 
-  @Test("the connections of a signed-in user can be ended")
+  @Test("an app can close the connections of a signed-in user")
   func terminating() {
     let clients = [PusherClient(rig), PusherClient(rig)]
     for (client, user) in zip(clients, ["7", "8"]) {

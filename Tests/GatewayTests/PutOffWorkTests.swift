@@ -7,7 +7,7 @@ import Testing
 
 /// Events that arrive while large work waits for another turn. They have the same effect as events
 /// just before the work.
-@Suite("What happens while large work waits")
+@Suite("Events while large work waits")
 struct PutOffWorkTests {
   private static let letters = 5_000
 
@@ -88,7 +88,7 @@ struct PutOffWorkTests {
     }
   }
 
-  @Test("a client that leaves and joins again learns that the log lacks its change")
+  @Test("a client that leaves and rejoins is notified that the log lacks its change")
   func leaving() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
@@ -112,7 +112,7 @@ struct PutOffWorkTests {
     #expect(log(rig.store) == "a")
   }
 
-  @Test("a change that is sent twice on a connection is made once")
+  @Test("a change sent twice on a connection is made once")
   func twice() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
@@ -125,7 +125,7 @@ struct PutOffWorkTests {
     #expect(Set(answers(rig, author)) == ["1"])
   }
 
-  @Test("a right that is taken back meanwhile is gone, and the author is notified")
+  @Test("a change is refused if its author's right was revoked meanwhile")
   func rights() throws {
     let rig = GatewayRig(change: Self.limited)
     rig.make("n1", "n2")
@@ -147,7 +147,7 @@ struct PutOffWorkTests {
     #expect(log(rig.store) == "" && answers(rig, author) == ["notAllowed"])
   }
 
-  @Test("another epoch begins between the messages before it and the messages behind it")
+  @Test("a new epoch takes effect after the waiting messages before it")
   func epochs() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
@@ -175,7 +175,7 @@ struct PutOffWorkTests {
     #expect(epochs.count == 1 && epochs != ["epoch of n1"])
   }
 
-  @Test("a change that needs older entries, too, is followed by the messages behind it")
+  @Test("messages after a change that needs older entries keep their order")
   func history() throws {
     let former = GatewayRig(isDemo: true)
     former.make("n1", "n2")
@@ -200,7 +200,7 @@ struct PutOffWorkTests {
   // MARK: Several nodes
 
   @Test(
-    "a text whose difference waits is merged with what another node appends, or not written if it may not",
+    "a waiting text edit is merged with another node's entries, or refused",
     arguments: [false, true])
   func otherNode(isConditional: Bool) throws {
     let store = MemoryStore(isShared: true)
@@ -225,7 +225,7 @@ struct PutOffWorkTests {
     #expect(store.document("n1")?.text == (isConditional ? "b-" : "b-" + text))
   }
 
-  @Test("a copy that waits is not committed once another node has said that the log has none of it")
+  @Test("a waiting copy is not committed after another node has reported that the log lacks it")
   func fence() throws {
     let store = MemoryStore(isShared: true)
     let a = GatewayRig(isDemo: true, store: store, prefix: "a", change: Self.limited)

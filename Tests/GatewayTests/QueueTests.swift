@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyOTWorkloads
 import Testing
 
-@Suite("Queues of many strangers")
+@Suite("Queues of many holders")
 struct QueueTests {
   @Test("a linked queue keeps the order of an array", arguments: UInt64(1)...20)
   func linked(seed: UInt64) {
@@ -54,7 +54,7 @@ struct QueueTests {
     }
   }
 
-  @Test("strangers take turns, so that one element waits for one of each other stranger")
+  @Test("holders take turns, so an element waits for one element of each other holder")
   func turns() {
     var queue = FairQueue<Int, String>(capacity: 64, countMaxOfStranger: 8)
     for number in 0..<40 { _ = queue.append("flood \(number)", for: 1) }
@@ -66,7 +66,7 @@ struct QueueTests {
     #expect(order == ["flood 0", "2", "3", "4", "5", "flood 1"])
   }
 
-  @Test("40 strangers with all that they can have leave a slot for the next one")
+  @Test("40 holders with all that they can have leave a slot for the next one")
   func newcomer() {
     var queue = FairQueue<Int, Int>(capacity: 256, countMaxOfStranger: 8)
     for _ in 0..<8 {
@@ -77,7 +77,7 @@ struct QueueTests {
     #expect(turns.contains(41))
   }
 
-  @Test("a slot is taken until its work is done, or removed")
+  @Test("a slot is in use until its work is done or removed")
   func slots() {
     var queue = FairQueue<Int, Int>(capacity: 16, countMaxOfStranger: 2)
     for number in 1...2 { #expect(queue.append(number, for: 1) == nil) }

@@ -74,7 +74,7 @@ struct RacingTests {
     }
   }
 
-  @Test("changes that lost the race are committed behind the others', and delivered once")
+  @Test("changes that lost the race are committed after the others, and delivered once")
   func change() throws {
     type()
     try append(others("ab", at: 1, length: 0), others("c", at: 2, length: 2))
@@ -91,7 +91,7 @@ struct RacingTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("a race is lost as often as others are first")
+  @Test("a change that loses several races is committed in the end")
   func again() throws {
     type()
     for revision in 1...3 {
@@ -104,7 +104,7 @@ struct RacingTests {
     #expect(rig.store.document("n1")?.text == "aaax")
   }
 
-  @Test("a change that the log has by way of another node is acknowledged, and not appended again")
+  @Test("a change that another node has appended is acknowledged, and not appended again")
   func sameChange() throws {
     type()
     guard case .append(_, _, let entries, _)? = rig.stored.first?.request else {
@@ -118,7 +118,7 @@ struct RacingTests {
     #expect(rig.store.document("n1")?.text == "x")
   }
 
-  @Test("an edit over HTTP is made behind the others' changes, unless it expected another revision")
+  @Test("an edit over HTTP is made after the others' changes, unless it expected another revision")
   func edits() throws {
     func edit(_ headers: [String: String] = [:]) throws -> UInt64 {
       let request = rig.begin("PUT", "/api/notes/n1/text", headers: headers, "text")
@@ -141,7 +141,7 @@ struct RacingTests {
     #expect(rig.answer(repeated)?.body == #"{"revision":3}"#)
   }
 
-  @Test("finished work leaves nothing in the account of the store")
+  @Test("finished work is removed from the store's account")
   func backlog() throws {
     let idle = rig.storeBacklog.bytes
     type()

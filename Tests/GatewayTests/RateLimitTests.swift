@@ -28,7 +28,7 @@ struct RateLimitTests {
     return rig
   }
 
-  @Test("a book of rates has an end, and forgets the user who has used least of the rate")
+  @Test("a full book of rates forgets the user with the least usage")
   func book() {
     let rate = Rate(perSecond: 1, burst: 10)
     var book = RateBook(countMax: 3)
@@ -51,7 +51,7 @@ struct RateLimitTests {
   }
 
   @Test(
-    "however many names come, they draw no more than there is room for", arguments: UInt64(1)...20)
+    "many names do not exceed the rates that the book has room for", arguments: UInt64(1)...20)
   func names(seed: UInt64) {
     let rate = Rate(perSecond: 2, burst: 5)
     let countMax = 8
@@ -95,7 +95,7 @@ struct RateLimitTests {
     if case .pong = message { true } else { false }
   }
 
-  @Test("a change over the rate is refused, and taken after exactly the time in the refusal")
+  @Test("a change over the rate is refused, and accepted after exactly the time in the refusal")
   func change() throws {
     let rig = rig { $0.messagesPerSecondMax = 2 }
     let (id, welcome) = try rig.connectNative(nil)
@@ -114,7 +114,7 @@ struct RateLimitTests {
     #expect(answer.revision == 3)
   }
 
-  @Test("bytes count too, and a message larger than a burst passes when nothing else has come")
+  @Test("bytes count, too, and a message larger than a burst passes when the bucket is full")
   func bytes() throws {
     let rig = rig { $0.bytesPerSecondMax = 500 }
     let (id, _) = try rig.connectNative(nil)
@@ -126,7 +126,7 @@ struct RateLimitTests {
     #expect(try #require(pause(rig.ask(id, .ping))) > 2_000)
   }
 
-  @Test("a user's connections share what one user may send, others have their own")
+  @Test("the connections of a user share the user's rate, and other users have separate rates")
   func user() throws {
     let rig = rig(isDemo: false) { $0.userMessagesPerSecondMax = 3 }
     let (first, _) = try rig.connectNative("ada")
@@ -142,7 +142,7 @@ struct RateLimitTests {
     #expect(pause(rig.ask(first, .ping)) != nil)
   }
 
-  @Test("an address' connections share what one address may send")
+  @Test("the connections of an address share its rate")
   func address() throws {
     let rig = rig { $0.addressMessagesPerSecondMax = 2 }
     let (first, _) = try rig.connectNative(nil, from: Self.here)
@@ -156,7 +156,7 @@ struct RateLimitTests {
     for _ in 0..<10 { #expect(isPong(rig.ask(unlimited, .ping))) }
   }
 
-  @Test("coming again does not bring new rates, for the user and the address are remembered")
+  @Test("reconnecting does not reset the rates of the user and the address")
   func returning() throws {
     let rig = rig(isDemo: false) {
       $0.userMessagesPerSecondMax = 2
@@ -191,7 +191,7 @@ struct RateLimitTests {
     #expect(message.reconnectAfter.lowerBound >= 1_000)
   }
 
-  @Test("a client that floods and reads nothing is closed once, as too slow")
+  @Test("a client that floods without reading is closed once, as too slow")
   func floodingWithoutReading() throws {
     let rig = rig { $0.messagesPerSecondMax = 5 }
     let (id, _) = try rig.connectNative(nil)
@@ -203,7 +203,7 @@ struct RateLimitTests {
     #expect(rig.metrics.closes == [CloseReason.slowReader.rawValue: 1])
   }
 
-  @Test("a user is refused who has too many connections, or opens them too fast")
+  @Test("a user with too many connections, or too many in a short time, is refused")
   func connections() throws {
     let rig = rig(isDemo: false) {
       $0.userConnectionsMax = 2
@@ -231,7 +231,7 @@ struct RateLimitTests {
     _ = try rig.connectNative("ben")
   }
 
-  @Test("a Whaler change that was too much is answered with the state, once and when there is room")
+  @Test("a Whaler change over the rate is answered once with the state, when the rate allows it")
   func whaler() throws {
     let rig = rig { $0.messagesPerSecondMax = 2 }
     let id = rig.connectWhaler(pool: nil, token: nil)
@@ -255,7 +255,7 @@ struct RateLimitTests {
     #expect(rig.closeCodes[id] == nil)
   }
 
-  @Test("a Whaler client that may not join now has to reconnect")
+  @Test("a Whaler client that exceeds the rate by joining is closed and may reconnect")
   func whalerJoining() throws {
     let rig = rig { $0.messagesPerSecondMax = 1 }
     let id = rig.connectWhaler(pool: nil, token: nil)
@@ -277,7 +277,7 @@ struct RateLimitTests {
     #expect(rig.request("GET", "/api/notes", token: "ada").status == 200)
   }
 
-  @Test("fast typing, and rejoining everything at once, never exceed a rate")
+  @Test("fast typing and rejoining all notes at once do not exceed the rates")
   func wellBehaved() throws {
     let rig = rig { $0.burstSeconds = Limits().burstSeconds }
     for _ in 0..<3 {
@@ -299,13 +299,13 @@ struct RateLimitTests {
   }
 }
 
-@Suite("What is remembered of users and addresses")
+@Suite("Remembered users and addresses")
 struct UsageBookTests {
   private let allowance = Allowance(
     connects: Rate(perSecond: 1, burst: 1), messages: Rate(perSecond: 1, burst: 10),
     bytes: Rate(perSecond: 0, burst: 0))
 
-  @Test("one without connections is forgotten once its buckets are full")
+  @Test("a user without connections is forgotten when the buckets are full")
   func forgetting() {
     var book = UsageBook<Int>(allowance)
     book.usage(of: 1, now: 0).traffic.take(messages: 10, bytes: 0, allowance, now: 0)
@@ -320,7 +320,7 @@ struct UsageBookTests {
     #expect(book.count == 0)
   }
 
-  @Test("however many come, no more are remembered than there is room for")
+  @Test("the number of remembered users is limited")
   func bound() {
     var book = UsageBook<Int>(allowance, countMax: 100)
     for key in 0..<60 { book.usage(of: key, now: 0).connections = 1 }
@@ -344,9 +344,9 @@ private let canCount: Bool = {
   #endif
 }()
 
-@Suite("What measuring costs", .enabled(if: canCount))
+@Suite("The cost of measuring", .enabled(if: canCount))
 struct MeterCostTests {
-  @Test("a message is measured without asking for memory")
+  @Test("measuring a message allocates no memory")
   func allocations() {
     let allowances = Allowances(Limits())
     var meter = Meter()

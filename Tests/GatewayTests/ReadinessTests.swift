@@ -25,7 +25,7 @@ struct ReadinessTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("while the store fails it is asked once a second, and one question waits at a time")
+  @Test("while the store fails it is probed once a second, with one probe at a time")
   func probing() {
     failsOnce()
     rig.isStepwise = true
@@ -54,7 +54,7 @@ struct ReadinessTests {
   }
 
   @Test(
-    "a failure of one document, or of one request, says nothing of the others",
+    "a failure of one document or request does not affect readiness",
     arguments: [
       StoreError.damaged("a note"), .refused("a value"), .notNext(headRevision: 9),
       .answeredElsewhere([7]),
@@ -77,7 +77,7 @@ struct ReadinessTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("a gateway is ready again once it has read what others wrote while it was cut off")
+  @Test("a gateway that was cut off is ready after it has read the entries of other nodes")
   func completedFailures() throws {
     let store = MemoryStore(isShared: true)
     let cut = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
@@ -129,7 +129,7 @@ struct ReadinessTests {
   }
 
   @Test(
-    "after an interruption a gateway is ready once it has read what others wrote meanwhile",
+    "after an interruption a gateway is ready when it has read the entries of other nodes",
     arguments: Interruption.allCases, Change.allCases)
   func interrupted(interruption: Interruption, change: Change) throws {
     let store = MemoryStore(isShared: true)
@@ -170,7 +170,7 @@ struct ReadinessTests {
     }
   }
 
-  @Test("a failure to read one document's log says nothing of the others")
+  @Test("a failure to read one document's log does not affect readiness")
   func oneLog() throws {
     let rig = GatewayRig(isDemo: true, store: MemoryStore(isShared: true))
     rig.make("n1")

@@ -80,7 +80,7 @@ struct RecoveryTests {
     return connect(rig, #"{"pid":"\#(client.recoveryID ?? "")"\#(offset)\#(token)}"#)
   }
 
-  @Test("a client that resumes is sent what was missed, once and in order, and stays in its rooms")
+  @Test("a resuming client receives missed events once and in order, and stays in its rooms")
   func comesBack() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -101,7 +101,7 @@ struct RecoveryTests {
     #expect(comeBack(back, rig).numbers == [5])
   }
 
-  @Test("a connection whose end was not noticed is taken over, and lost events are sent again")
+  @Test("a connection that is lost unnoticed is taken over, and lost events are sent again")
   func takeover() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -116,7 +116,7 @@ struct RecoveryTests {
     #expect(after.numbers == [1, 2])
   }
 
-  @Test("only clients that ask get places, and none do if it is switched off")
+  @Test("only clients that request positions get them, and none if recovery is disabled")
   func asking() {
     let rig = GatewayRig(isDemo: true)
     #expect(connect(rig, "").recoveryID == nil)
@@ -128,7 +128,7 @@ struct RecoveryTests {
     #expect(connect(all, "").recoveryID != nil)
   }
 
-  @Test("the id alone opens nothing: missed events wait for the same user")
+  @Test("a session id is not sufficient to resume: missed events wait for the same user")
   func bound() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -163,7 +163,7 @@ struct RecoveryTests {
     #expect(connect(rig, #"{"token":"garbage"}"#).isRefused)
   }
 
-  @Test("there is an end to it, in time")
+  @Test("a session can be resumed for a limited time")
   func time() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -178,7 +178,7 @@ struct RecoveryTests {
     #expect(back.recoveryID != client.recoveryID && back.numbers.isEmpty)
   }
 
-  @Test("there is an end to it, in bytes: a client that would miss something starts again")
+  @Test("missed events are limited in bytes; beyond that a client starts a new session")
   func bytes() {
     let rig = GatewayRig { $0.dialects.recoveryBytesMax = 100_000 }
     let client = join(rig)
@@ -192,7 +192,7 @@ struct RecoveryTests {
     #expect(back.recoveryID != client.recoveryID)
   }
 
-  @Test("a client that is quiet while others are busy can still resume, having answered pings")
+  @Test("an inactive client in busy rooms can resume, because it has answered pings")
   func quiet() {
     let rig = GatewayRig { $0.dialects.recoveryBytesMax = 100_000 }
     let client = join(rig)
@@ -212,7 +212,7 @@ struct RecoveryTests {
     #expect(busy.numbers.count == 2_000)
   }
 
-  @Test("a place from before, or of no client, skips nothing")
+  @Test("an old or invalid position skips no events")
   func strangePlaces() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -227,7 +227,7 @@ struct RecoveryTests {
     }
   }
 
-  @Test("a client that leaves, is sent away or breaks the protocol does not resume")
+  @Test("a client that leaves, is disconnected or breaks the protocol cannot resume")
   func endings() {
     let rig = GatewayRig()
     for last in ["41", "2", "4x", #"42["authenticate",{"token":"garbage"}]"#] {
@@ -239,7 +239,7 @@ struct RecoveryTests {
     }
   }
 
-  @Test("a token that ends, or is taken back, ends it while its bearer is away too")
+  @Test("an expired or revoked token ends a disconnected session, too")
   func tokens() throws {
     let rig = GatewayRig()
     let client = join(rig)
@@ -256,7 +256,7 @@ struct RecoveryTests {
     #expect(comeBack(other, rig, token: "new").recoveryID != other.recoveryID)
   }
 
-  @Test("a room joined by a place sends each event once, whenever the connection breaks")
+  @Test("joining a room with a position delivers each event once, whenever the connection breaks")
   func currentFailures() {
     let rig = GatewayRig()
     publish(1, rig)
@@ -271,7 +271,7 @@ struct RecoveryTests {
     #expect(back.events.first?.contains(#""offset":2"#) ?? false)
   }
 
-  @Test("a client that resumes with fewer rights is not sent what it may no longer read")
+  @Test("a client that resumes with fewer rights does not receive events that it may not read")
   func fewerRights() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -289,7 +289,7 @@ struct RecoveryTests {
     #expect(back.numbers == [2, 4])
   }
 
-  @Test("in a polling session it is the same")
+  @Test("a polling session can be resumed, too")
   func polling() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -309,7 +309,7 @@ struct RecoveryTests {
     #expect(back.events.last?.contains("realtime:leave:success") ?? false)
   }
 
-  @Test("a user whose sessions are away leaves room for those of others")
+  @Test("disconnected sessions of one user leave room for those of others")
   func shares() {
     let rig = GatewayRig { $0.dialects.sessionsMax = 8 }
     let patient = join(rig, as: "a")
@@ -321,7 +321,7 @@ struct RecoveryTests {
     #expect(comeBack(patient, rig, token: "a").recoveryID == patient.recoveryID)
   }
 
-  @Test("at most so many are away; the first to leave are forgotten first")
+  @Test("disconnected sessions are limited in number, and the oldest are removed first")
   func number() {
     let rig = GatewayRig { $0.dialects.sessionsMax = 3 }
     let clients = ["a", "b", "c", "d"].map { user in

@@ -6,7 +6,7 @@ import SocketMessages
 import Testing
 
 /// The base of a client's changes must be the revision that the client has.
-@Suite("Places in the log")
+@Suite("Positions in the log")
 struct ResumeTests {
   /// Returns a change that inserts a letter at the start of a text of `length` letters.
   private func change(
@@ -36,7 +36,7 @@ struct ResumeTests {
     return nil
   }
 
-  @Test("wherever a client resumes, it is asked which change it knows there", arguments: 0...20)
+  @Test("a client resumes at a revision only with the change that made it", arguments: 0...20)
   func resumePoints(revision: Int) throws {
     let count = 20
     /// Returns the number of changes in the reply, if the client names a change of the given
@@ -64,7 +64,7 @@ struct ResumeTests {
     #expect(try changes(knowing: revision + 1) == nil)
   }
 
-  @Test("a client that was sent the text cannot build on a revision before it")
+  @Test("a client that received the text cannot send changes based on an earlier revision")
   func textSentUnasked() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.windowEntries = 1
@@ -94,7 +94,7 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(slow, change(at: 5, sequence: 1)))?.revision == 6)
   }
 
-  @Test("an author whose change has too much history before it rebases it and sends it again")
+  @Test("the author of a change with too old a base rebases and resends it")
   func tooMuchHistory() throws {
     let rig = GatewayRig(isDemo: true) { $0.historyComponentsMax = 4 }
     rig.make("n1")
@@ -111,7 +111,7 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(late, change(at: 3, sequence: 1)))?.revision == 4)
   }
 
-  @Test("a change of many components moves all carets as one of few does")
+  @Test("changes with many and with few components move carets in the same way")
   func caretsOverManyComponents() throws {
     let rig = GatewayRig(isDemo: true)
     rig.make("n1")

@@ -32,7 +32,7 @@ struct RevocationTurnTests {
 
   private var closedCount: Int { rig.closeCodes.count }
 
-  @Test("each turn closes some connections, and the answer comes when all are closed")
+  @Test("each turn closes some connections, and the request is answered when all are closed")
   func turns() {
     let request = revoke("ben")
     var counts = [closedCount]
@@ -46,7 +46,7 @@ struct RevocationTurnTests {
     #expect(rig.closeCodes[first] == nil)
   }
 
-  @Test("a connection whose turn has not come does nothing more")
+  @Test("a revoked connection can do nothing while it waits to be closed")
   func message() throws {
     _ = revoke("ben")
     let last = try #require(others.last)
@@ -58,7 +58,7 @@ struct RevocationTurnTests {
     while rig.endTurn() {}
   }
 
-  @Test("connections that come and go during a pass change nothing for the others")
+  @Test("connections opened and closed during a pass do not affect others")
   func churn() throws {
     let request = revoke("ben")
     var opened: [UInt64] = []
@@ -80,7 +80,7 @@ struct RevocationTurnTests {
     #expect(rig.answer(request)?.body == #"{"connections":\#(left.count)}"#)
   }
 
-  @Test("a later revocation applies to connections that have had their turn, too")
+  @Test("a later revocation also applies to connections that were already checked")
   func meanwhile() {
     let requests = [revoke("ben"), revoke("ada"), revoke("nobody")]
     while rig.endTurn() {}

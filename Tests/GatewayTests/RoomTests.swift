@@ -34,7 +34,7 @@ struct RoomTests {
     if case .error(let failure) = reply { failure.code } else { nil }
   }
 
-  @Test("a publication reaches all subscribers, numbered, with its person stamped")
+  @Test("a publication reaches all subscribers with its offset and its person")
   func publishing() throws {
     let rig = GatewayRig()
     let (ann, _) = try rig.connectNative(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
@@ -53,7 +53,7 @@ struct RoomTests {
     #expect(offsets(rig, ann) == [])
   }
 
-  @Test("a subscriber that resumes gets what was missed, then what is new")
+  @Test("a resuming subscriber receives missed publications, then new ones")
   func recovery() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -78,7 +78,7 @@ struct RoomTests {
     #expect(current.publications == [])
   }
 
-  @Test("beyond the window a client learns of the gap, and gets no part")
+  @Test("beyond the window a client is notified of the gap, and receives no missed publications")
   func beyondTheWindow() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.roomMemories = [
@@ -106,7 +106,7 @@ struct RoomTests {
     #expect(other.isRecovered == false)
   }
 
-  @Test("a client that knows more than the store makes it begin another history")
+  @Test("a client position ahead of the store starts another epoch")
   func ahead() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -121,7 +121,7 @@ struct RoomTests {
       try publish(rig, ann, "2").position == RoomPosition(epoch: ahead.position.epoch, offset: 2))
   }
 
-  @Test("a key is delivered once, and refused for anything else")
+  @Test("a key is published once, and refused for other data")
   func keys() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -135,7 +135,7 @@ struct RoomTests {
     #expect(code(rig.ask(ann, .publish(.init(room: "r", data: .null, key: "k")))) == .keyReused)
   }
 
-  @Test("no client sees what was not committed")
+  @Test("uncommitted publications are not delivered")
   func commits() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -149,7 +149,7 @@ struct RoomTests {
     #expect(offsets(rig, ann) == [1])
   }
 
-  @Test("rights are asked for each room and verb")
+  @Test("each action in a room needs its right")
   func rights() throws {
     let rig = GatewayRig()
     let (ann, _) = try rig.connectNative(
@@ -165,7 +165,7 @@ struct RoomTests {
     #expect(code(rig.ask(ann, .roomHistory(.init(room: "out")))) == nil)
   }
 
-  @Test("whatever is over a limit gets an error")
+  @Test("exceeding any limit is answered with an error")
   func limits() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.limits.publicationBytesMax = 10
@@ -191,7 +191,7 @@ struct RoomTests {
     for (message, expected) in messages { #expect(code(rig.ask(ann, message)) == expected) }
   }
 
-  @Test("history comes in pages of twenty, forwards and backwards")
+  @Test("history has pages of twenty, forwards and backwards")
   func pages() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -210,7 +210,7 @@ struct RoomTests {
     #expect(try page(40, nil).hasMore == false)
   }
 
-  @Test("HTTP publishes, singly and in batches, and reads back")
+  @Test("HTTP requests publish one or several publications, and read them")
   func http() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.connectNative(nil)
@@ -251,7 +251,7 @@ struct RoomTests {
     }
   }
 
-  @Test("of a batch, no more is read than there may be in one")
+  @Test("a batch over the limit is not read to its end")
   func longBatch() {
     let rig = GatewayRig(isDemo: true) { $0.limits.pageMax = 3 }
     func statuses(_ list: String) -> Int {
@@ -267,7 +267,7 @@ struct RoomTests {
     #expect(statuses(#"{},{}],"publications":[\#(part),\#(part)]}"#) == 413)
   }
 
-  @Test("HTTP asks for rights")
+  @Test("HTTP requests need their rights")
   func httpRights() throws {
     let rig = GatewayRig()
     let token = rig.token("app", [Grant(.rooms, NamePattern("mine"), [.publish])])
@@ -298,7 +298,7 @@ struct RoomTests {
     #expect(rig.pushes(other).isEmpty)
   }
 
-  @Test("a Whaler client whose pool is the room is asked to fetch it")
+  @Test("a Whaler client whose pool is the room receives a resource update")
   func whaler() throws {
     let rig = GatewayRig(isDemo: true)
     let whaler = rig.connectWhaler(pool: "org-1", token: nil)

@@ -53,7 +53,7 @@ struct RoundPaceTests {
     }
   }
 
-  @Test("a change after a pause is delivered at once, and the next person's change waits")
+  @Test("a change after a pause is delivered at once, and the next author's change waits")
   mutating func apart() {
     write(0)
     #expect(turns() == nil)
@@ -102,7 +102,7 @@ struct RoundPaceTests {
     #expect(revision == 7)
   }
 
-  @Test("a note whose followers leave rests no longer")
+  @Test("rounds end when the followers leave")
   mutating func leaving() {
     write(0)
     #expect(turns() == nil)
@@ -114,7 +114,7 @@ struct RoundPaceTests {
     #expect(revision == 2)
   }
 
-  @Test("a change over HTTP is answered with the round")
+  @Test("a change over HTTP is answered at the end of its round")
   mutating func edits() {
     write(0)
     #expect(turns() == nil)

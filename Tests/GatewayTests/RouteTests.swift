@@ -62,7 +62,7 @@ struct RouteTests {
     #expect(try described().keys.sorted() == names.sorted())
   }
 
-  @Test("a route takes what its description says", arguments: Route.all.indices)
+  @Test("a route accepts what its description contains", arguments: Route.all.indices)
   func details(index: Int) throws {
     let route = Route.all[index]
     let operation = try #require(try described()[Self.name(route)])
@@ -82,7 +82,7 @@ struct RouteTests {
     for name in named { #expect(operation.parameters.contains(name), "\(name)") }
   }
 
-  @Test("the page about rights says of each route what it needs, and of no other request")
+  @Test("the page about rights lists exactly the routes, each with its right")
   func rights() throws {
     let text = String(decoding: try page("Documentation/Authorisation.md"), as: UTF8.self)
     var needs: [String: String] = [:]
@@ -129,7 +129,7 @@ struct RouteTests {
     }
   }
 
-  @Test("each route is found at its path, and nothing else is")
+  @Test("each route is found only at its path")
   func finding() {
     for route in Route.all {
       let path = route.path.description.replacing(/\{\w+\}/, with: "x")
@@ -162,7 +162,7 @@ struct RouteTests {
   private let rig = GatewayRig(isDemo: true)
 
   @Test(
-    "a name in a path may have slashes where it is a room's",
+    "a room's name in a path may contain slashes",
     arguments: ["team%2Fred", "team/red", "team/red%20", "/group/g-1", "publish", "history"])
   func roomNames(path: String) throws {
     let name = try #require(PercentEncoding.decoded(path[...]))
@@ -174,7 +174,7 @@ struct RouteTests {
   }
 
   @Test(
-    "a path takes its methods, and says which",
+    "other methods of a path are refused with the allowed ones",
     arguments: [
       ("/api/notes", "GET, HEAD, POST"), ("/api/notes/n1", "GET, HEAD, PUT, PATCH, DELETE"),
       ("/api/notes/n1/text", "GET, HEAD, PUT"), ("/api/notes/n1/share", "GET, HEAD, POST, DELETE"),
@@ -187,7 +187,7 @@ struct RouteTests {
     #expect(rig.response(request)?.headers.first { $0.name == "allow" }?.value == allowed)
   }
 
-  @Test("nothing is below a note or a room but what the table has")
+  @Test("there are no paths below a note or a room except those in the table")
   func below() {
     rig.make("n1")
     for path in ["/api/notes/n1/nothing", "/api/notes/n1/text/1", "/api/notes/n1/"] {
@@ -222,7 +222,7 @@ struct RouteTests {
   }
 
   @Test(
-    "numbers in a query are decoded as texts are",
+    "numbers in a query are percent-decoded, too",
     arguments: [
       ("limit=2", 200), ("limit=%32", 200), ("limit=%30", 400),
       ("limit=", 400), ("limit", 400), ("limit=2%", 400), ("limit=%2", 400), ("limit=2+", 400),
@@ -232,7 +232,7 @@ struct RouteTests {
     #expect(rig.request("GET", "/api/notes?\(query)").status == status)
   }
 
-  @Test("a note may be called like a part of the API")
+  @Test("the id of a note may equal a part of the API's paths")
   func noteNamedText() {
     for id in ["text", "changes", "share", "publish"] {
       let request = rig.begin(

@@ -42,7 +42,7 @@ struct SearchTests {
     return (ids ?? [], body.contains(#""more":true"#))
   }
 
-  @Test("a note that may not be read is not found, and the index is not asked about it")
+  @Test("unreadable notes are not found, and not searched in the index")
   func rights() throws {
     fill(["few-1", "secret", "few-2"])
     #expect(try found("q=x", token: "reader").ids == ["few-1", "secret", "few-2"])
@@ -57,7 +57,7 @@ struct SearchTests {
     #expect(rig.request("GET", "/api/search?q=x").status == 401)
   }
 
-  @Test("notes that may be read are found behind very many that may not")
+  @Test("readable notes are found after very many unreadable ones")
   func manySecrets() throws {
     fill((0..<9_000).map { "secret-\($0)" } + ["few-1", "few-2"])
     #expect(try found("q=x&limit=1", token: "few") == (["few-1"], true))
@@ -71,7 +71,7 @@ struct SearchTests {
     #expect(rig.searches.count == 3 + 3 + 2 + 3)
   }
 
-  @Test("the answer has marks as ranges")
+  @Test("the answer contains the ranges of matches")
   func answer() {
     fill(["n"])
     let (status, body) = rig.request("GET", "/api/search?q=duck", token: "reader")
@@ -94,7 +94,7 @@ struct SearchTests {
     #expect(rig.searches.isEmpty)
   }
 
-  @Test("signs alone find nothing", arguments: ["q=", "q=%22*%22", "q=%00%1f%7f", "q=AND+(+OR+-"])
+  @Test("signs find nothing", arguments: ["q=", "q=%22*%22", "q=%00%1f%7f", "q=AND+(+OR+-"])
   func signs(query: String) throws {
     #expect(try found(query, token: "reader").ids == [])
   }
@@ -123,7 +123,7 @@ struct SearchTests {
     }
   }
 
-  @Test("two searches of a person are under way at most")
+  @Test("a user can run at most two searches at a time")
   func twoAtOnce() {
     var statuses: [Int] = []
     fill(["n"])
@@ -149,7 +149,7 @@ struct SearchTests {
     #expect(rig.request("GET", "/api/search?q=x", token: "reader").status == 200)
   }
 
-  @Test("an index that is busy, or unavailable, is reported so")
+  @Test("a busy or unavailable index is reported")
   func failing() {
     rig.index = { _ in .busy }
     #expect(rig.request("GET", "/api/search?q=x", token: "reader").status == 503)

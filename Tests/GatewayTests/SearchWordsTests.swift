@@ -2,7 +2,7 @@ import ParleyGatewayPorts
 import ParleyGrowthKit
 import Testing
 
-@Suite("Words as search compares them")
+@Suite("Words for search")
 struct SearchWordsTests {
   @Test(
     "a text is cut into folded words",
@@ -25,7 +25,7 @@ struct SearchWordsTests {
   }
 
   @Test(
-    "a tag is a word of its own beside the words in it",
+    "a tag is a word in addition to the words in it",
     arguments: [
       ("#Plan", ["plan"]), ("a #to-do, (#été)", ["to\u{2010}do", "ete"]), ("#会議", ["会議"]),
       ("a#b &#39; ##x #12 # x http://y/#z", []), ("#v2_x", ["v2\u{203F}x"]),
@@ -35,13 +35,13 @@ struct SearchWordsTests {
     #expect(found == tags)
   }
 
-  @Test("places of words are counted in scalars")
+  @Test("positions of words are in scalars")
   func places() {
     let words = SearchWords.all(in: "😀 e\u{301}te\u{301}! 東京 #a")
     #expect(words.map(\.range) == [2..<7, 9..<10, 10..<11, 13..<14, 12..<14])
   }
 
-  @Test("a long word counts by its beginning")
+  @Test("a long word is compared by its beginning")
   func longWord() {
     let words = SearchWords.all(in: String(repeating: "x", count: 10_000) + " y")
     #expect(words.map(\.folded.utf8.count) == [SearchWords.wordBytesMax, 1])
@@ -49,7 +49,7 @@ struct SearchWordsTests {
   }
 
   @Test(
-    "a query is terms, whose last word may be the beginning of one",
+    "a query consists of terms, and its last word may be incomplete",
     arguments: [
       ("budget meet", [["budget"], ["meet"]], true), ("e-mail a", [["e", "mail"], ["a"]], false),
       ("東京", [["東", "京"]], false), (" \"\" * -- ", [], false),
@@ -61,7 +61,7 @@ struct SearchWordsTests {
     #expect(query.terms.last?.isPrefix ?? false == isPrefix)
   }
 
-  @Test("a query has a length and a number of words")
+  @Test("a query is limited in length and in words")
   func bounds() throws {
     #expect(throws: SearchQueryError.tooLong(bytes: 100_000)) {
       try SearchQuery(String(repeating: "x", count: 100_000))
@@ -72,7 +72,7 @@ struct SearchWordsTests {
     #expect(try SearchQuery(String(repeating: "x ", count: 32)).terms.count == 32)
   }
 
-  @Test("the place shown is the first with most of the words")
+  @Test("the excerpt is the first passage with the most words")
   func place() throws {
     let filler = String(repeating: "and so on ", count: 60)
     let text = "duck\n" + filler + "a duck\nand a goose. " + filler
@@ -88,7 +88,7 @@ struct SearchWordsTests {
     #expect(String(String.UnicodeScalarView(there)) == "duck")
   }
 
-  @Test("a text without the words is shown from its beginning")
+  @Test("the excerpt of a text without the words is its beginning")
   func noPlace() throws {
     let query = try SearchQuery("x")
     #expect(SearchPassage(of: query, in: "") == SearchPassage(text: "", start: 0, marks: []))
@@ -99,7 +99,7 @@ struct SearchWordsTests {
     #expect(SearchPassage(of: none, in: "text").marks == [])
   }
 
-  @Test("a text costs in proportion to its length", arguments: ["joined", "place", "hits"])
+  @Test("the cost is proportional to the text", arguments: ["joined", "place", "hits"])
   func growth(of work: String) throws {
     let query = try SearchQuery("duck 東京 on")
     let law = GrowthLaw("\(work) of a text", size: 40_000) { size in

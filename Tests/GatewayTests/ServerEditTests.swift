@@ -22,7 +22,7 @@ struct ServerEditTests {
 
   private var text: String? { rig.store.document("n1")?.text }
 
-  @Test("an edit whose commit fails is refused, with all that were made on it")
+  @Test("an edit whose commit fails is refused with all edits based on it")
   func failedCommit() {
     #expect(rig.answer(replace("first"))?.status == 200)
     rig.isStepwise = true
@@ -44,7 +44,7 @@ struct ServerEditTests {
     #expect(text == "second")
   }
 
-  @Test("an edit whose outcome is unknown is answered so", arguments: [false, true])
+  @Test("an edit whose outcome is unknown is answered as unknown", arguments: [false, true])
   func unknownOutcome(isStored: Bool) {
     #expect(rig.answer(replace("first"))?.status == 200)
     rig.isStepwise = true
@@ -58,7 +58,7 @@ struct ServerEditTests {
     #expect(text == "third")
   }
 
-  @Test("the revision that an edit expects is the newest, what is being committed included")
+  @Test("an edit's expected revision is compared with the newest one, including pending commits")
   func expectedRevision() {
     #expect(rig.answer(replace("first"))?.status == 200)
     rig.isStepwise = true
@@ -76,7 +76,7 @@ struct ServerEditTests {
   private var revisions: Int { rig.store.log(of: "n1")?.count ?? 0 }
 
   @Test(
-    "a text that is there already makes no revision",
+    "writing the current text makes no revision",
     arguments: [
       ("", [:]), ("", ["if-match": "\"2\""]), ("?base=2", [:]),
       ("?author=Eve", ["idempotency-key": "same"]),
@@ -96,7 +96,7 @@ struct ServerEditTests {
   }
 
   @Test(
-    "a revision that does not exist yet is refused wherever one is named, and nothing is written")
+    "a future revision is refused in all requests, without effect")
   func futureRevisions() {
     for text in ["first", "the text"] { #expect(rig.answer(replace(text))?.status == 200) }
     for (method, path, body) in [
@@ -118,7 +118,7 @@ struct ServerEditTests {
     #expect(revisions == 2)
   }
 
-  @Test("the text of an older revision is no change of what came since")
+  @Test("writing the text of the edit's base does not revert later changes")
   func sameBase() {
     for text in ["first", "first and second"] { #expect(rig.answer(replace(text))?.status == 200) }
     let request = rig.begin("PUT", "/api/notes/n1/text?base=1", headers: [:], "first")
@@ -127,7 +127,7 @@ struct ServerEditTests {
     #expect(revisions == 2)
   }
 
-  @Test("the text on the disk is no change of what is being committed")
+  @Test("writing the committed text does not revert pending changes")
   func sameAsDurable() {
     #expect(rig.answer(replace("first"))?.status == 200)
     rig.isStepwise = true
@@ -141,7 +141,7 @@ struct ServerEditTests {
     #expect(revisions == 2)
   }
 
-  @Test("an operation that changes nothing, and an old text brought back, are revisions")
+  @Test("an operation without effect and a restored text make revisions")
   func otherIdentities() {
     #expect(rig.answer(replace("first"))?.status == 200)
     let change = rig.request(

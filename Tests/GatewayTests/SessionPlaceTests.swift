@@ -4,7 +4,7 @@ import ParleyOTWorkloads
 import ParleySimulationKit
 import Testing
 
-@Suite("Places of sessions of Socket.IO and Bayeux")
+@Suite("Slots of Socket.IO and Bayeux sessions")
 struct SessionPlaceTests {
   // MARK: The state machine
 
@@ -32,7 +32,7 @@ struct SessionPlaceTests {
   }
 
   @Test(
-    "however many addresses have all that they can, one more address has a place",
+    "a new address gets a slot although many addresses use all that they can",
     arguments: [1, 3, 40, 5_000])
   func flood(addresses: Int) {
     var rig = Rig(places: SessionSlots(capacity: 10_000))
@@ -83,7 +83,7 @@ struct SessionPlaceTests {
     #expect(rig.places.count == 3)
   }
 
-  @Test("guests of a link have shares by address")
+  @Test("guests of a link count by address")
   func guests() throws {
     var guest = Self.identity("share/n")
     guest.isGuest = true
@@ -98,7 +98,7 @@ struct SessionPlaceTests {
     #expect(rig.places.identify(id, as: guest) == nil)
   }
 
-  @Test("whatever happens, the counts are those of the sessions", arguments: UInt64(1)...30)
+  @Test("the counts always equal the numbers of sessions", arguments: UInt64(1)...30)
   func counts(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var rig = Rig(places: SessionSlots(capacity: 40))
@@ -138,7 +138,7 @@ struct SessionPlaceTests {
   private static let poll = "/socket/?EIO=4&transport=polling"
 
   @Test(
-    "10,000 handshakes of one address leave places to clients at other addresses",
+    "10,000 handshakes of one address leave slots for clients at other addresses",
     arguments: [true, false], ["bayeux", "socketIO"])
   func handshakes(isDemo: Bool, family: String) {
     let rig = GatewayRig(isDemo: isDemo)
@@ -158,7 +158,7 @@ struct SessionPlaceTests {
     #expect(rig.request("GET", Self.poll, from: "192.0.2.3").status == 200)
   }
 
-  @Test("a refused handshake says when to retry, and no two say the same")
+  @Test("refused handshakes contain different retry times")
   func advice() throws {
     let rig = GatewayRig { $0.dialects.sessionsMax = 4 }
     #expect(
@@ -180,7 +180,7 @@ struct SessionPlaceTests {
     #expect((1...5).contains(try #require(seconds)))
   }
 
-  @Test("a Bayeux session without a token ends within seconds; one that shows a token stays")
+  @Test("a Bayeux session without a token ends within seconds; a session with a token remains")
   func bayeuxExpires() {
     let rig = GatewayRig()
     rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("*"), .all)])
@@ -216,7 +216,7 @@ struct SessionPlaceTests {
     #expect(rig.metrics.sessionsExpired == 2)
   }
 
-  @Test("a Socket.IO session that polls, and no more, ends soon after the time to authenticate")
+  @Test("a Socket.IO session that only polls ends soon after the time to authenticate")
   func socketIOExpires() {
     let rig = GatewayRig()
     let opening = rig.request("GET", Self.poll, from: "192.0.2.1").body
@@ -227,7 +227,7 @@ struct SessionPlaceTests {
     #expect(rig.request("GET", path, from: "192.0.2.1").status == 400)
   }
 
-  @Test("a session that was replaced is gone at once")
+  @Test("a replaced session ends at once")
   func replacedInGateway() {
     let rig = GatewayRig { $0.dialects.sessionsMax = 8 }
     let opening = rig.request("GET", Self.poll, from: "192.0.2.1").body

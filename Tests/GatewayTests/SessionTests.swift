@@ -14,7 +14,7 @@ struct SessionTests {
       device: Session.Device(browser: "", system: ""), Self.rule)
   }
 
-  @Test("a session lasts while it is used, and no longer than to its end")
+  @Test("a session lasts while it is used, up to its maximum age")
   func slides() {
     var session = session(endsAt: 25_000)
     #expect(session.expiresAt == 10_000)
@@ -27,7 +27,7 @@ struct SessionTests {
     #expect(session.renew(turn: 3, now: 24_999, Self.rule) == .renewed)
   }
 
-  @Test("an answer that was lost is given again for a while; later the session ends")
+  @Test("a lost answer is repeated for a while; after that the session ends")
   func grace() {
     var session = session()
     _ = session.renew(turn: 1, now: 1_000, Self.rule)
@@ -37,7 +37,7 @@ struct SessionTests {
     #expect(session.renew(turn: 1, now: 1_101, Self.rule) == .reused)
   }
 
-  @Test("a store that was set back continues with the newest token", arguments: [2, 7])
+  @Test("a session keeps its newest token after the store was set back", arguments: [2, 7])
   func restored(turn: Int) {
     var session = session()
     #expect(session.renew(turn: turn, now: 1_000, Self.rule) == .renewed)
@@ -49,7 +49,7 @@ struct SessionTests {
     var turn: Int
   }
 
-  @Test("of two holders of one token, at most one stays signed in", arguments: UInt64(1)...200)
+  @Test("if two holders use one token, at most one stays signed in", arguments: UInt64(1)...200)
   func theft(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var session = session(endsAt: .max)
@@ -74,7 +74,7 @@ struct SessionTests {
     #expect(isOver, "the session has not ended after both had asked")
   }
 
-  @Test("an honest browser is never put out, whatever answers are lost", arguments: UInt64(1)...200)
+  @Test("an honest browser stays signed in although answers are lost", arguments: UInt64(1)...200)
   func lossy(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var session = session(endsAt: .max)
@@ -95,7 +95,7 @@ struct SessionTests {
     }
   }
 
-  @Test("however many sessions a request ends, the disk is waited for once")
+  @Test("ending many sessions waits for the disk once")
   func oneWait() {
     let rig = GatewayRig()
     _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])
@@ -142,7 +142,7 @@ struct SessionTests {
   }
 
   @Test(
-    "wherever the process ends, no token counts of a session that is gone",
+    "tokens of an ended session are invalid wherever the process ends",
     arguments: ["a token used twice", "a logout", "another password"])
   func crash(reason: String) {
     let identity = Identity(user: "ada", tokenID: "s.1", issuedAt: 0, grants: [])
@@ -190,7 +190,7 @@ struct SessionTests {
     }
   }
 
-  @Test("wherever the process ends, no token counts of a session that had to go for another one")
+  @Test("tokens of a replaced session are invalid wherever the process ends")
   func crowd() {
     let rig = GatewayRig()
     let now = rig.clock.now
@@ -221,7 +221,7 @@ struct SessionTests {
   }
 
   @Test(
-    "while the disk hangs a session continues, and its new tokens are taken back, too")
+    "while the disk hangs a session continues, and its new tokens can be revoked, too")
   func hangingDisk() throws {
     let rig = GatewayRig()
     _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])
@@ -251,7 +251,7 @@ struct SessionTests {
     #expect(rig.revocations.isRevoked(token))
   }
 
-  @Test("tokens that end are revoked until then, and bounded apart from others")
+  @Test("tokens are revoked until they expire, with a separate limit")
   func revocations() {
     var revoked = RevokedTokens()
     let identity = Identity(user: "ada", tokenID: "s.1", issuedAt: 5, grants: [])

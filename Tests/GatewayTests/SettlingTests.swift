@@ -6,7 +6,7 @@ import SocketMessages
 import Testing
 
 /// The reply to a join about a change that was sent under another client id.
-@Suite("Settling a change that was sent under a former id")
+@Suite("The outcome of a change sent under a former client id")
 struct SettlingTests {
   private let rig = GatewayRig(isDemo: true)
 
@@ -47,7 +47,7 @@ struct SettlingTests {
     return (line, welcome.clientID)
   }
 
-  @Test("the reply names what the log holds under that id, only for clients that ask")
+  @Test("the reply contains the log's change of the former id, only on request")
   func mark() throws {
     let former = try client()
     rig.ask(former.line, change(at: 0, sequence: 1))
@@ -65,7 +65,7 @@ struct SettlingTests {
   }
 
   @Test(
-    "no client learns the outcome of a change whose commit may turn up, before it cannot",
+    "the outcome of an uncertain commit is not reported until it is certain",
     arguments: [false, true])
   func undecided(restarts: Bool) throws {
     let former = try client()
@@ -99,7 +99,7 @@ struct SettlingTests {
     #expect(rig.store.log(of: "n1")?.isEmpty == true)
   }
 
-  @Test("the author of a change whose commit may turn up is refused once it cannot, and continues")
+  @Test("the author of an uncertain commit is refused when it cannot appear, and continues")
   func undecidedAuthor() throws {
     let author = try client()
     rig.isStepwise = true
@@ -118,7 +118,7 @@ struct SettlingTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("the reply waits for the commit of a change under that id", arguments: [false, true])
+  @Test("the reply waits for pending commits of the former id", arguments: [false, true])
   func pending(fails: Bool) throws {
     let former = try client()
     let (line, _) = try rig.connectNative(nil)
@@ -136,7 +136,7 @@ struct SettlingTests {
     #expect(joined.map(\.revision) == [fails ? 0 : 1])
   }
 
-  @Test("a copy on the way under that id is refused, until its connection joins again")
+  @Test("a late copy under the former id is refused until its connection rejoins")
   func fence() throws {
     let former = try client()
     let (line, _) = try rig.connectNative(nil)
@@ -151,7 +151,7 @@ struct SettlingTests {
     }
   }
 
-  @Test("a change that the log holds fences nothing")
+  @Test("a change that is in the log fences no other changes")
   func noFence() throws {
     let former = try client()
     rig.ask(former.line, change(at: 0, sequence: 1))
@@ -163,7 +163,7 @@ struct SettlingTests {
     }
   }
 
-  @Test("nothing is promised of another user's client, nor is it hindered")
+  @Test("naming another user's client has no effect on it, and gets no outcome")
   func anotherUser() throws {
     let rig = GatewayRig()
     rig.make("n1")
@@ -181,7 +181,7 @@ struct SettlingTests {
     #expect(join(ben, asking: asked, on: rig)?.settled?.sequence == 1)
   }
 
-  @Test("a client that is sent to read pages learns of it as well")
+  @Test("a client that must read pages gets the outcome, too")
   func behind() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.windowEntries = 1

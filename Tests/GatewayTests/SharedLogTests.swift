@@ -70,7 +70,7 @@ struct SharedLogTests {
     messages.compactMap { if case .refused(let it) = $0 { it.code } else { nil } }
   }
 
-  @Test("a hint brings what another node has appended, and a wrong one costs one read")
+  @Test("a hint makes a node read new entries, and a wrong hint costs one read")
   func hints() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -91,7 +91,7 @@ struct SharedLogTests {
     #expect(b.stored.isEmpty)
   }
 
-  @Test("a join that waits for a commit is answered if the log turns out to be another")
+  @Test("a join that waits for a commit is answered if the log has another epoch")
   func joinBesideAnotherHistory() throws {
     let author = try client(of: a)
     a.isStepwise = true
@@ -112,7 +112,7 @@ struct SharedLogTests {
     #expect(a.replyCount(line, to: join) == 1)
   }
 
-  @Test("a client without a session begins at the floor, after sessions were dropped")
+  @Test("a client without a session begins at the floor after sessions were removed")
   func sessionFloor() throws {
     let author = try client(of: b)
     _ = store.perform([.fence(id: "n1", clients: ["made up", author.id])])
@@ -145,7 +145,7 @@ struct SharedLogTests {
     #expect(b.request("PUT", "/api/notes/n1/text", "words").status == 200)
   }
 
-  @Test("without hints the heads are looked at")
+  @Test("without hints a node checks the heads")
   func heads() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -160,7 +160,7 @@ struct SharedLogTests {
     #expect(titles == ["Other"])
   }
 
-  @Test("of very many notes the heads are looked at a part at a time, and all of them in turn")
+  @Test("the heads of very many notes are checked in parts, each in turn")
   func manyHeads() {
     let ids = (0..<4_001).map { "m\($0)" }
     for id in ids {
@@ -223,7 +223,7 @@ struct SharedLogTests {
     #expect(acknowledged(a.pushes(author.line)) == [1])
   }
 
-  @Test("a client that has seen more at another node is not taken for one that knows a lost tail")
+  @Test("a client with entries from another node is not treated as one with a lost tail")
   func ahead() throws {
     let author = try client(of: a)
     _ = try client(of: b)
@@ -235,7 +235,7 @@ struct SharedLogTests {
     #expect(answer.epoch == "epoch of n1" && answer.revision == 1 && answer.lastSequence == 1)
   }
 
-  @Test("a copy that another node still has is not committed once a join has said that it is not")
+  @Test("a copy at another node is not committed after a join reported it as missing")
   func fence() throws {
     let author = try client(of: a)
     a.isStepwise = true
@@ -259,7 +259,7 @@ struct SharedLogTests {
     #expect(a.isSettled && b.isSettled)
   }
 
-  @Test("a page after revisions seen at another node is sent once the log has been read")
+  @Test("a page after another node's revisions is sent when the log has been read")
   func pages() throws {
     let author = try client(of: a)
     _ = try client(of: b)
@@ -285,7 +285,7 @@ struct SharedLogTests {
         .init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: revision))))
   }
 
-  @Test("an edit that waits for the log of a note that is deleted meanwhile is answered")
+  @Test("an edit that waits for the log is answered if the note is deleted")
   func deletedMeanwhile() throws {
     _ = try client(of: b)
     b.isStepwise = true
@@ -295,7 +295,7 @@ struct SharedLogTests {
     #expect(b.answer(request)?.status == 404)
   }
 
-  @Test("another history at another node has all clients join again")
+  @Test("a new epoch at another node makes all clients rejoin")
   func otherHistory() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -309,7 +309,7 @@ struct SharedLogTests {
     #expect(store.document("n1")?.text == "x")
   }
 
-  @Test("a note that another node has deleted is gone here")
+  @Test("a note deleted at another node is deleted here")
   func deletion() throws {
     let reader = try client(of: b)
     _ = store.perform([.delete(id: "n1")])
@@ -320,7 +320,7 @@ struct SharedLogTests {
     #expect(isDeleted)
   }
 
-  @Test("a client that waits for a read of a note's log learns that the note is deleted")
+  @Test("a client that waits for the log is notified that the note is deleted")
   func deletionWhileReading() throws {
     _ = try client(of: b)
     let (line, _) = try b.connectNative(nil)
@@ -337,7 +337,7 @@ struct SharedLogTests {
     #expect(codes == [.unknownDocument])
   }
 
-  @Test("a log that can be read and not written has changes refused, and is asked once")
+  @Test("changes are refused if the log is readable but not writable")
   func readOnly() throws {
     let author = try client(of: a)
     a.isStepwise = true
@@ -386,7 +386,7 @@ struct SharedLogTests {
     #expect(a.pushes(line).contains { joined($0) != nil })
   }
 
-  @Test("an edit over HTTP that knows of another node's head is made on it")
+  @Test("an edit over HTTP that expects another node's head is made on it")
   func edits() throws {
     let author = try client(of: a)
     _ = try client(of: b)
@@ -399,7 +399,7 @@ struct SharedLogTests {
   }
 
   @Test(
-    "an edit that two nodes get at once with one key is made once, and no other change is refused",
+    "an edit sent to two nodes with one key is made once",
     arguments: [true, false])
   func keyedEdit(isBehindOthers: Bool) throws {
     let author = try client(of: b)
@@ -430,7 +430,7 @@ struct SharedLogTests {
   }
 
   @Test(
-    "a join that names a client which no gateway can have made is refused",
+    "a join that names an impossible former client is refused",
     arguments: [String(repeating: "x", count: 65), "", "a b", "\u{e9}", "a\u{0}"])
   func madeUpClients(id: String) throws {
     let (line, _) = try b.connectNative(nil)
@@ -458,7 +458,7 @@ struct SharedLogTests {
     #expect(store.log(of: "n1")?.count == 1)
   }
 
-  @Test("a change that loses its races over a whole window is committed in the end")
+  @Test("a change that loses many races is committed in the end")
   func unlucky() throws {
     let slow = GatewayRig(isDemo: true, store: store, prefix: "c") { $0.windowEntries = 2 }
     let author = try client(of: a)
@@ -477,7 +477,7 @@ struct SharedLogTests {
   }
 
   /// The standby lacks the session that the join began, so its log would accept the copy.
-  @Test("a copy of a change is not committed once a standby has taken the database's place")
+  @Test("a copy of a change is not committed after a failover of the database")
   func failover() throws {
     let author = try client(of: a)
     a.isStepwise = true
@@ -512,7 +512,7 @@ struct SharedLogTests {
     #expect(a.isSettled && b.isSettled)
   }
 
-  @Test("followers of a note join again once a standby has taken the database's place")
+  @Test("followers of a note rejoin after a failover of the database")
   func failoverOfIdleNotes() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -530,7 +530,7 @@ struct SharedLogTests {
     #expect(store.document("n1")?.text == "x")
   }
 
-  @Test("a look at the heads beside a commit of one's own reads nothing")
+  @Test("checking the heads during an own commit reads nothing")
   func headsBesideCommit() throws {
     let author = try client(of: a)
     a.isStepwise = true

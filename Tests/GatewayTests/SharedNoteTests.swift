@@ -110,7 +110,7 @@ struct SharedNoteTests {
     }
   }
 
-  @Test("people at another node come, change their names, move their carets, and go")
+  @Test("people at another node join, change names, move carets, and leave")
   func people() throws {
     let first = try client(of: a, name: "Ann")
     let second = try client(of: b, name: "Ben")
@@ -138,7 +138,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(first.line)) == [second.id])
   }
 
-  @Test("a silent node is forgotten within six seconds, and not much before")
+  @Test("the people of a silent node are removed after about six seconds")
   func silence() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -156,7 +156,7 @@ struct SharedNoteTests {
     #expect(joined(a.pushes(first.line)).map(\.clientID) == [second.id])
   }
 
-  @Test("carets wait for the revision that they are on, and are moved on to a later one")
+  @Test("carets wait for their revision, and are moved over later ones")
   func revisions() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -185,7 +185,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).last == [2, 3])
   }
 
-  @Test("of carets that wait, the first and the last are kept")
+  @Test("the first and the last waiting carets are kept")
   func waiting() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -203,7 +203,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).last == [4, 4])
   }
 
-  @Test("carets that move all the time are sent ten times a second at most, and the last ones are")
+  @Test("moving carets are sent at most ten times a second, including the last position")
   func coalescing() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -223,7 +223,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).last == [1, 999])
   }
 
-  @Test("one node says nothing of its people, and many who move are named in one message")
+  @Test("a single node sends no people, and many moves are one message")
   func costs() throws {
     let alone = GatewayRig(isDemo: true)
     alone.make("n1")
@@ -240,7 +240,7 @@ struct SharedNoteTests {
     #expect(words(b.takeHints()).count == 1)
   }
 
-  @Test("garbled or false messages are dropped and counted, and never shown beyond the text")
+  @Test("malformed messages are dropped and counted, and carets stay within the text")
   func lies() throws {
     let first = try client(of: a)
     change(first, at: a, "abc")
@@ -311,7 +311,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)) == [[0, 0]])
   }
 
-  @Test("the nodes of a crowd count the same people, and name people who act at another one")
+  @Test("all nodes count the same people in a crowd, and list people active at other nodes")
   func crowd() throws {
     let a = GatewayRig(isDemo: true, store: store, prefix: "c") {
       $0.sharesStore = true
@@ -362,7 +362,7 @@ struct SharedNoteTests {
     #expect(counts(a.pushes(first[0].line)).last == .some(nil))
   }
 
-  @Test("a client that has come to another node is shown as it is there, and once")
+  @Test("a client that has moved to another node is shown once, with its state there")
   func moving() throws {
     let witness = try client(of: a)
     let other = try client(of: b)
@@ -393,7 +393,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(witness.line)).last == now.id)
   }
 
-  @Test("carets of another history are not shown, and a note that is deleted has no people")
+  @Test("carets of another epoch are not shown, and a deleted note has no people")
   func histories() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -423,7 +423,7 @@ struct SharedNoteTests {
     #expect(try client(of: a).joined.presence.isEmpty)
   }
 
-  @Test("a person without the right to presence is not shown to other nodes, nor sees theirs")
+  @Test("a person without the right to presence is not shown at other nodes, and sees no people")
   func rights() throws {
     let nodes = ["a", "b"].map { name in
       GatewayRig(store: store, prefix: "r\(name)") { $0.sharesStore = true }
@@ -457,7 +457,7 @@ struct SharedNoteTests {
   }
 
   @Test(
-    "once the news stop, all nodes tell the same people and carets as one would",
+    "after the last message, all nodes show the people and carets that one node would",
     arguments: UInt64(1)...30, [1, 2, 3, 5])
   func convergence(seed: UInt64, nodes: Int) throws {
     var run = NodesOfANote(seed: seed, nodes: nodes)

@@ -61,7 +61,7 @@ struct SharedRoomTests {
     return (joined, left)
   }
 
-  @Test("times of another node that none can have are passed by")
+  @Test("impossible times of another node are ignored")
   func foreignTimes() throws {
     let reader = try subscriber(of: a)
     let author = try subscriber(of: b, isPresent: true)
@@ -76,7 +76,7 @@ struct SharedRoomTests {
     #expect(published(a.pushes(reader.line)) == [1])
   }
 
-  @Test("a publication reaches the other node by a hint, though the room keeps none")
+  @Test("a hint makes a node deliver a publication, also in a room without history")
   func hints() throws {
     let author = try subscriber(of: b)
     let reader = try subscriber(of: a)
@@ -88,7 +88,7 @@ struct SharedRoomTests {
     #expect(published(b.pushes(author.line)) == [1, 2])
   }
 
-  @Test("without hints it comes with the next look at the heads, and in order")
+  @Test("without hints publications are delivered in order after the next check of the heads")
   func heads() throws {
     let first = try subscriber(of: a)
     let second = try subscriber(of: b)
@@ -101,7 +101,7 @@ struct SharedRoomTests {
     #expect(published(a.pushes(first.line)) == [2])
   }
 
-  @Test("hints that are wrong cost a read each at most")
+  @Test("each wrong hint costs at most one read")
   func lies() throws {
     let reader = try subscriber(of: b)
     _ = b.takeHints()
@@ -121,7 +121,7 @@ struct SharedRoomTests {
     #expect(published(b.pushes(reader.line)).isEmpty)
   }
 
-  @Test("a history that is another one at the store has its subscribers come again")
+  @Test("a new epoch in the store makes subscribers resubscribe")
   func otherHistory() throws {
     let first = try subscriber(of: a)
     publish(first.line, "1", at: a)
@@ -130,7 +130,7 @@ struct SharedRoomTests {
     #expect(a.closeCodes[first.line] == CloseReason.rejoin.rawValue)
   }
 
-  @Test("people at other nodes are seen, and are gone when they leave")
+  @Test("people at other nodes are shown until they leave")
   func presence() throws {
     let first = try subscriber(of: a, isPresent: true)
     pass(milliseconds: 100)
@@ -148,7 +148,7 @@ struct SharedRoomTests {
     #expect(present(a.pushes(first.line)).left == [second.id])
   }
 
-  @Test("people of a node that has fallen silent are gone within six seconds, and not much before")
+  @Test("the people of a silent node are removed after about six seconds")
   func silence() throws {
     let first = try subscriber(of: a, isPresent: true)
     let second = try subscriber(of: b, isPresent: true)
@@ -169,7 +169,7 @@ struct SharedRoomTests {
     #expect(back.isEmpty || back == [second.id])
   }
 
-  @Test("typing is shown at the other node, and ends there by itself")
+  @Test("typing is shown at the other node, and expires there")
   func typing() throws {
     let first = try subscriber(of: a)
     let second = try subscriber(of: b)
@@ -209,7 +209,7 @@ struct SharedRoomTests {
     #expect(updates.count == 1)
   }
 
-  @Test("a block at one node hides at the other")
+  @Test("a block at one node applies at the other")
   func blocks() throws {
     let first = try subscriber(of: a)
     let second = try subscriber(of: b)

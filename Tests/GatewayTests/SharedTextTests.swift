@@ -4,7 +4,7 @@ import ParleySimulationKit
 import SocketMessages
 import Testing
 
-@Suite("Texts that many are sent")
+@Suite("Texts that are sent to many clients")
 struct SharedTextTests {
   private let rig = GatewayRig(isDemo: true)
 
@@ -34,7 +34,7 @@ struct SharedTextTests {
     return (text, longest?.1)
   }
 
-  @Test("all who open a revision share the bytes of its text")
+  @Test("all clients that open a revision share the bytes of its text")
   func sharing() throws {
     let author = try write(300_000)
     let text = String(repeating: "\"x\n", count: 100_000)
@@ -64,7 +64,7 @@ struct SharedTextTests {
     #expect(first.address == second.address)
   }
 
-  @Test("a short text comes in one frame")
+  @Test("a short text is one frame")
   func short() throws {
     _ = try write(3_000)
     let (client, _) = try rig.connectNative(nil)
@@ -73,7 +73,7 @@ struct SharedTextTests {
     #expect(rig.recipients.filter { $0 == client }.count == 2, "the welcome and the text")
   }
 
-  @Test("a title and rights that differ come with the shared text")
+  @Test("titles and rights differ beside the shared text")
   func fields() throws {
     let guarded = GatewayRig()
     guarded.make("n1")

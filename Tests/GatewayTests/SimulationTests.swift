@@ -39,7 +39,7 @@ struct SimulationTests {
     }
   }
 
-  @Test("whatever goes wrong, nothing is lost or doubled, and everything that can go wrong does")
+  @Test("faults neither lose nor duplicate changes, and every kind of fault occurs")
   func everything() async {
     let sweep = Sweep(first: 1, count: Sweep.sliceCount)
     await sweep.run(jobs: 2)
@@ -55,7 +55,7 @@ struct SimulationTests {
     #expect(try first.run() == second.run())
   }
 
-  @Test("whatever breaks, nothing acknowledged is lost or doubled")
+  @Test("faults neither lose nor duplicate acknowledged changes")
   func faults() throws {
     try Seeds.run(1_000) { seed in
       var plan = Simulation.Plan()
@@ -70,7 +70,7 @@ struct SimulationTests {
     }
   }
 
-  @Test("clients that saw a tail which the disk lost converge on what is left")
+  @Test("clients with entries that the disk has lost converge on the remaining ones")
   func lostTails() throws {
     try Seeds.run(1_000) { seed in
       var plan = Simulation.Plan()

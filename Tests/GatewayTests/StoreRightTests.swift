@@ -2,7 +2,7 @@ import Gateway
 import ParleyGatewayPorts
 import Testing
 
-@Suite("Rights under which the store works")
+@Suite("Rights of work in the store")
 struct StoreRightTests {
   /// A request of each kind that names a note, for the note "n".
   private static let onNote: [StoreRequest] = [
@@ -46,7 +46,7 @@ struct StoreRightTests {
     #expect(StoreRight.housekeeping.covers(request.traits))
   }
 
-  @Test("a right to lists covers reads alone")
+  @Test("a right to lists covers only reads")
   func reads() {
     for request in Self.lists { #expect(StoreRight.eachItem.covers(request.traits)) }
     for request in Self.changes {

@@ -21,7 +21,7 @@ struct TokenBucketTests {
     }
   }
 
-  @Test("in no time is more granted than the rate gives in it, and a burst", arguments: 1...40)
+  @Test("in any period a bucket grants at most its rate and a burst", arguments: 1...40)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let rate = Rate(
@@ -72,7 +72,7 @@ struct TokenBucketTests {
     }
   }
 
-  @Test("a full bucket gives a burst and no more, and is full again after the time of it")
+  @Test("a full bucket grants a burst, and is full again after the burst's time")
   func burst() {
     let rate = Rate(perSecond: 10, burstSeconds: 3)
     var bucket = TokenBucket()
@@ -83,7 +83,7 @@ struct TokenBucketTests {
     #expect(bucket.wait(for: 30, at: rate, now: .max) == 0)
   }
 
-  @Test("a clock that goes back gives nothing")
+  @Test("a clock that is set back grants nothing")
   func clockGoesBack() {
     let rate = Rate(perSecond: 1, burst: 1)
     var bucket = TokenBucket()
@@ -92,7 +92,7 @@ struct TokenBucketTests {
     #expect(bucket.draw(1, at: rate, now: 1_999) == 1)
   }
 
-  @Test("no rate is no limit")
+  @Test("a bucket without a rate has no limit")
   func unlimited() {
     let rate = Rate(perSecond: 0, burst: 0)
     var bucket = TokenBucket()

@@ -51,7 +51,7 @@ struct TurnTests {
     }
   }
 
-  @Test("all that a turn brings goes in one commit, and out in one frame")
+  @Test("the changes of a turn are one commit, and delivered in one frame")
   func oneCommit() {
     for author in 0..<3 { type(author) }
     #expect(appends == [])
@@ -78,7 +78,7 @@ struct TurnTests {
     #expect(changes(3) == [1, 2])
   }
 
-  @Test("a turn without changes wants nothing of the store, and no other turn")
+  @Test("a turn without changes requests neither a commit nor another turn")
   func nothing() {
     #expect(!rig.endTurn())
     type(0)
@@ -88,7 +88,7 @@ struct TurnTests {
     #expect(appends == [])
   }
 
-  @Test("authors are notified first, whenever they came")
+  @Test("authors are notified first, regardless of the order of joins")
   func authorsFirst() {
     type(3)
     type(2)
@@ -97,7 +97,7 @@ struct TurnTests {
     #expect(rig.recipients == [3, 2, 0, 1].map { followers[$0].connection })
   }
 
-  @Test("a delivery of one note holds no other back")
+  @Test("delivering a note does not delay other notes")
   func otherNotes() {
     rig.isStepwise = false
     rig.make("n2")
@@ -111,7 +111,7 @@ struct TurnTests {
     #expect(appends == [1])
   }
 
-  @Test("a change that waits for the turn's end falls with the commit that fails before")
+  @Test("a change that waits for the end of the turn is refused if the commit before fails")
   func failure() {
     type(0)
     _ = rig.endTurn()
@@ -132,7 +132,7 @@ struct TurnTests {
     #expect(changes(3) == [1])
   }
 
-  @Test("a change to a note that is deleted in the same turn does no harm to later clients")
+  @Test("a change to a note deleted in the same turn does not affect later clients")
   func deletion() {
     type(0)
     _ = rig.request("DELETE", "/api/notes/n1")
@@ -145,7 +145,7 @@ struct TurnTests {
     #expect(rig.store.log(of: "n1") == nil)
   }
 
-  @Test("a client that waits for a note that is deleted meanwhile learns it")
+  @Test("a client that waits for a note is notified that the note is deleted")
   func joinOfADeletedNote() throws {
     rig.isStepwise = false
     rig.make("n2")

@@ -41,7 +41,7 @@ struct TurnTextTests {
   }
 
   @Test(
-    "clients of the Whaler family get one text in each turn, of one note or several",
+    "Whaler clients receive one text in each turn, of one or several notes",
     arguments: [true, false])
   func whaler(isOneNote: Bool) {
     let clients = (0..<Self.count).map { _ in rig.connectWhaler(pool: nil, token: nil) }
@@ -53,7 +53,7 @@ struct TurnTextTests {
     #expect(counts.allSatisfy { $0 <= 2 } && counts.reduce(0, +) == Self.count)
   }
 
-  @Test("a client that is not understood gets the texts of all its notes, one in each turn")
+  @Test("a client with a malformed message receives the texts of all its notes, one in each turn")
   func newStart() {
     let client = rig.connectWhaler(pool: nil, token: nil)
     for note in Self.notes { join(note, client) }

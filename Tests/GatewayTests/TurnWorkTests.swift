@@ -83,7 +83,7 @@ struct TurnWorkTests {
     return counts
   }
 
-  @Test("of large changes that come at once, each turn takes one", arguments: Way.allCases)
+  @Test("each turn handles one of several large changes", arguments: Way.allCases)
   func oneByOne(way: Way) throws {
     let requests = (0..<Self.count).map { begin(way, $0) }
     // Older texts have been read.
@@ -102,7 +102,7 @@ struct TurnWorkTests {
     if way == .text { #expect(rig.store.document("n1")?.text == Self.text(Self.count - 1)) }
   }
 
-  @Test("texts that have waited for their note are taken one in each turn")
+  @Test("each turn handles one of the texts that waited for their note")
   func afterLoading() {
     rig.isStepwise = false
     for follower in followers { rig.close(follower) }
@@ -117,7 +117,7 @@ struct TurnWorkTests {
     #expect(rig.store.document("n1")?.text == Self.text(Self.count - 1))
   }
 
-  @Test("messages for a note whose work waits are done behind it")
+  @Test("messages for a note are handled after its waiting work")
   func order() {
     for follower in 0..<3 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     insert("small", by: 3, at: 2, in: "n1")
@@ -147,7 +147,7 @@ struct TurnWorkTests {
     #expect(rig.isSettled)
   }
 
-  @Test("no more may wait for another turn than for the store, in pieces and in bytes")
+  @Test("work that waits for another turn is limited like work that waits for the store")
   func waiting() {
     /// Returns the statuses of five texts sent at once, of which the first is large.
     func statuses(
@@ -170,7 +170,7 @@ struct TurnWorkTests {
     #expect(statuses(others: small) { $0.storeBytesMax = 6_000 } == [nil, nil, nil, nil, 503])
   }
 
-  @Test("a note with one piece waits for no more than one of another's, however many these are")
+  @Test("a note waits for at most one piece of work of each other note")
   func fairness() {
     for follower in 0..<5 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     insert(Self.text(5), by: 5, at: 0, in: "n2")
@@ -183,7 +183,7 @@ struct TurnWorkTests {
     #expect(turns <= 3 && logCount("n1") <= 2 + turns)
   }
 
-  @Test("small changes of others do not keep a large one waiting, however many they are")
+  @Test("many small changes of others do not delay a large one")
   func crowd() {
     insert(Self.text(0), by: 0, at: 2, in: "n1")
     insert(Self.text(1), by: 1, at: 2, in: "n1")
@@ -204,7 +204,7 @@ struct TurnWorkTests {
     #expect(logCount("n1") == 4 && logCount("small 149") == 1)
   }
 
-  @Test("a change that waits goes with its connection, and is made once when it is sent again")
+  @Test("a waiting change is discarded with its connection, and made once when it is repeated")
   func disconnection() throws {
     let (connection, welcome) = try rig.connectNative(nil)
     rig.ask(connection, .join(.init(documentID: "n1")))
@@ -244,7 +244,7 @@ struct TurnWorkTests {
     for request in requests { #expect(rig.answer(request)?.status == 200) }
   }
 
-  @Test("while the server goes down, edits that wait are made and changes are refused, each once")
+  @Test("at shutdown, waiting edits are made and waiting changes are refused, each once")
   func goingDown() {
     let requests = (0..<2).map { replace($0) }
     insert("small", by: 0, at: 2, in: "n1")
@@ -277,7 +277,7 @@ struct TurnWorkTests {
     }
   }
 
-  @Test("turns change no log: however little each does, it is the log of one that does all at once")
+  @Test("the log does not depend on how the work is divided into turns")
   func sameLogs() throws {
     for seed in UInt64(1)...20 {
       let found = try [1 << 40, 1, 2_000].map { try logs(seed: seed, turnWorkMax: $0) }

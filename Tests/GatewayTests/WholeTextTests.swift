@@ -23,14 +23,14 @@ struct WholeTextTests {
     ("a\u{85}b\u{2028}c\u{2029}d\u{0c}e\u{0b}f\0g", "a\u{85}b\u{2028}c\u{2029}d\u{0c}e\u{0b}f\0g"),
   ]
 
-  @Test("a text that replaces a note's has LF and no byte order mark", arguments: texts)
+  @Test("a replaced text has LF and no byte order mark", arguments: texts)
   func put(sent: String, stored: String) throws {
     replace(sent)
     #expect(Array(text?.utf8 ?? "".utf8) == Array(stored.utf8))
     #expect(WholeText.normalized(sent).utf8.elementsEqual(stored.utf8))
   }
 
-  @Test("the same text with other line ends makes no revision")
+  @Test("a text that differs only in line ends makes no revision")
   func sameText() {
     #expect(replace("a\nb\n") == #"{"revision":1}"#)
     for query in ["", "?base=1"] {
@@ -58,7 +58,7 @@ struct WholeTextTests {
     #expect(Array(text?.utf8 ?? "".utf8) == Array("\u{feff}a\r\nb\r".utf8))
   }
 
-  @Test("half of a pair is refused in an operation, invalid UTF-8 in a text")
+  @Test("half a surrogate pair is refused in an operation, and invalid UTF-8 in a text")
   func invalid() {
     let half = rig.begin(
       "POST", "/api/notes/n1/changes", headers: [:], #"{"revision":0,"operation":["\ud800"]}"#)

@@ -61,7 +61,7 @@ struct WordDifferenceTests {
     return (old, new)
   }
 
-  @Test("changes turn the old text into the new one, whatever work is allowed")
+  @Test("changes turn the old text into the new one, at any limit of work")
   func laws() {
     for seed in UInt64(1)...5_000 {
       var rng = SplitMix64(seed: seed)
@@ -147,7 +147,7 @@ struct WordDifferenceTests {
     #expect(WordDifference.changes(from: few, to: few, work: 0).isEmpty)
   }
 
-  @Test("a difference of too much text is not computed")
+  @Test("the difference of too long texts is not computed")
   func tooLong() {
     func text(_ count: Int) -> HistoricText {
       HistoricText(

@@ -31,7 +31,7 @@ struct BodyTests {
   private let next = "GET /next HTTP/1.1\r\nHost: x\r\n\r\n"
 
   @Test(arguments: HTTPMethod.allCases, [0, 1, 5, 5000])
-  func `a body of so many bytes is read, and what is behind it is another request`(
+  func `a body of the declared length is read, and the bytes after it are another request`(
     method: HTTPMethod, count: Int
   ) {
     let body = String(repeating: "x", count: count)
@@ -40,7 +40,7 @@ struct BodyTests {
     #expect(bodies(seen) == [body, ""])
   }
 
-  @Test func `a length may have zeros before it`() {
+  @Test func `a length may have leading zeros`() {
     #expect(
       bodies(read("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0003\r\n\r\nabc\(next)"))
         == ["abc", ""])
@@ -124,7 +124,7 @@ struct BodyTests {
     #expect(chunked("0\r\na:\r\nb:\r\nc:\r\n\r\n", limits) == ["tooManyFields(2)"])
   }
 
-  @Test func `a declared length reserves little, and memory grows with what came`() {
+  @Test func `a declared length reserves little memory, which grows with received bytes`() {
     var peer = Peer()
     peer.feed("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
     let piece = [UInt8](repeating: 0x61, count: 1000)

@@ -27,7 +27,7 @@ struct ConnectionTests {
 
   // MARK: Answers
 
-  @Test func `an answer has a length and says that the connection stays`() {
+  @Test func `a response has a length and keeps the connection alive`() {
     var peer = Peer()
     peer.feed(get("/a"))
     #expect(
@@ -55,7 +55,7 @@ struct ConnectionTests {
   }
 
   @Test(arguments: [0, 1, 511, 512, 513, 65_536, 1_000_000], [1, 100, 100_000])
-  func `answers of any size leave whole, however little a socket takes`(count: Int, takes: Int) {
+  func `responses of any size are written completely in small writes`(count: Int, takes: Int) {
     let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     guard takes > 1 || count <= 1000 else { return }
     var peer = Peer()
@@ -68,7 +68,7 @@ struct ConnectionTests {
     #expect(peer.output.suffix(count) == body[...])
   }
 
-  @Test func `a field that could smuggle in another is left out`() {
+  @Test func `a header field with line breaks is omitted`() {
     var peer = Peer()
     peer.answer = { _, _ in
       HTTPResponse(
@@ -145,7 +145,7 @@ struct ConnectionTests {
     #expect(peer.connection.ending == .close)
   }
 
-  @Test func `after the last answer, what comes is dropped for a while`() {
+  @Test func `after the last response, received bytes are dropped for a while`() {
     var peer = Peer()
     peer.feed(get("/a", "Connection: close\r\n"))
     #expect(peer.connection.wantsInput)
@@ -161,7 +161,7 @@ struct ConnectionTests {
 
   // MARK: Pipelining
 
-  @Test func `answers leave in the order of requests`() {
+  @Test func `responses are written in the order of requests`() {
     var peer = quiet()
     peer.feed((0..<5).map { get("/\($0)") }.joined())
     #expect(paths(peer) == ["/0", "/1", "/2", "/3", "/4"])
@@ -180,7 +180,7 @@ struct ConnectionTests {
         }.joined())
   }
 
-  @Test func `so many are with the owner at once, and no more are read`() {
+  @Test func `a limited number of requests is with the owner at once`() {
     var limits = HTTPLimits()
     limits.pipelinedMax = 3
     var peer = quiet(limits)
@@ -199,7 +199,7 @@ struct ConnectionTests {
     #expect(peer.connection.heldByteCount == 0)
   }
 
-  @Test func `a request that changes something is alone`() {
+  @Test func `a request with an unsafe method is handled alone`() {
     var peer = quiet()
     peer.feed(get("/0") + get("/1") + post("/2") + get("/3") + get("/4"))
     #expect(paths(peer) == ["/0", "/1"])
@@ -246,7 +246,7 @@ struct ConnectionTests {
     #expect(peer.connection.unsentByteCount == 0)
   }
 
-  @Test func `a wrong request is answered behind those before it`() {
+  @Test func `a malformed request is answered after the requests before it`() {
     var peer = quiet()
     peer.feed(get("/a") + "NONSENSE\r\n\r\n" + get("/b"))
     #expect(peer.seen.last == .rejected(.requestLine))
@@ -264,7 +264,7 @@ struct ConnectionTests {
     "GET /ws?a=b HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
     + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
 
-  @Test func `a handshake is answered, and what is behind it kept for the WebSocket`() {
+  @Test func `a handshake is answered, and bytes after it are kept for the WebSocket`() {
     let bytes = Array((handshake + "Sec-WebSocket-Protocol: a, b\r\n\r\nFRAMES").utf8)
     for cut in 0..<bytes.count - 6 {
       var peer = Peer()
@@ -282,7 +282,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test func `frames before the answer are kept, and no more is read`() {
+  @Test func `frames before the response are kept, and no more is read`() {
     var peer = Peer()
     peer.upgrades = false
     peer.feed(handshake + "\r\nabc")
@@ -295,7 +295,7 @@ struct ConnectionTests {
     #expect(again == nil)
   }
 
-  @Test func `a refused handshake ends the connection, whatever is behind it`() {
+  @Test func `a refused handshake ends the connection`() {
     var peer = Peer()
     peer.upgrades = false
     peer.feed(handshake + "\r\n" + get("/smuggled"))
@@ -306,7 +306,7 @@ struct ConnectionTests {
     #expect(peer.seen.count == 1)
   }
 
-  @Test func `a handshake waits until all before it has left`() {
+  @Test func `a handshake waits until all responses before it are written`() {
     var peer = quiet()
     peer.feed(get("/a") + handshake + "\r\n")
     #expect(peer.seen.count == 1)
@@ -353,7 +353,7 @@ struct ConnectionTests {
     arguments: [
       ("Upgrade: websocket", "Upgrade: h2c"), ("keep-alive, Upgrade", "keep-alive"),
     ])
-  func `an upgrade to something else, or not of this connection, is passed over`(
+  func `an upgrade to another protocol, or without a Connection header, is ignored`(
     what: String, by: String
   ) {
     var peer = Peer()
@@ -368,7 +368,7 @@ struct ConnectionTests {
       ("Host: x", "Host: x\r\nContent-Length: 0"), ("keep-alive, Upgrade", "upgrade"),
       ("Host: x", "Host: x\r\nSec-WebSocket-Extensions: \(String(repeating: "x", count: 300))"),
     ])
-  func `handshakes in other words pass`(what: String, by: String) {
+  func `handshakes in other spellings are accepted`(what: String, by: String) {
     var peer = Peer()
     peer.feed(handshake.replacing(what, with: by) + "\r\n")
     #expect(peer.statuses == [101])
@@ -389,7 +389,7 @@ struct ConnectionTests {
 
   // MARK: Time
 
-  @Test func `a head has so long to arrive`() {
+  @Test func `a head must arrive within the time limit`() {
     var peer = Peer()
     #expect(peer.connection.deadline == 10_000)
     peer.now = 5_000
@@ -405,7 +405,7 @@ struct ConnectionTests {
     #expect(peer.connection.ending == .endSending)
   }
 
-  @Test func `a later head has as long from its first byte`() {
+  @Test func `a later head must arrive within the time limit from its first byte`() {
     var peer = Peer()
     peer.now = 3_000
     peer.feed(get("/a"))
@@ -427,7 +427,7 @@ struct ConnectionTests {
     #expect(peer.connection.unsentByteCount == 0)
   }
 
-  @Test func `a body must keep a pace`() {
+  @Test func `a body must arrive at a minimum rate`() {
     var limits = HTTPLimits()
     limits.bodyBytesPerSecondMin = 1000
     var peer = Peer(limits)
@@ -457,7 +457,7 @@ struct ConnectionTests {
     #expect(peer.connection.deadline == nil)
   }
 
-  @Test func `an answer must be taken at a pace`() {
+  @Test func `a response must be read at a minimum rate`() {
     var peer = Peer()
     peer.takes = 0
     peer.answer = { _, _ in
@@ -478,7 +478,7 @@ struct ConnectionTests {
 
   // MARK: Ends
 
-  @Test func `a client that has ended its side gets the answers to its whole requests`() {
+  @Test func `a client that has ended its side gets the responses to complete requests`() {
     var peer = quiet()
     // More than the owner has at once, and the beginning of another.
     let count = peer.connection.limits.pipelinedMax + 3
@@ -498,7 +498,7 @@ struct ConnectionTests {
     #expect(peer.connection.heldByteCount == 0)
   }
 
-  @Test func `a body that ends amid its bytes is no request`() {
+  @Test func `a truncated body is not a request`() {
     var peer = Peer()
     peer.feed("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabc")
     peer.connection.peerEnded(now: 0)
@@ -507,7 +507,7 @@ struct ConnectionTests {
     #expect(peer.connection.ending == .close)
   }
 
-  @Test func `a client that has ended its side waits no longer than for a response`() {
+  @Test func `a connection closes after the response to a client that has ended its side`() {
     var peer = quiet()
     peer.feed(get("/a"))
     peer.connection.peerEnded(now: 5)
@@ -531,7 +531,7 @@ struct ConnectionTests {
     #expect(peer.output.isEmpty)
   }
 
-  @Test func `an answer on its way is sent to a client that has ended its side`() {
+  @Test func `a started response is sent to a client that has ended its side`() {
     var peer = Peer()
     peer.takes = 0
     peer.feed(get("/a", "Connection: close\r\n"))
@@ -543,7 +543,7 @@ struct ConnectionTests {
     #expect(peer.connection.ending == .close)
   }
 
-  @Test func `a server that stops answers what has come`() {
+  @Test func `a server that stops answers received requests`() {
     var idle = Peer()
     idle.feed(get("/a"))
     idle.connection.stop(now: 0)

@@ -46,7 +46,7 @@ struct HeadTests {
     "Accept-CH", "Hos", "Hostt", "Connectio", "Content-Lengt", "Transfer-Encodin", "Upgrad",
     "Sec-WebSocket-Ke", "X", "Expec", "Sec-WebSocket-Extension",
   ])
-  func `a name that begins like a known one is nothing special`(name: String) {
+  func `a field whose name begins like a known one is an ordinary field`(name: String) {
     let seen = read("GET /health HTTP/1.1\r\nHost: x\r\n\(name): b\r\n\r\n")
     #expect(
       seen == [
@@ -56,7 +56,7 @@ struct HeadTests {
       ])
   }
 
-  @Test func `a long extension header is passed over`() {
+  @Test func `a long extension header is ignored`() {
     let seen = read(
       "GET / HTTP/1.1\r\nHost: x\r\nSec-WebSocket-Extensions: "
         + String(repeating: "a", count: 4000) + "\r\n\r\n")
@@ -155,7 +155,7 @@ struct HeadTests {
       ("POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", .codingOrder),
       ("POST / HTTP/1.1\r\nHost: x\r\nExpect: a-cake\r\nContent-Length: 1\r\n\r\n", .expectation),
     ] as [(String, HTTPError)])
-  func `a broken rule is rejected, with all that follows`(text: String, expected: HTTPError) {
+  func `a request that breaks a rule is rejected`(text: String, expected: HTTPError) {
     #expect(read(text + "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n") == [.rejected(expected)])
     // It does not change what came before it.
     let seen = read("GET /first HTTP/1.1\r\nHost: x\r\n\r\n" + text)
@@ -174,7 +174,7 @@ struct HeadTests {
       ("http://x/a", "/a"), ("HTTPS://x:1/a/b", "/a/b"), ("http://x", "/"), ("http://x?q", "/"),
       ("http://[::1]:80/a", "/a"),
     ])
-  func `a path comes in one form`(sent: String, expected: String) {
+  func `a path is normalized`(sent: String, expected: String) {
     guard
       case .request(_, let path, _, _, _, _)? =
         read("GET \(sent) HTTP/1.1\r\nHost: x\r\n\r\n").first
@@ -208,7 +208,7 @@ struct HeadTests {
       ("/p?a=b&c=d", "a=b&c=d"), ("/p?a=1%262", "a=1%262"), ("/p?", ""), ("/p?a=b=c", "a=b=c"),
       ("/p?/../?x", "/../?x"), ("http://x?q=/", "q=/"), ("/p?a[]=|", "a[]=|"),
     ])
-  func `a query comes as it was sent`(sent: String, expected: String) {
+  func `a query is passed on unchanged`(sent: String, expected: String) {
     guard
       case .request(_, _, let query, _, _, _)? =
         read("GET \(sent) HTTP/1.1\r\nHost: x\r\n\r\n").first
@@ -238,7 +238,7 @@ struct HeadTests {
         == [.request("OPTIONS", "*", query: "", host: "x", fields: [["host", "x"]], body: [])])
   }
 
-  @Test func `the host of an absolute target goes before that of the field`() {
+  @Test func `the host of an absolute target takes precedence over the field`() {
     guard
       case .request(_, _, _, let host, _, _)? =
         read("GET http://real:1/ HTTP/1.1\r\nHost: other\r\n\r\n").first
@@ -254,11 +254,11 @@ struct HeadTests {
     #expect(error("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") == nil)
   }
 
-  @Test func `an old client needs no host`() {
+  @Test func `an HTTP 1.0 client needs no host`() {
     #expect(error("GET / HTTP/1.0\r\n\r\n") == nil)
   }
 
-  @Test func `one empty line before a request is passed over`() {
+  @Test func `one empty line before a request is ignored`() {
     #expect(
       read("\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n").count == 2)
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Laws of requests")
 struct LawTests {
   @Test(arguments: Seeds.smoke)
-  func `requests are read as they were meant, however they are cut`(seed: UInt64) {
+  func `encoded requests are parsed to the same requests, however they are split`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for _ in 0..<15 {
       let stream = RequestStream.valid(&generator)
@@ -19,7 +19,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `any cut of any bytes gives the same events and answers, within bounds`(seed: UInt64) {
+  func `any split of any bytes gives the same events and responses, within limits`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var limits = HTTPLimits()
     limits.requestLineBytesMax = 200
@@ -75,7 +75,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `whatever an owner does, answers are in order, and the end comes`(seed: UInt64) {
+  func `responses are in order and the connection ends for random owners`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for _ in 0..<15 {
       var peer = Peer()

@@ -15,7 +15,7 @@ struct LongerBodyTests {
     "POST /f HTTP/1.1\r\nhost: a\r\ncontent-length: \(count)\r\n\(fields)\r\n"
   }
 
-  @Test("one that is taken comes whole, however it is cut, and others follow")
+  @Test("an accepted body is delivered completely, and further requests follow")
   func taken() {
     let body = String(repeating: "x", count: 25)
     let bytes = Array((Self.post(25) + body + "GET /g HTTP/1.1\r\nhost: a\r\n\r\n").utf8)
@@ -47,7 +47,7 @@ struct LongerBodyTests {
     #expect(peer.text == "HTTP/1.1 100 Continue\r\n\r\n")
   }
 
-  @Test("one that is refused gets the owner's answer, and nothing of it is kept")
+  @Test("a refused body gets the owner's response, and is not stored")
   func refused() {
     var peer = Peer(Self.limits)
     peer.decide = { connection, _, _, now in
@@ -61,7 +61,7 @@ struct LongerBodyTests {
     #expect(peer.requests.isEmpty)
   }
 
-  @Test("without an answer of the owner's, it is too long")
+  @Test("without a decision of the owner, the body is refused as too long")
   func tooLong() {
     var peer = Peer(Self.limits)
     peer.decide = { connection, _, _, now in connection.refuseBody(now: now) }
@@ -73,7 +73,7 @@ struct LongerBodyTests {
   private static let chunkedHead =
     "POST /f HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n"
 
-  @Test("chunks are asked about before the first that exceeds the limit")
+  @Test("the owner decides about chunks before the first one that exceeds the limit")
   func chunks() {
     let text = Self.chunkedHead + "\r\na\r\n0123456789\r\n1;x=y\r\nx\r\n0\r\n\r\n"
     let bytes = Array((text + "GET /g HTTP/1.1\r\nhost: a\r\n\r\n").utf8)
@@ -90,7 +90,7 @@ struct LongerBodyTests {
     }
   }
 
-  @Test("chunks that fit are not asked about, and go no further than what was taken")
+  @Test("chunks within the limit need no decision, and cannot exceed an accepted size")
   func chunkLimits() {
     #expect(
       Peer.of(Array((Self.chunkedHead + "\r\na\r\n0123456789\r\n0\r\n\r\n").utf8), Self.limits)
@@ -118,7 +118,7 @@ struct LongerBodyTests {
     #expect(peer.statuses == [100, 200])
   }
 
-  @Test("one that is longer than what was taken is refused, before any of it is kept")
+  @Test("a body longer than accepted is refused before it is stored")
   func longerThanTaken() {
     var peer = Peer(Self.limits)
     peer.decide = { connection, _, _, now in connection.takeBody(bytesMax: 20, now: now) }
@@ -128,7 +128,7 @@ struct LongerBodyTests {
     #expect(peer.heldByteCountMax == 0)
   }
 
-  @Test("the rest of a refused body is dropped as long as it comes fast enough")
+  @Test("the rest of a refused body is dropped if it arrives fast enough")
   func refusedSlowly() {
     var limits = Self.limits
     limits.bodyBytesPerSecondMin = 1_000
@@ -154,7 +154,7 @@ struct LongerBodyTests {
     #expect(drip.connection.deadline == 2_001)
   }
 
-  @Test("a body may be refused amid its bytes, which frees them")
+  @Test("refusing a body while it arrives frees its bytes")
   func refusedAmid() {
     var peer = Peer(Self.limits)
     peer.feed(Self.post(1_000) + String(repeating: "x", count: 600))
@@ -167,7 +167,7 @@ struct LongerBodyTests {
     #expect(peer.requests.isEmpty)
   }
 
-  @Test("one that comes too slowly ends with 408, and a peer that leaves with nothing")
+  @Test("a slow body ends with 408, and a peer that leaves gets no response")
   func slow() {
     var peer = Peer(Self.limits)
     peer.feed(Self.post(25) + "xx")

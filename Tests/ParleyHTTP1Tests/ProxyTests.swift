@@ -45,7 +45,7 @@ struct ProxyTests {
   }
 
   @Test(arguments: ["PROXY UNKNOWN\r\n", "PROXY UNKNOWN ::1 whatever 1 2\r\n"])
-  func `a proxy may not know`(text: String) {
+  func `a proxy may send an unknown address`(text: String) {
     #expect(read(text) == .whole(client: nil, byteCount: text.utf8.count))
   }
 
@@ -104,7 +104,7 @@ struct ProxyTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `every beginning of a header is incomplete, and no bytes are a trap`(seed: UInt64) {
+  func `every prefix of a header is incomplete, and random bytes do not trap`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     let headers = [
       Array("PROXY TCP4 192.0.2.1 198.51.100.22 56324 443\r\n".utf8),

@@ -37,7 +37,7 @@ struct ClosingTests {
     #expect(closing.received(.goingAway, now: 20) == .closeConnection)
   }
 
-  @Test func `an answer that overtakes the frame's last bytes changes nothing`() {
+  @Test func `an answer before the frame's last bytes has no effect`() {
     var closing = handshake()
     _ = closing.close(.goingAway, now: 0)
     #expect(closing.received(.goingAway, now: 1) == .none)
@@ -59,7 +59,7 @@ struct ClosingTests {
     #expect(quick.peerEnded() == .none)
   }
 
-  @Test func `after a failure sending ends, and what comes is dropped for a while`() {
+  @Test func `after a failure sending ends, and received bytes are dropped for a while`() {
     var closing = handshake()
     let error = FrameError.notMasked
     #expect(closing.failed(error, now: 0) == frame(.protocolError, error.reason))
@@ -81,7 +81,7 @@ struct ClosingTests {
     #expect(drained.failed(.masked, now: 2) == .endSending)
   }
 
-  @Test func `a peer that takes nothing or answers nothing is waited for so long`() {
+  @Test func `waiting for a peer that neither reads nor answers ends`() {
     var silent = handshake()
     _ = silent.close(.goingAway, now: 0)
     _ = silent.drained(now: 1)

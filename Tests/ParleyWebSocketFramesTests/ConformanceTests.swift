@@ -274,7 +274,7 @@ struct ConformanceTests {
 
   // MARK: Masks and lengths
 
-  @Test func `a server takes masked frames only, a client none`() {
+  @Test func `a server accepts only masked frames, and a client only unmasked ones`() {
     var bare = RawFrame(1, "a")
     bare.key = nil
     #expect(Reading.of(bare.bytes) == [.failure(.notMasked)])
@@ -286,7 +286,7 @@ struct ConformanceTests {
   }
 
   @Test(arguments: [(0, 2), (125, 2), (0, 8), (125, 8), (126, 8), (65_535, 8)])
-  func `a length takes as few bytes as it can`(count: Int, lengthBytes: Int) {
+  func `a length must use the fewest bytes`(count: Int, lengthBytes: Int) {
     var frame = RawFrame(2, [UInt8](repeating: 1, count: count))
     frame.lengthBytes = lengthBytes
     Self.check(FrameCase("", [frame], [.failure(.lengthNotMinimal)]))
@@ -304,7 +304,7 @@ struct ConformanceTests {
     #expect(Reading.of([0x87 + opcode, 0x80 | length]) == [.failure(.longControl)])
   }
 
-  @Test func `a wrong first byte is refused before the second comes`() {
+  @Test func `an invalid first byte is refused before the second arrives`() {
     #expect(Reading.of([0xf1]) == [.failure(.reservedBits)])
     #expect(Reading.of([0x83]) == [.failure(.unknownOpcode(3))])
     #expect(Reading.of([0x09]) == [.failure(.fragmentedControl)])
@@ -325,7 +325,7 @@ struct ConformanceTests {
 
   // MARK: Compression
 
-  @Test func `RSV1 is for the first frame of a message, once it was agreed on`() {
+  @Test func `RSV1 is allowed only in the first frame of a message, after negotiation`() {
     func of(_ frames: RawFrame...) -> [Seen] {
       Reading.of(frames.flatMap(\.bytes), acceptsCompressed: true)
     }

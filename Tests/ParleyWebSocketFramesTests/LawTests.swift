@@ -6,7 +6,7 @@ import ParleyWebSocketFrames
 @Suite("Laws of frames")
 struct LawTests {
   @Test(arguments: Seeds.smoke)
-  func `any cut of the same bytes gives the same events, those of a plain reader`(seed: UInt64) {
+  func `any split of the same bytes gives the events of a plain reader`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for _ in 0..<40 {
       let side: FrameReader.Side = generator.chance(70) ? .server : .client
@@ -26,7 +26,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `encoded frames are read, on both sides`(seed: UInt64) {
+  func `encoded frames are decoded on both sides`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for side in [FrameReader.Side.server, .client] {
       // Frames to a server are masked.

@@ -15,7 +15,7 @@ struct LimitTests {
 
   private func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x61, count: count) }
 
-  @Test func `a message of the limit passes, one byte more does not`() {
+  @Test func `a message of the limit is accepted, one byte more is not`() {
     #expect(read([RawFrame(2, bytes(1000))]) == [.binary(bytes(1000))])
     #expect(read([RawFrame(2, bytes(1001))]) == [.oversized(1001)])
   }
@@ -31,7 +31,7 @@ struct LimitTests {
     #expect(reading.heldBytesMax == 0)
   }
 
-  @Test func `fragments count together, and the next message is read again`() {
+  @Test func `fragments count together, and the next message is read`() {
     #expect(
       read([
         RawFrame(1, bytes(600), final: false), RawFrame(0, bytes(600), final: false),
@@ -39,7 +39,7 @@ struct LimitTests {
       ]) == [.oversized(1200), .ping([1]), .text("next")])
   }
 
-  @Test func `a higher limit holds from the next frame on, and a lower one spares what has come`() {
+  @Test func `a higher limit applies from the next frame on, a lower one spares received bytes`() {
     var reading = Reading(limits: limits)
     reading.feed(RawFrame(2, bytes(600), final: false).bytes[...])
     reading.reader.setMessageBytesMax(2_000)
@@ -69,7 +69,7 @@ struct LimitTests {
     #expect(reading.seen == [.ping([1])] + message + [.text("next")])
   }
 
-  @Test func `a message has so many frames at most`() {
+  @Test func `the number of frames in a message is limited`() {
     func message(_ count: Int) -> [RawFrame] {
       (0..<count).map { RawFrame($0 == 0 ? 2 : 0, bytes(20), final: $0 == count - 1) }
     }
@@ -81,7 +81,7 @@ struct LimitTests {
         == [.oversized(1001), .failure(.tooManyFragments)])
   }
 
-  @Test func `a message has few tiny frames`() {
+  @Test func `the number of tiny frames in a message is limited`() {
     func message(_ count: Int, _ size: Int) -> [RawFrame] {
       (0..<count).map { RawFrame($0 == 0 ? 2 : 0, bytes(size), final: $0 == count - 1) }
     }
@@ -91,7 +91,7 @@ struct LimitTests {
     #expect(read(message(7, 0)) == [.failure(.tooManyFragments)])
   }
 
-  @Test func `a declared length reserves little`() {
+  @Test func `a declared length reserves little memory`() {
     var frame = RawFrame(2, [1, 2, 3])
     frame.declared = 1 << 20
     var reading = Reading(limits: FrameLimits(messageBytesMax: 1 << 24))
@@ -100,7 +100,7 @@ struct LimitTests {
     #expect(reading.reader.heldBytes <= 5000)
   }
 
-  @Test func `memory grows with what came, and is given back`() {
+  @Test func `memory grows with received bytes, and is released`() {
     let count = 1 << 20
     var reading = Reading(limits: FrameLimits(messageBytesMax: count))
     let frame = RawFrame(2, bytes(count)).bytes

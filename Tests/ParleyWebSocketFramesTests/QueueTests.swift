@@ -9,7 +9,7 @@ struct QueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `bytes leave in the order of frames, however little is offered or taken`(seed: UInt64) {
+  func `bytes are written in the order of frames, in writes of any size`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var queue = FrameQueue(bytesMax: 20_000)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 16)
@@ -45,7 +45,7 @@ struct QueueTests {
     #expect(Reading.of(sent, .client).allSatisfy { if case .binary = $0 { true } else { false } })
   }
 
-  @Test func `small frames are joined, a long one goes from where it is`() {
+  @Test func `small frames are joined, a long one is written without a copy`() {
     var queue = FrameQueue(bytesMax: 1 << 20)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 16)
     defer { scratch.deallocate() }
@@ -62,7 +62,7 @@ struct QueueTests {
     #expect(writes == [30, 504, 5])
   }
 
-  @Test func `a queue says when it is full, and takes more once it has drained`() {
+  @Test func `a queue reports that it is full, and accepts more after it has drained`() {
     var queue = FrameQueue(bytesMax: 10)
     #expect(queue.append(text("12345678")) == .queued)
     #expect(queue.append(text("")) == .full)
@@ -73,7 +73,7 @@ struct QueueTests {
     #expect(queue.append(text("12345678")) == .queued)
   }
 
-  @Test func `a flood of pings leaves the latest pongs only`() {
+  @Test func `a flood of pings queues only the latest pongs`() {
     var queue = FrameQueue(bytesMax: 1 << 20)
     for number in 0..<100_000 {
       #expect(queue.append(pong: .pong(Array("\(number)".utf8))) == .queued)
@@ -98,7 +98,7 @@ struct QueueTests {
     #expect(queue.byteCount == 3)
   }
 
-  @Test func `dropping the queue keeps a cut frame whole`() {
+  @Test func `dropping the queue keeps the rest of a partly written frame`() {
     var queue = FrameQueue(bytesMax: 1 << 20)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     defer { scratch.deallocate() }
@@ -139,7 +139,7 @@ struct QueueTests {
     #expect(Array(Frame.close(nil).bytes) == [0x88, 0x00])
   }
 
-  @Test func `a long reason is cut between scalars`() {
+  @Test func `a long reason is truncated between scalars`() {
     let frame = Frame.close(
       CloseStatus(4500), reason: String(repeating: "é", count: 100))
     #expect(
