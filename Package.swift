@@ -86,6 +86,8 @@ let package = Package(
     // Words that wire and ports share.
     library("ParleyModel", ["ParleyJSON"]),
     library("SocketMessages", ["ParleyJSON", "OTCore", "ParleyModel"]),
+    // Formatted texts as Delta, HTML and Markdown.
+    library("ParleyRichForms", ["OTCore", "ParleyJSON", "ParleyModel"]),
     library("ParleySocketIO", ["ParleyJSON"]),
     library("ParleyBayeux", ["ParleyJSON"]),
     library("ParleyPusher", ["ParleyJSON"]),
@@ -338,6 +340,9 @@ let package = Package(
       "ParleyWebSocketFramesTests",
       ["ParleyWebSocketFrames", "ParleyOTWorkloads", "ParleyGrowthKit"]),
     tests("ParleyImportingTests", ["ParleyImporting", "ParleyModel"]),
+    tests(
+      "ParleyRichFormsTests",
+      ["ParleyRichForms", "OTCore", "ParleyOTWorkloads", "ParleyGrowthKit", "ParleyJSON"]),
     tests("ParleyHTTP1Tests", ["ParleyHTTP1", "ParleyOTWorkloads", "ParleyGrowthKit"]),
     tests(
       "GatewayTests",

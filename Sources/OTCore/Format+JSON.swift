@@ -101,7 +101,14 @@ extension AttributeSet {
   ///
   /// - Throws: `malformed` or `invalidUTF8`, and no other error for any input.
   public init(json text: String) throws(OperationError) {
-    self = try FormatJSONReader.whole(Array(text.utf8)) { (reader) throws(OperationError) in
+    try self.init(json: Array(text.utf8))
+  }
+
+  /// Reads a JSON object of attributes, given as UTF-8.
+  ///
+  /// - Throws: As ``init(json:)-(String)``.
+  package init(json: [UInt8]) throws(OperationError) {
+    self = try FormatJSONReader.whole(json) { (reader) throws(OperationError) in
       try reader.readSet()
     }
   }

@@ -12,6 +12,8 @@ struct LayeringTests {
     "ParleyJSON": [],
     "ParleyModel": ["ParleyJSON"],
     "SocketMessages": ["ParleyJSON", "OTCore", "ParleyModel"],
+    // Formatted texts as Delta, HTML and Markdown.
+    "ParleyRichForms": ["OTCore", "ParleyJSON", "ParleyModel"],
     "ParleySocketIO": ["ParleyJSON"],
     "ParleyBayeux": ["ParleyJSON"],
     "ParleyPusher": ["ParleyJSON"],
