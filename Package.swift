@@ -157,7 +157,7 @@ let package = Package(
     // Under the stores: records' checksums, texts folded from logs, exports.
     library(
       "ParleyStoreRecords", in: "Adapters",
-      ["OTCore", "ParleyJSON", "ParleyGatewayPorts", "ParleyHashing"]),
+      ["OTCore", "ParleyJSON", "ParleyRichForms", "ParleyGatewayPorts", "ParleyHashing"]),
     // Under the brokers: queues between a loop and a broker's thread, hints as bytes.
     library(
       "ParleyBrokerQueues", in: "Adapters", ["ParleyGatewayPorts", "ParleyHashing", "ParleyLocks"]),

@@ -4,21 +4,23 @@ extension RichDocument {
   /// Returns the text as an HTML fragment, in UTF-8.
   ///
   /// It has a fixed list of elements and attributes. The text and all values are escaped. Links are
-  /// `https:`, `http:`, `mailto:` or relative, and pictures are files of the note, with addresses
-  /// relative to the note's: `files/HASH/name`.
+  /// `https:`, `http:`, `mailto:` or relative, and pictures are files of the note.
   ///
+  /// - Parameter files: The address of the note's files, which `HASH/name` follows.
   /// - Throws: `tooLarge` beyond the maximum.
   /// - Complexity: O(*n*).
-  package func html(bytesMax: Int = FormLimits.bytesMax) throws(FormError) -> [UInt8] {
-    var writer = HTMLWriter(FormattedText(self), bytesMax: bytesMax)
+  package func html(
+    files: String = "files/", bytesMax: Int = FormLimits.bytesMax
+  ) throws(FormError) -> [UInt8] {
+    var writer = HTMLWriter(FormattedText(self), files: Array(files.utf8), bytesMax: bytesMax)
     return try writer.fragment()
   }
 
   /// Returns the text as an HTML document, in UTF-8.
   ///
-  /// - Throws: As ``html(bytesMax:)``.
+  /// - Throws: As ``html(files:bytesMax:)``.
   package func htmlPage(
-    title: String, bytesMax: Int = FormLimits.bytesMax
+    title: String, files: String = "files/", bytesMax: Int = FormLimits.bytesMax
   ) throws(FormError) -> [UInt8] {
     var page: [UInt8] = []
     page.put("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n")
@@ -31,7 +33,7 @@ extension RichDocument {
     page.put("p, li, h1, h2, h3, h4, h5, h6 { white-space: pre-wrap }\n")
     page.put("img { max-width: 100% }\npre { overflow: auto }\nul.tasks { list-style: none }\n")
     page.put("</style>\n</head>\n<body>\n<main>\n")
-    page += try html(bytesMax: bytesMax)
+    page += try html(files: files, bytesMax: bytesMax)
     page.put("</main>\n</body>\n</html>\n")
     return page
   }
@@ -54,13 +56,16 @@ struct HTMLWriter {
   }
 
   private let text: FormattedText
+  /// The address of the note's files.
+  private let files: [UInt8]
   private let bytesMax: Int
   private var out: [UInt8] = []
   private var group = Group.none
   private var lists: [List] = []
 
-  init(_ text: FormattedText, bytesMax: Int) {
+  init(_ text: FormattedText, files: [UInt8], bytesMax: Int) {
     self.text = text
+    self.files = files
     self.bytesMax = bytesMax
   }
 
@@ -324,7 +329,8 @@ extension HTMLWriter {
   private mutating func write(_ embed: TextStyle.Embed) {
     switch embed {
     case .image(let address, let alt, let width):
-      out.put("<img src=\"files/")
+      out.put("<img src=\"")
+      Self.appendEscaped(files[...], to: &out)
       Self.appendEscaped(address[...], to: &out)
       out.put("\" alt=\"")
       Self.appendEscaped(alt[...], to: &out)
@@ -336,7 +342,8 @@ extension HTMLWriter {
       }
       out.put(">")
     case .file(let address):
-      out.put("<a href=\"files/")
+      out.put("<a href=\"")
+      Self.appendEscaped(files[...], to: &out)
       Self.appendEscaped(address[...], to: &out)
       out.put("\" rel=\"noopener nofollow\">")
       Self.appendEscaped(LinkAddress.name(ofFile: address)[...], to: &out)

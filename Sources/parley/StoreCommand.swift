@@ -97,7 +97,13 @@ enum StoreCommand {
     do throws(FolderPathError) {
       folder = try FolderPath(words.options["folder"] ?? "")
     } catch { throw UsageError("--folder: \(error)") }
-    let format = try words.options["format"].map(format)
+    let format = try words.options["format"].map { (word) throws(UsageError) -> ExportFormat in
+      let format = try Self.format(word)
+      guard ExportFormat.imported.contains(format) else {
+        throw UsageError("HTML is not imported here; import it on the page, or give another file")
+      }
+      return format
+    }
     guard let title = words.options["title"] ?? format.map({ _ in file }) else {
       return try importAll(file, into: folder, words)
     }
@@ -226,10 +232,13 @@ enum StoreCommand {
     switch ending?.lowercased() {
     case "markdown": return .markdown
     case "text": return .text
-    case let small?: if let format = ExportFormat(rawValue: small) { return format }
+    case let small?:
+      if let format = ExportFormat(rawValue: small), ExportFormat.imported.contains(format) {
+        return format
+      }
     case nil: break
     }
-    let known = ExportFormat.allCases.map(\.rawValue)
+    let known = ExportFormat.imported.map(\.rawValue)
     throw UsageError(
       (ending.map { "the ending “.\($0)” of the file's name says no format" }
         ?? "the file's name has no ending that says its format")

@@ -74,7 +74,9 @@ struct LayeringTests {
       "CParleyLibwebsocketsShim", "Glibc",
     ],
     // What stores have in common.
-    "ParleyStoreRecords": ["OTCore", "ParleyJSON", "ParleyGatewayPorts", "ParleyHashing"],
+    "ParleyStoreRecords": [
+      "OTCore", "ParleyJSON", "ParleyRichForms", "ParleyGatewayPorts", "ParleyHashing",
+    ],
     "ParleyStoreSQLite": [
       "OTCore", "ParleyJSON", "ParleyGatewayPorts", "ParleyHashing", "ParleyStoreRecords",
       "CParleySQLite", "Glibc",

@@ -1,5 +1,6 @@
 public import ParleyGatewayPorts
 import ParleyHashing
+import ParleyRichForms
 import OTCore
 
 /// An exporter of notes from a store.
@@ -15,9 +16,11 @@ public struct NoteExport {
   ///   - id: The note's id.
   ///   - format: The format. `operations` also writes the log from its base on; the other formats
   ///     write only the text at the head.
+  ///   - files: The address of the note's files in HTML, which `HASH/name` follows.
   ///   - write: Receives the bytes in order, in pieces.
   public func export(
-    _ id: DocumentID, as format: ExportFormat, to write: ([UInt8]) -> Void
+    _ id: DocumentID, as format: ExportFormat, files: String = "files/",
+    to write: ([UInt8]) -> Void
   ) throws(ExportError) {
     let stored: StoredDocument
     switch one(.load(id: id, recentMax: 0)) {
@@ -26,7 +29,18 @@ public struct NoteExport {
     }
     switch format {
     // Text files have uniform line endings; the other formats have the text as committed.
-    case .markdown, .text: write(WholeText.shown(stored.content.utf8))
+    case .text: write(WholeText.shown(stored.content.utf8))
+    case .markdown:
+      switch stored.summary.kind {
+      case .plain: write(WholeText.shown(stored.content.utf8))
+      case .rich: write(try form { () throws(FormError) in try stored.content.document.markdown() })
+      }
+    case .html:
+      let title = stored.summary.title
+      write(
+        try form { () throws(FormError) in
+          try stored.content.document.htmlPage(title: title, files: files)
+        })
     case .json:
       var line = JSONLine()
       Self.describe(stored, in: &line)
@@ -35,6 +49,16 @@ public struct NoteExport {
       line.end()
       write(line.bytes)
     case .operations: try exportLog(of: stored, to: write)
+    }
+  }
+
+  private func form(_ write: () throws(FormError) -> [UInt8]) throws(ExportError) -> [UInt8] {
+    do throws(FormError) {
+      return try write()
+    } catch {
+      switch error {
+      case .tooLarge(let bytesMax): throw .formTooLarge(bytesMax: bytesMax)
+      }
     }
   }
 

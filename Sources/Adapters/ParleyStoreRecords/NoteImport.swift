@@ -83,6 +83,11 @@ public struct NoteImport {
     }
   }
 
+  /// Whether a file of the format `json` has formatting.
+  public static func hasFormatting(_ json: [UInt8]) -> Bool {
+    JSONFields(json[...])?.json("format") != nil
+  }
+
   /// Parses one note.
   public static func draft(
     _ bytes: [UInt8], as format: ExportFormat, _ details: Details
@@ -104,6 +109,7 @@ public struct NoteImport {
       let plain = format == nil ? WholeText.normalized(Array(text.utf8)) : Array(text.utf8)
       let start = try entry(inserting: plain, format: format, details)
       return try draft(details, entries: [start], bytes: bytes.count)
+    case .html: throw .malformed(line: 1, expected: "a file that is not HTML")
     case .operations: return try draft(ofLog: bytes, details)
     }
   }

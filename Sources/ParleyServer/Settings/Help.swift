@@ -357,8 +357,8 @@ package enum Help {
            parley reindex
            parley undelete ID
            parley webhooks
-           parley export ID [--format md|txt|json|ops] [--output FILE]
-           parley export --all --output FOLDER [--format md|txt|json|ops]
+           parley export ID [--format md|txt|html|json|ops] [--output FILE]
+           parley export --all --output FOLDER [--format md|txt|html|json|ops]
            parley import FILE [--format md|txt|json|ops] [--title TEXT] [--folder PATH] [--author NAME]
            parley import FOLDER|ARCHIVE [--folder PATH] [--author NAME]
            parley compact

@@ -32,7 +32,11 @@ extension StoreCommands {
     for note in notes {
       let path = names.unusedPath(for: note, in: Self.place(of: note, in: folder))
       do {
-        try write(note.id, as: format, with: export, to: OutputFile(path: path))
+        // A note in a folder is below the folder of the files.
+        let depth = note.folder.isNone ? 0 : note.folder.text.split(separator: "/").count
+        try write(
+          note.id, as: format, with: export, to: OutputFile(path: path),
+          files: String(repeating: "../", count: depth) + "files/")
         if format != .operations { try exportFiles(of: note.id, with: export, to: folder) }
         count += 1
       } catch let error as ExportError {
@@ -52,11 +56,12 @@ extension StoreCommands {
   }
 
   private func write(
-    _ id: DocumentID, as format: ExportFormat, with export: NoteExport, to output: OutputFile
+    _ id: DocumentID, as format: ExportFormat, with export: NoteExport, to output: OutputFile,
+    files: String = "files/"
   ) throws {
     var failure: FileError?
     do throws(ExportError) {
-      try export.export(id, as: format) { bytes in
+      try export.export(id, as: format, files: files) { bytes in
         guard failure == nil else { return }
         do throws(FileError) { try output.write(bytes) } catch { failure = error }
       }

@@ -22,7 +22,9 @@ extension StoreCommands {
     let bytes = try Files.bytes(at: file, bytesMax: bytesMax(of: format))
     var details = details(title: title, author: author, folder: folder)
     var text = bytes
-    if format != .operations {
+    // Positions of formatting hold for the text as it was exported.
+    let isRich = format == .json && NoteImport.hasFormatting(bytes)
+    if format != .operations, !isRich {
       let note = try onlyNote(in: bytes, as: format)
       text = note.text
       if format == .json {
@@ -30,7 +32,7 @@ extension StoreCommands {
         if !note.folder.isEmpty { details.folder = FolderPath(stored: note.folder) }
       }
     }
-    let plain: ExportFormat = format == .operations ? .operations : .text
+    let plain: ExportFormat = format == .operations ? .operations : isRich ? .json : .text
     try Files.makeDirectory(configuration.dataDirectory)
     return try NoteImport(into: configuration.repairableStore(writing: true))
       .importNote(text, as: plain, details)
@@ -142,7 +144,7 @@ extension StoreCommands {
     switch format {
     case .markdown, .text: 4 * configuration.documentScalarsMax + (1 << 20)
     // JSON may encode a character as two escapes of six bytes.
-    case .json: 12 * configuration.documentScalarsMax + (1 << 20)
+    case .json, .html: 12 * configuration.documentScalarsMax + (1 << 20)
     // A whole history, with its pictures.
     case .operations: 4 << 30
     }
