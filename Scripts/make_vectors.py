@@ -10,6 +10,8 @@ import pathlib
 import random
 import sys
 
+import rich_vectors
+
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Tests" / "OTCoreTests" / "Vectors"
 
 # --- An operation as a list of steps: "=" retains a scalar, "-" deletes one, ("+", s) inserts one.
@@ -597,6 +599,8 @@ FILES = {
     "client": client_vectors,
     "server": server_vectors,
     "unicode-sessions": unicode_sessions,
+    "rich": rich_vectors.rich,
+    "rich-refused": rich_vectors.rich_refused,
 }
 
 
