@@ -29,7 +29,7 @@ public struct FormatJSON: Sendable, Equatable {
   /// Reads the formatting of a change from a server; `nil` if it has no effect.
   ///
   /// - Parameter setsMax: Maximum sets; a server may send more than it accepts.
-  /// - Throws: As ``OTCore/ChangeFormat/init(json:of:setsMax:)``.
+  /// - Throws: As `ChangeFormat.init(json:of:setsMax:)`.
   public func changeFormat(
     of operation: TextOperation, setsMax: Int = .max
   ) throws(OperationError) -> ChangeFormat? {
@@ -38,7 +38,7 @@ public struct FormatJSON: Sendable, Equatable {
 
   /// Reads the attributes of a text.
   ///
-  /// - Throws: As ``OTCore/RichDocument/init(_:formatJSON:)``.
+  /// - Throws: As `RichDocument.init(_:formatJSON:)`.
   public func document(of text: Document) throws(OperationError) -> RichDocument {
     try RichDocument(text, formatJSON: utf8)
   }
