@@ -89,9 +89,9 @@ test("a formatted note costs less than a Markdown note, whose editor it does not
   for (const stem of ["formatted", "prosemirror", "pasted"]) assert.doesNotMatch(read(file(stem)), /codemirror-\w+\.js/);
 });
 
-test("the client for other pages is at most 149 kB with the client core", () => {
+test("the client for other pages is at most 151 kB with the client core", () => {
   const bytes = ["parley.js", "client.wasm"].map((name) => size(`sdk/1/${name}.br`));
-  assert.ok(bytes.reduce((sum, one) => sum + one) <= 149_000, `${bytes}`);
+  assert.ok(bytes.reduce((sum, one) => sum + one) <= 151_000, `${bytes}`);
 });
 
 test("each file has its compressed forms, and they hold the same", () => {

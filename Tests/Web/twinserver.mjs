@@ -103,7 +103,7 @@ export function formatOf(units) {
 
 /** A client of the server, with a line of its own. */
 class TwinClient {
-  /** Revisions that it was told of. */
+  /** The number of revisions sent to it. */
   seen = 0;
   taken = 0;
 

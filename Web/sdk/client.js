@@ -323,13 +323,19 @@ export class Parley extends Emitter {
    * Opens a note. Calls with the same id return the same note, until it is closed.
    *
    * @param {string} id
+   * @param {{formats?: boolean}} [options] `formats`: the app shows and changes formatting; otherwise the note is its
+   * text alone.
    */
-  note(id) {
+  note(id, options = {}) {
+    const { formats = false } = options;
     this.#check(id, "a note's id");
     const open = this.#notes.get(id);
+    if (open && formats && !open.hasFormats) {
+      throw new ParleyError("invalid", "the note is open without formats; close it first");
+    }
     if (open) return open;
     const note = new SharedNote({
-      core: this.#core, connection: this.#connection, id, owner: this.#owner, storage: this.#storage,
+      core: this.#core, connection: this.#connection, id, formats, owner: this.#owner, storage: this.#storage,
       waits: this.#waits,
       changed: () => this.#count(),
       closed: () => {

@@ -4,11 +4,14 @@ import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/ground/emitter.js";
 import { Note } from "../js/client/note.js";
 import { wellFormed } from "../js/ground/wellformed.js";
+import { changeOf, deltaOf, deltaOfChange, formattingOf } from "./delta.js";
 import { ParleyError } from "./errors.js";
 
 /**
  * @typedef {import("../js/client/door.js").TextChange} TextChange
+ * @typedef {import("../js/client/door.js").ChangeFormat} ChangeFormat
  * @typedef {import("../js/client/identity.js").EditStorage} EditStorage
+ * @typedef {import("./delta.js").Delta} Delta
  */
 
 /**
@@ -33,13 +36,22 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * text: the whole text was replaced, at first and after a long absence. changes: edits were made. state: one of state,
- * access, unsaved, failure, refusal or title has changed. people: others have joined, left or moved their carets.
+ * Edits with their formatting: `format` in the form of the protocol, with lengths in UTF-16 units; `delta` has the edits
+ * and the formatting as Quill's `updateContents` takes them. `selection`: after an undone or redone edit.
+ *
+ * @typedef {Changes & {format: ChangeFormat | undefined, selection: {anchor: number, head: number} | undefined,
+ *   delta: Delta}} Formats
+ */
+
+/**
+ * text: the whole text was replaced, at first and after a long absence. changes: edits of the text were made. formats:
+ * edits were made in a note opened with formats, of text or formatting. state: one of state, kind, access, unsaved,
+ * failure, refusal or title has changed. people: others have joined, left or moved their carets.
  * moved: edits made while away were merged into a text that others had changed a lot; the user should check them.
  * unkept: the browser has no room for unsaved edits. aside: edits that were left in the browser could not be read, and
  * were moved aside in its storage.
  *
- * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void,
+ * @typedef {{text: string, changes: Changes, formats: Formats, state: void, people: void, moved: void, unkept: void,
  *   aside: void}} SharedNoteEvents
  */
 
@@ -49,6 +61,8 @@ const unknown = "unknownDocument";
 export class SharedNote extends Emitter {
   /** The note's id. */
   id;
+  /** Whether the note was opened with formats: its formatting is shown and changed. */
+  hasFormats;
   /** @type {Note} */
   #note;
   #core;
@@ -71,12 +85,13 @@ export class SharedNote extends Emitter {
    * Created by `Parley.note`.
    *
    * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, id: string,
-   *   owner: string, storage: EditStorage | undefined, waits: import("./waits.js").Waits, changed: () => void,
-   *   closed: () => void, left: () => void}} parts
+   *   formats: boolean, owner: string, storage: EditStorage | undefined, waits: import("./waits.js").Waits,
+   *   changed: () => void, closed: () => void, left: () => void}} parts
    */
-  constructor({ core, connection, id, owner, storage, waits, changed, closed, left }) {
+  constructor({ core, connection, id, formats, owner, storage, waits, changed, closed, left }) {
     super();
     this.id = id;
+    this.hasFormats = formats;
     this.#core = core;
     this.#connection = connection;
     this.#owner = owner;
@@ -114,10 +129,13 @@ export class SharedNote extends Emitter {
 
   /** Opens the note with edits that were left in the browser, if there are any. */
   #open() {
-    const { note, isAside } = open(this.#core, this.#connection, this.id, this.#owner, this.#storage, this.#taken);
+    const { note, isAside } = open({
+      core: this.#core, connection: this.#connection, documentId: this.id, formats: this.hasFormats,
+    }, this.#owner, this.#storage, this.#taken);
     note.on("reset", ({ text }) => this.emit("text", text));
-    note.on("changes", ({ changes }) => this.emit("changes", { changes, isOwn: false, source: undefined }));
-    for (const news of /** @type {const} */ (["status", "title", "edited"])) {
+    note.on("changes", ({ changes, format, isOwn = false, selection }) =>
+      this.#tellChanges({ changes, format, isOwn: isOwn && selection !== undefined, selection, source: undefined }));
+    for (const news of /** @type {const} */ (["status", "title", "edited", "kind"])) {
       note.on(news, () => {
         this.#told.changed();
         if (this.#isClosed) return;
@@ -135,6 +153,14 @@ export class SharedNote extends Emitter {
     });
     if (isAside) queueMicrotask(() => this.emit("aside", undefined));
     return note;
+  }
+
+  /** @param {Omit<Formats, "delta">} formats */
+  #tellChanges({ format, selection, ...changes }) {
+    if (changes.changes.length > 0) this.emit("changes", changes);
+    if (!this.hasFormats) return;
+    const delta = () => deltaOfChange(changes.changes, format);
+    this.emit("formats", { ...changes, format, selection, get delta() { return delta(); } });
   }
 
   /** The number of closed tabs whose edits of this note have not been sent. */
@@ -221,6 +247,36 @@ export class SharedNote extends Emitter {
   }
 
   /**
+   * "rich" for a note with formatting. A plain note becomes rich by the first edit with formatting.
+   *
+   * @returns {"plain" | "rich"}
+   */
+  get kind() {
+    return this.#note.kind;
+  }
+
+  /** Whether the gateway has rich notes; true until it has answered. */
+  get canBeRich() {
+    return this.#note.canBeRich;
+  }
+
+  /**
+   * The text with its formatting, as `Quill.setContents` takes it; undefined until it is available. Without formatting
+   * if the note was not opened with formats.
+   *
+   * @returns {Delta | undefined}
+   */
+  get delta() {
+    const { text } = this;
+    return text === undefined ? undefined : deltaOf(text, this.#note.format());
+  }
+
+  /** The formatting of the text, in the form of the protocol with lengths in UTF-16 units. */
+  get runs() {
+    return this.#isClosed ? undefined : this.#note.format();
+  }
+
+  /**
    * The other people with the note open; if they are many, the most recently active ones.
    *
    * @returns {Person[]}
@@ -244,22 +300,71 @@ export class SharedNote extends Emitter {
   /**
    * Passes edits that were made in an editor, which shows this note's text, to the note.
    *
+   * Inserted text has the formatting that `format` gives it, and no other.
+   *
    * @param {TextChange[]} changes Sorted, not overlapping, all in the text before any of them.
    * @param {unknown} [source] The editor that made the edits, which ignores the event about them.
+   * @param {ChangeFormat} [format] In the form of the protocol, with lengths in UTF-16 units.
    * @throws {ParleyError} invalid
    */
-  edit(changes, source) {
+  edit(changes, source, format) {
     if (!this.isWritable) {
       const why = this.access === "read" ? "may be read alone" : `is ${this.state}`;
       throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
     }
     // A bound editor's positions are correct; those of another caller may not be.
     check(changes, source === undefined ? (this.text ?? "") : undefined);
-    if (changes.length === 0) return;
+    if (format && !this.hasFormats) {
+      throw new ParleyError("invalid", "expected a note opened with { formats: true }, got one without");
+    }
+    if (changes.length === 0 && !format) return;
     const sound = changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
-    this.#note.edit(sound);
+    const isFirst = format && this.kind === "plain" && this.canBeRich;
+    try {
+      this.#note.edit(sound, isFirst ? { ...format, kind: "rich" } : format);
+    } catch (error) {
+      if (!(error instanceof CoreError)) throw error;
+      throw new ParleyError("invalid", "expected formatting that fits the edits and the text");
+    }
     // Emit others' edits first that the core has already applied, because these were made after them.
-    this.#connection.afterwards(() => this.emit("changes", { changes: sound, isOwn: true, source }));
+    this.#connection.afterwards(() =>
+      this.#tellChanges({ changes: sound, format, isOwn: true, source, selection: undefined }));
+  }
+
+  /**
+   * Changes the formatting of a part of the text. Attributes of lines, such as `header`, apply to all lines that the
+   * range touches.
+   *
+   * @param {number} from
+   * @param {number} to
+   * @param {Record<string, any>} attributes As in a Delta: `{ bold: true }`; null removes one.
+   * @throws {ParleyError} invalid
+   */
+  format(from, to, attributes) {
+    const { changes, format } = formattingOf(this.text ?? "", () => this.#note.format(), from, to, attributes);
+    this.edit(changes, undefined, format);
+  }
+
+  /**
+   * Makes the edits that a Delta describes, as `Quill.updateContents` does. Inserted text has the Delta's formatting, and
+   * no other.
+   *
+   * @param {Delta} delta Lengths count UTF-16 units.
+   * @param {unknown} [source] As for `edit`.
+   * @throws {ParleyError} invalid
+   */
+  update({ ops }, source) {
+    const { changes, format } = changeOf(ops, this.text ?? "", () => this.#note.format());
+    this.edit(changes, source, format);
+  }
+
+  /** Undoes this user's newest edit that still has an effect; only in notes opened with formats. */
+  undo() {
+    if (this.isWritable) this.#note.undo();
+  }
+
+  redo() {
+    if (this.isWritable) this.#note.redo();
   }
 
   /**
@@ -310,6 +415,15 @@ export class SharedNote extends Emitter {
   }
 
   /**
+   * Returns an error for bindings that are loaded beside this module.
+   *
+   * @param {string} message
+   */
+  error(message) {
+    return new ParleyError("invalid", message);
+  }
+
+  /**
    * Closes the note. Unsaved edits stay in the browser, and are sent when the note is opened again. If the browser
    * cannot store them, they are sent now, and count as unsaved until they are confirmed.
    */
@@ -349,22 +463,22 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 /**
  * Opens a note with the edits that this client has left in the browser.
  *
- * @param {import("../js/client/door.js").Core} core
- * @param {import("../js/client/connection.js").Connection} connection
- * @param {string} documentId
+ * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection,
+ *   documentId: string, formats: boolean}} parts
  * @param {string} owner
  * @param {EditStorage | undefined} storage
  * @param {Set<string>} taken Client ids whose edits are already open; the id of the edits found here is added.
  */
-function open(core, connection, documentId, owner, storage, taken) {
-  if (!storage) return { note: new Note({ core, connection, documentId }), isAside: false };
+function open(parts, owner, storage, taken) {
+  if (!storage) return { note: new Note(parts), isAside: false };
+  const { connection, documentId } = parts;
   const pending = {
     /** @type {(note: Note, edits: import("../js/client/note.js").Edits, base: import("../js/client/note.js").Base) => boolean} */
     save: ({ title }, edits, base) => storage.savePending({ ...edits, documentId, title, owner }, base),
     /** @type {(note: Note, clientId: string) => void} */
     remove: (_, clientId) => storage.removePending(documentId, clientId),
   };
-  const options = { core, connection, documentId, pending };
+  const options = { ...parts, pending };
   const own = connection.identity;
   for (const identity of own ? [own, ...storage.adopted] : storage.adopted) {
     const kept = storage.pendingOf(documentId, identity.id, owner);
@@ -377,7 +491,7 @@ function open(core, connection, documentId, owner, storage, taken) {
       if (!(error instanceof CoreError)) throw error;
       // Another version wrote them. If they cannot be moved aside, save no other edits in their place.
       const isMoved = storage.setPendingAside(documentId, identity.id);
-      return { note: new Note(isMoved ? options : { core, connection, documentId }), isAside: true };
+      return { note: new Note(isMoved ? options : parts), isAside: true };
     }
   }
   return { note: new Note(options), isAside: false };
