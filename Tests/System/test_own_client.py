@@ -1,5 +1,6 @@
 """The page for authors of clients: its programs run as they are printed."""
 
+import json
 import re
 import subprocess
 import sys
@@ -56,8 +57,8 @@ def test_the_first_example_writes_in_a_note_that_others_read(server):
 
 @pytest.mark.parametrize("block, said", [
     # The line's state, and the wish to connect.
-    (1, r"\d actions: (?=.*63 6f 6e 6e 65 63 74 69 6e 67).*\n"),
-    (2, "the ties are decided as everywhere else\n"),
+    (2, r"\d actions: (?=.*63 6f 6e 6e 65 63 74 69 6e 67).*\n"),
+    (3, "the ties are decided as everywhere else\n"),
 ])  # fmt: skip
 def test_the_core_and_the_vectors_are_used_as_described(block, said):
     ended = run(BLOCKS[block])
@@ -66,7 +67,21 @@ def test_the_core_and_the_vectors_are_used_as_described(block, said):
 
 
 def test_no_block_is_left_out():
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
+
+
+def test_formatting_is_sent_and_read_as_described(server):
+    assert example(server).returncode == 0
+    program = BLOCKS[1].replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+    assert program.count("\n") <= 36
+    _, _, body = server.request("GET", "/sdk/version.json")
+    if "rich" not in json.loads(body)["capabilities"]:
+        assert run(program).stderr == "this server has plain notes only\n"
+        return
+    first, second = run(program), run(program)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert first.stdout.startswith("[('Written by hand.\\n', {})]\n") and "'sequence': 1" in first.stdout
+    assert second.stdout.startswith("[('Written', {'bold': True}), (' by hand.\\n', {})")
 
 
 def test_the_protocol_and_the_readme_lead_there():

@@ -191,19 +191,23 @@ class Client:
         it has ended the connection; "" once the gateway has accepted the client."""
         return self._engine.problem
 
-    async def note(self, id: str, *, create: str | None = None) -> Note:
+    async def note(self, id: str, *, create: str | None = None, formats: bool = False) -> Note:
         """Opens a note, and returns when it has its text. The same id returns the same note.
+
+        `formats`: this program reads and changes the note's formatting; otherwise the note is its text alone.
 
         Raises NoteUnavailable, ConnectionEnded, StorageFailed, NoAnswer.
         """
         if not id:
             raise ValueError("expected a note's id, got none")
         self._engine.check()
+        if formats and id in self._notes and not self._notes[id][1].has_formats:
+            raise ValueError("the note is open without formats; close it first")
         if id not in self._notes:
-            state = NoteState(self._engine, id)
+            state = NoteState(self._engine, id, formats)
             self._notes[id] = (Note(state, lambda: self._leave(state)), state)
             try:
-                self._restore_or_open(id)
+                self._restore_or_open(id, "Formatted" if formats else "")
             except StorageFailed:
                 # When the folder can be read again, the note is opened as if for the first time.
                 del self._notes[id]
@@ -315,18 +319,18 @@ class Client:
         await self._ask_token()
         self._engine.do("start")
 
-    def _restore_or_open(self, note: str) -> None:
+    def _restore_or_open(self, note: str, how: str) -> None:
         kept = self._folder.kept(note) if self._folder else None
         if self._folder and kept:
             try:
                 self._kept.add(note)
-                self._engine.do("restore", note, *kept)
+                self._engine.do("restore" + how, note, *kept)
                 return
             except CoreError:
                 self._kept.discard(note)
                 self._folder.set_aside(note)
                 _log.warning("edits of a note were kept by another version; they are set aside in the client's folder")
-        self._engine.do("open", note)
+        self._engine.do("open" + how, note)
 
     def _perform(self, action: Action) -> None:
         match action.kind:

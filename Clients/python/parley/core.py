@@ -7,6 +7,7 @@ Positions are UTF-16 units. Web/core/Door.swift in Parley's sources is the other
 
 from __future__ import annotations
 
+import json
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,8 @@ _NUMBER = struct.Struct("<d")
 _EVENTS = {
     "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
     "profile": 9, "suspending": 10, "open": 20, "restore": 21, "reopen": 22, "leave": 23, "edit": 24, "select": 25,
-    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "unkept": 30, "subscribe": 40,
+    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "unkept": 30, "openFormatted": 31,
+    "restoreFormatted": 32, "editFormatted": 33, "undo": 34, "redo": 35, "endStep": 36, "subscribe": 40,
     "unsubscribe": 41, "publish": 42, "typing": 43, "confirm": 44, "askReceipts": 45,
 }  # fmt: skip
 
@@ -105,15 +107,28 @@ class Core:
         reader = _Reader(self._output())
         return [_read_action(reader) for _ in range(count)]
 
-    def edit(self, now: int, note: str, changes: list[tuple[int, int, str]]) -> list[Action]:
+    def edit(
+        self, now: int, note: str, changes: list[tuple[int, int, str]], form: str | None = None
+    ) -> list[Action]:
         """Handles edits: start, units removed, text inserted. They are sorted, and refer to the text before all of
-        them."""
+        them. `form`: the formatting as JSON, or "", for a note that was opened with formats."""
         values = [value for change in changes for value in change]
-        return self.handle(now, "edit", note, len(changes), *values)
+        if form is None:
+            return self.handle(now, "edit", note, len(changes), *values)
+        return self.handle(now, "editFormatted", note, len(changes), *values, form)
 
     def text(self, note: str) -> str | None:
         """Returns the text with all edits made here; None until there is one."""
         return self._output().decode() if self._call("note_text", _Writer().write(note)) else None
+
+    def form(self, note: str) -> dict[str, Any] | None:
+        """Returns the formatting of the text, with lengths in units; None until there is a text."""
+        return json.loads(self._output()) if self._call("note_format", _Writer().write(note)) else None
+
+    def flags(self, note: str) -> tuple[bool, bool, bool]:
+        """Returns whether there is an edit to undo, one to redo, and whether the server knows formatting."""
+        flags = self._call("note_flags", _Writer().write(note))
+        return flags & 1 > 0, flags & 2 > 0, flags & 4 > 0
 
     def revision(self, note: str) -> int:
         """Returns the newest known revision of the server."""

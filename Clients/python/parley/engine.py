@@ -40,9 +40,9 @@ class Engine:
         """Passes an event to the core."""
         self._act(self.core.handle(self.now(), kind, *values))
 
-    def edit(self, note: str, start: int, count: int, text: str) -> None:
-        """Replaces units of a note's text."""
-        self._act(self.core.edit(self.now(), note, [(start, count, text)]))
+    def edit(self, note: str, changes: list[tuple[int, int, str]], form: str | None) -> None:
+        """Makes edits of a note, as `Core.edit` does."""
+        self._act(self.core.edit(self.now(), note, changes, form))
 
     def check(self) -> None:
         """Raises RuntimeError in another thread, and ConnectionEnded after the end."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from .core import Action, Change
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import delta as deltas
+from .core import Action, Change, CoreError
+from .delta import Op
+from .delta import characters as _characters
+from .delta import units as _units
 from .engine import Engine, News
 from .errors import ChangesRefused, NoteUnavailable, Overflowed
 from .events import EVENTS_MAX, Events, Readers, ended
@@ -27,12 +33,13 @@ class Changed:
     """Edits that were made, in order. The positions of each refer to the text after those before it.
 
     `is_own`: this program made them. `text` is set instead of edits if the whole text was replaced: at first, and after
-    a long absence.
+    a long absence. `delta`: the edits and their formatting, for a note opened with formats.
     """
 
     changes: tuple[Change, ...]
     is_own: bool
     text: str | None = None
+    delta: list[Op] = field(default_factory=list)
 
 
 class Note:
@@ -90,6 +97,27 @@ class Note:
         return self._state.text
 
     @property
+    def kind(self) -> str:
+        """plain, or rich for a note with formatting. A plain note becomes rich by the first edit with formatting."""
+        return self._state.kind
+
+    @property
+    def delta(self) -> list[Op]:
+        """The text with its formatting as a Delta: operations that insert. Without formatting if the note was not opened
+        with formats."""
+        return deltas.of_text(self.text, self._engine.core.form(self.id))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit of this program to undo; only in a note opened with formats."""
+        return self._engine.core.flags(self.id)[0]
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an undone edit."""
+        return self._engine.core.flags(self.id)[1]
+
+    @property
     def revision(self) -> int:
         """The newest known revision of the gateway."""
         return self._engine.core.revision(self.id)
@@ -122,22 +150,83 @@ class Note:
         Raises IndexError for positions outside the text, NoteUnavailable if the note may not be written,
         ConnectionEnded.
         """
-        self._engine.check()
-        before = self.text
+        before = self._writable()
         if not 0 <= start <= end <= len(before):
             raise IndexError(f"expected 0 <= start <= end <= {len(before)}, got {start} and {end}")
-        if self.state in ("failed", "deleted", "closed"):
-            raise self._state.unavailable()
-        if self.access == "read":
-            raise NoteUnavailable(self.id, "readOnly")
         # Lone surrogates cannot be encoded in UTF-8.
         text = text.encode("utf-16-le").decode("utf-16-le", "replace")
         if start == end and not text:
             return
         at = _units(before, 0, start)
         self._state.text = before[:start] + text + before[end:]
-        self._engine.edit(self.id, at, _units(before, start, end), text)
-        self._state.readers.tell(Changed((Change(start, end, text),), is_own=True))
+        form = "" if self._state.has_formats else None
+        self._engine.edit(self.id, [(at, _units(before, start, end), text)], form)
+        delta = deltas.of_change(before, [(start, end, text)], "") if self._state.has_formats else []
+        self._state.readers.tell(Changed((Change(start, end, text),), is_own=True, delta=delta))
+
+    def _writable(self) -> str:
+        self._engine.check()
+        text = self.text
+        if self.state in ("failed", "deleted", "closed"):
+            raise self._state.unavailable()
+        if self.access == "read":
+            raise NoteUnavailable(self.id, "readOnly")
+        return text
+
+    def update(self, delta: Sequence[Mapping[str, Any]]) -> None:
+        """Makes the edits that a Delta describes: operations that retain, insert or delete, in characters. Inserted text has
+        the Delta's formatting, and no other.
+
+        Raises ValueError for a Delta that does not fit the text or contains unknown values, or if the note was not opened
+        with formats; NoteUnavailable, ConnectionEnded.
+        """
+        text = self._writable()
+        self._make(deltas.change_of(delta, text, self._engine.core.form(self.id)))
+
+    def format(self, start: int, end: int, attributes: Mapping[str, Any]) -> None:
+        """Changes the formatting of the characters from `start` to `end`: {"bold": True}; None removes an attribute.
+        Attributes of lines, such as `header`, apply to all lines that the range touches.
+
+        Raises IndexError, and as `update`.
+        """
+        text = self._writable()
+        self._make(deltas.formatting_of(text, self._engine.core.form(self.id), start, end, attributes))
+
+    def _make(self, change: deltas.Change) -> None:
+        state, before = self._state, change.text
+        if not state.has_formats:
+            raise ValueError("expected a note opened with formats=True, got one without")
+        form = change.form
+        if not change.edits and not form:
+            return
+        units = [(_units(before, 0, start), _units(before, start, end), text) for start, end, text in change.edits]
+        if form and self.kind == "plain" and self._engine.core.flags(self.id)[2]:
+            form = '{"kind":"rich",' + form[1:]
+        text = before
+        for start, end, inserted in reversed(change.edits):
+            text = text[:start] + inserted + text[end:]
+        state.text = text
+        try:
+            self._engine.edit(self.id, units, form)
+        except CoreError as error:
+            state.text = before
+            raise ValueError("expected formatting that fits the edits and the text") from error
+        told, moved = [], 0
+        for start, end, inserted in change.edits:
+            told.append(Change(start + moved, end + moved, inserted))
+            moved += len(inserted) - (end - start)
+        delta = deltas.of_change(before, change.edits, form)
+        state.readers.tell(Changed(tuple(told), is_own=True, delta=delta))
+
+    def undo(self) -> None:
+        """Undoes this program's newest edit that still has an effect; only in a note opened with formats."""
+        self._writable()
+        self._engine.do("undo", self.id)
+
+    def redo(self) -> None:
+        """Redoes the edit that was undone last."""
+        self._writable()
+        self._engine.do("redo", self.id)
 
     def insert(self, at: int, text: str) -> None:
         """Inserts a text before the character at `at`."""
@@ -207,9 +296,11 @@ class Note:
 class NoteState:
     """A client's state of a note."""
 
-    def __init__(self, engine: Engine, id: str) -> None:
+    def __init__(self, engine: Engine, id: str, has_formats: bool) -> None:
         self.engine = engine
         self.id = id
+        self.has_formats = has_formats
+        self.kind = "plain"
         self.title = ""
         self.phase = "opening"
         self.access = "write"
@@ -250,15 +341,20 @@ class NoteState:
                 self.text = action.values[0]
                 self.readers.tell(Changed((), is_own=False, text=self.text))
             case "apply":
-                self._apply(action.values[1])
+                self._apply(action.values[1], action.values[2], is_own=False)
+            case "step":
+                self._apply(action.values[0], action.values[1], is_own=True)
+            case "becomes":
+                (self.kind,) = action.values
         self._news.stir()
 
-    def _apply(self, changes: tuple[tuple[int, int, str], ...]) -> None:
-        """Applies others' edits: sorted, in units of the text before all of them."""
-        if not changes or self.text is None:
+    def _apply(self, changes: tuple[tuple[int, int, str], ...], form: str, is_own: bool) -> None:
+        """Applies others' edits and undone ones: sorted, in units of the text before all of them."""
+        if (not changes and not form) or self.text is None:
             return
         before = self.text
         told = []
+        edits = []
         pieces: list[str] = []
         # Positions in the text before, in characters and in units, and the shift by the edits so far.
         character = unit = moved = 0
@@ -266,11 +362,13 @@ class NoteState:
             first = character + _characters(before, character, start - unit)
             last = first + _characters(before, first, count)
             pieces += (before[character:first], text)
+            edits.append((first, last, text))
             told.append(Change(first + moved, last + moved, text))
             moved += len(text) - (last - first)
             character, unit = last, start + count
         self.text = "".join(pieces) + before[character:]
-        self.readers.tell(Changed(tuple(told), is_own=False))
+        delta = deltas.of_change(before, edits, form) if self.has_formats else []
+        self.readers.tell(Changed(tuple(told), is_own=is_own, delta=delta))
 
     def end(self, error: Exception | None) -> None:
         """Ends all iterators."""
@@ -290,24 +388,8 @@ class _Changes(Events[Changed]):
         self._end(Overflowed(f"expected changes of {self._note} to be read: {EVENTS_MAX} were waiting"))
 
 
-def _units(text: str, start: int, end: int) -> int:
-    """Returns the number of UTF-16 units in a part of a text."""
-    if text.isascii():
-        return end - start
-    return len(text[start:end].encode("utf-16-le")) // 2
-
-
 def _place(text: str, units: int) -> int:
     """Converts a position in units to characters; a position beyond the end becomes the end."""
     if text.isascii():
         return min(units, len(text))
     return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace"))
-
-
-def _characters(text: str, start: int, units: int) -> int:
-    """Converts a number of units after `start` to characters."""
-    if text.isascii():
-        return units
-    # This many characters have at least this many units. Encoded, each unit is two bytes.
-    encoded = text[start : start + units].encode("utf-16-le")
-    return len(encoded[: 2 * units].decode("utf-16-le"))

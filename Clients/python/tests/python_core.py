@@ -46,7 +46,7 @@ class Line:
         self.messages += [json.loads(action.values[0]) for action in actions if action.kind == "send"]
         return actions
 
-    def answer(self, kind, **data):
+    def answer(self, kind, /, **data):
         message = {"messageId": self.messages[-1]["messageId"], "type": kind, "data": data}
         return self.take(self.core.handle(0, "received", json.dumps(message)))
 
