@@ -9,6 +9,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# The manifest decides by it whether warnings are errors. Of `make -C FOLDER` it would be the caller's.
+export PWD := $(CURDIR)
+
 # One configuration for everything but `make try`, so that nothing is built twice. SwiftPM finds tests by the index, so
 # that its twentieth of the time cannot be saved.
 # Without information for debuggers, it compiles in seven eighths of the time. `make try` and packages include that information.

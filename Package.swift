@@ -6,9 +6,12 @@ import PackageDescription
 //
 // Warnings are errors only in this package's own builds, which run in its folder. An app that names
 // the package by its path would inherit them, and a warning of a newer compiler would end its
-// build.
-let ownSettings: [SwiftSetting] =
-  Context.environment["PWD"] == Context.packageDirectory ? [.treatAllWarnings(as: .error)] : []
+// build. SwiftPM does not tell a manifest whose build it is: an app that is built from this folder,
+// by `--package-path`, sets PARLEY_WARNINGS=shown.
+let isOwnBuild =
+  Context.environment["PWD"] == Context.packageDirectory
+  && Context.environment["PARLEY_WARNINGS"] != "shown"
+let ownSettings: [SwiftSetting] = isOwnBuild ? [.treatAllWarnings(as: .error)] : []
 let settings =
   ownSettings + [
     .enableUpcomingFeature("InternalImportsByDefault"),

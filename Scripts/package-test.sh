@@ -128,6 +128,11 @@ if (cd "$build" && swift package --package-path "$root" --scratch-path "$build/m
   echo "package-test: an app inherits that warnings are errors" >&2
   exit 1
 fi
+if (cd "$root" && PARLEY_WARNINGS=shown swift package --scratch-path "$build/manifest" dump-package) |
+  grep -q treatAllWarnings; then
+  echo "package-test: PARLEY_WARNINGS=shown is ignored" >&2
+  exit 1
+fi
 # Builds an app and runs it. Checks that it is linked with none of the server's libraries.
 try_app() {
   local name=$1 overlay=$2 forbidden=$3

@@ -27,8 +27,8 @@ import Synchronization
   /// Returns the token of a room; `nil` if the user's own rights are sufficient.
   public typealias RoomTokenSource = @Sendable (_ room: String) async throws -> String?
 
-  /// Called with events that the server refused, and with rooms that it refuses later, for example
-  /// because a right was revoked.
+  /// Called with events that the server refused, with rooms that it refuses later, for example
+  /// because a right was revoked, and with failures of the token function of rooms.
   public var onProblem: (@MainActor (TwakeSocketError) -> Void)?
 
   private let transport: any ClientTransport
@@ -128,7 +128,7 @@ import Synchronization
   /// Leaves a room.
   public func leave(_ room: String) {
     handle(.leave(room: room))
-    end(room, .failure(.stopped))
+    end(room, .failure(.left))
   }
 
   /// Sends an event to a room, such as that the user is writing. Without a connection it throws.
@@ -257,8 +257,11 @@ import Synchronization
   private func fetchToken(of room: String) {
     guard let roomToken else { return handle(.roomToken(room: room, nil)) }
     Task { [weak self] in
+      var token: String?
+      do { token = try await roomToken(room) } catch {
+        self?.onProblem?(.roomTokenFailed(room: room, "\(error)"))
+      }
       // Without a token the server decides by the user's own rights.
-      let token = try? await roomToken(room)
       self?.handle(.roomToken(room: room, token))
     }
   }

@@ -22,6 +22,10 @@ public enum TwakeSocketError: Error, Sendable, Hashable {
   case unauthorised(String)
   /// The server refused a room; contains its message.
   case roomRefused(room: String, String)
+  /// The token function of a room has failed; contains its error. The room is joined without a token.
+  case roomTokenFailed(room: String, String)
+  /// The app has left the room.
+  case left
   /// The server refused an event; contains its message.
   case notAllowed(String)
   /// There is no connection, or no answer in time; contains the last problem.
@@ -44,6 +48,8 @@ extension TwakeSocketError: CustomStringConvertible {
     case .unauthorised(let message):
       "the server refused the token: \(message); sign in again, then call start()"
     case .roomRefused(_, let message): "the server refused the room: \(message)"
+    case .roomTokenFailed(_, let reason): "the token function of the room failed: \(reason)"
+    case .left: "the room was left; join it again"
     case .notAllowed(let message): "the server refused the event: \(message)"
     case .unreachable(let reason):
       "expected a connection to the server, there is none: \(reason); the socket still tries"

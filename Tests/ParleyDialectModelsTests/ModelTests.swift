@@ -291,6 +291,36 @@ struct GroupChatModelTests {
 
 @Suite("The router, for Twake's events")
 struct TwakeRouterTests {
+  @Test(
+    "arguments of the socket's events are routed; what is no model of them is another event",
+    arguments: [
+      (
+        "realtime:event",
+        #"{"name":"r","data":{"action":"remove","message_id":"m","thread_id":"t"}}"#,
+        DomainEvent.message(.deleted, id: "m", place: "r", thread: "t", content: nil)
+      ),
+      (
+        "realtime:event",
+        #"{"name":"r","data":{"type":"writing","event":{"user_id":"u","is_writing":false}}}"#,
+        .typing(place: "r", userID: "u", isTyping: false)
+      ),
+      (
+        "realtime:event", #"{"name":"r","data":{"type":"writing","event":{"user_id":"u"}}}"#,
+        .typing(place: "r", userID: "u", isTyping: true)
+      ),
+      (
+        "realtime:resource",
+        #"{"action":"event","type":"user_notification_badges","resource":{}}"#, .badges
+      ),
+      ("realtime:event", #"{"name":"r","data":1}"#, .other(type: "realtime:event")),
+      ("realtime:event", "{}", .other(type: "realtime:event")),
+      ("realtime:resource", #"{"action":1}"#, .other(type: "realtime:resource")),
+    ])
+  func arguments(name: String, json: String, event: DomainEvent) throws {
+    let fields = try #require(JSONFields(json.utf8))
+    #expect(DomainRouter().route(name, fields) == event)
+  }
+
   @Test("messages, channels, members, presence")
   func routes() throws {
     let router = DomainRouter()

@@ -253,7 +253,8 @@ struct TwakeSocketAwaitTests {
     let words = await joining.value
     let expected =
       switch cause {
-      case .neverStarted, .stopped, .left: "the socket is stopped"
+      case .neverStarted, .stopped: "the socket is stopped"
+      case .left: "the room was left"
       case .noToken: "the token function returned none"
       case .tokenThrows: "the token function failed: keychain"
       case .unreachable: "no such host"
