@@ -3,7 +3,7 @@ import ParleyClientCore
 import SocketMessages
 import Testing
 
-@Suite("A client that was away for long")
+@Suite("A client that was disconnected for long")
 struct AbsenceTests {
   /// A client with an edit in flight and one behind it, whose join says that much was missed.
   private func behind(last: Int = 0) -> Rig {
@@ -16,7 +16,7 @@ struct AbsenceTests {
     return rig
   }
 
-  @Test("reads what it missed page by page, and then joins")
+  @Test("reads missed changes page by page, and then joins")
   func pages() {
     var rig = Rig()
     rig.join()
@@ -31,7 +31,7 @@ struct AbsenceTests {
     #expect(rig.text == "zyxabc")
   }
 
-  @Test("a change in flight that was not stored goes as a new change, where it was typed")
+  @Test("a change in flight that was not stored is sent as a new change, where it was typed")
   func fenced() {
     var rig = behind()
     rig.page(4, [change("B", 1, "=2 -1")])
@@ -39,7 +39,7 @@ struct AbsenceTests {
     #expect(rig.resumed(revision: 4) == ["> change 1@4 =2 +de", "live 1"])
   }
 
-  @Test("a change in flight that was stored comes by, and is not sent again")
+  @Test("a change in flight that was stored is received in a page, and not sent again")
   func stored() {
     var rig = behind(last: 1)
     rig.page(4, [change("A", 1, "=3 +d"), change("B", 1, "+x =4")])
@@ -47,7 +47,7 @@ struct AbsenceTests {
     #expect(rig.resumed(revision: 5, last: 1) == ["> change 2@5 =5 +e", "live 1"])
   }
 
-  @Test("edits made while it reads wait for their turn")
+  @Test("edits made while it reads wait until it has joined")
   func typing() {
     var rig = behind()
     #expect(rig.note(.edit(op("+! =5"))) == ["away 3"])
@@ -57,7 +57,7 @@ struct AbsenceTests {
   }
 
   @Test(
-    "where the history is gone, the text decides, and the places of the edits are reported",
+    "if the history is gone, edits are rebased on the text, and their places are reported",
     arguments: [ErrorCode.historyGone, .epochChanged, .futureRevision])
   func historyGone(code: ErrorCode) {
     var rig = behind()
@@ -76,7 +76,7 @@ struct AbsenceTests {
 
   /// With one message a second a join before each page would let no page through.
   @Test(
-    "a page that is refused for now is asked for again after a while",
+    "a temporarily refused page is requested again after a delay",
     arguments: [ErrorCode.unavailable, .busy, .tooFast])
   func retried(code: ErrorCode) {
     var rig = behind()
@@ -109,7 +109,7 @@ struct AbsenceTests {
     #expect(!join.pages)
   }
 
-  @Test("where what it missed was lost meanwhile, it joins again, and nothing is out of step")
+  @Test("if the missed changes were lost meanwhile, it joins again")
   func lostMeanwhile() {
     var rig = behind()
     rig.page(4, [change("B", 1, "+x =3")], more: true)
@@ -119,7 +119,7 @@ struct AbsenceTests {
   }
 
   /// A server that says so again and again would keep the line busy for ever.
-  @Test("after empty pages it joins again, and fails in the end")
+  @Test("after repeated empty pages it fails")
   func emptyPages() {
     var rig = behind()
     #expect(rig.page(4, []) == ["> join n@e:3"])
@@ -139,7 +139,7 @@ struct AbsenceTests {
     #expect(rig.text == "abcde")
   }
 
-  @Test("it resumes where it was after a loss in the middle")
+  @Test("it resumes at its position after losing the connection")
   func lost() {
     var rig = behind()
     rig.page(4, [change("B", 1, "+x =3")], more: true)
@@ -162,7 +162,7 @@ struct AbsenceTests {
     rig.welcome(limits: limits)
   }
 
-  @Test("what is too large for one change goes as several, each kept before it is sent")
+  @Test("a large edit is sent as several changes, each stored before it is sent")
   func parts() {
     var rig = Rig()
     inParts(&rig)
@@ -173,7 +173,7 @@ struct AbsenceTests {
     #expect(rig.text == "xaxbxc")
   }
 
-  @Test("a process that dies between two parts sends the rest, and nothing twice", arguments: 1...3)
+  @Test("after a crash between two parts, the rest is sent, and nothing twice", arguments: 1...3)
   func deathBetweenParts(stored: Int) {
     var rig = Rig()
     inParts(&rig)

@@ -21,7 +21,7 @@ struct CopyTests {
     if case .join(let join)? = rig.sent.last?.message { join } else { nil }
   }
 
-  @Test("is there once the note was joined, and holds no edits")
+  @Test("exists after the note was joined, and contains no edits")
   func content() throws {
     var rig = Rig()
     #expect(rig.machine.copy(of: "n") == nil)
@@ -33,7 +33,7 @@ struct CopyTests {
     #expect(rig.text == "abc!")
   }
 
-  @Test("is read and written, and resumes where it was made")
+  @Test("can be read and written, and resumes at its revision")
   func resumed() throws {
     var rig = try copied()
     #expect(rig.text == "abc")
@@ -47,7 +47,7 @@ struct CopyTests {
     #expect(words.filter { $0.hasPrefix(">") } == ["> change 1@4 =4 +d"])
   }
 
-  @Test("does not take what its own client has sent since for the edits at hand")
+  @Test("does not confuse later changes of its own client with the current edits")
   func own() throws {
     var rig = try copied(knowing: ClientClaim(id: "A", resumeToken: "of A"))
     rig.note(.edit(op("=3 +d")))
@@ -57,7 +57,7 @@ struct CopyTests {
     #expect(words.filter { $0.hasPrefix(">") } == ["> change 2@4 =4 +d"])
   }
 
-  @Test("nor where only the text comes")
+  @Test("does not confuse them either if only the text is received")
   func ownInText() throws {
     var rig = try copied(knowing: ClientClaim(id: "A", resumeToken: "of A"))
     rig.note(.edit(op("=3 +d")))
@@ -67,7 +67,7 @@ struct CopyTests {
     #expect(words.filter { $0.hasPrefix("> change 6@900") }.count == 1)
   }
 
-  @Test("edits on it are kept, and kept again with the client's id before they are sent")
+  @Test("edits on it are stored, and stored again with the client's id before they are sent")
   func kept() throws {
     var rig = try copied()
     rig.note(.edit(op("=3 +d")))

@@ -4,9 +4,9 @@ import ParleyClientCore
 import SocketMessages
 import Testing
 
-@Suite("What a client keeps on disk")
+@Suite("Storing edits on disk")
 struct KeepingTests {
-  @Test("unconfirmed edits are kept a moment after the first of them, and forgotten with the last")
+  @Test("unconfirmed edits are stored a moment after the first one, and removed after the last")
   func keeps() {
     var rig = Rig()
     rig.join()
@@ -19,7 +19,7 @@ struct KeepingTests {
     #expect(rig.acknowledge(2, 5) == ["forget", "live 0"])
   }
 
-  @Test("what is confirmed within the moment never reaches the disk")
+  @Test("edits that are confirmed within that moment are not stored")
   func quickAnswers() {
     var rig = Rig()
     rig.join()
@@ -28,7 +28,7 @@ struct KeepingTests {
     #expect(rig.pass(10_000) == [])
   }
 
-  @Test("a slow disk is asked less often, but within three seconds")
+  @Test("edits are stored less often on a slow disk, but within three seconds")
   func slowDisk() {
     var rig = Rig()
     rig.join()
@@ -43,7 +43,7 @@ struct KeepingTests {
     #expect(rig.pass(3_000) == ["keep"])
   }
 
-  @Test("before the process goes, everything unconfirmed is kept")
+  @Test("before the process is suspended, all unconfirmed edits are stored")
   func suspending() {
     var rig = Rig()
     rig.join()
@@ -52,7 +52,7 @@ struct KeepingTests {
     #expect(rig.handle(.suspending) == ["keep"])
   }
 
-  @Test("a keep that fails is reported and retried; typing continues")
+  @Test("a failure to store is reported and retried, and typing continues")
   func failure() {
     var rig = Rig()
     rig.join()
@@ -65,7 +65,7 @@ struct KeepingTests {
     #expect(rig.status?.isKeepFailing == false)
   }
 
-  @Test("a new process sends the change in flight as it was, after keeping what was typed since")
+  @Test("a new process resends the change in flight unchanged, after storing later edits")
   func restart() {
     var rig = Rig()
     rig.join()
@@ -84,7 +84,7 @@ struct KeepingTests {
     #expect(next.acknowledge(1, 4).contains("> change 2@4 =4 +ef"))
   }
 
-  @Test("what is sent by a new process is kept first", arguments: [false, true])
+  @Test("a new process stores changes before it sends them", arguments: [false, true])
   func keepBeforeSend(typesBefore: Bool) {
     var rig = Rig()
     rig.join()
@@ -104,7 +104,7 @@ struct KeepingTests {
   }
 
   @Test(
-    "a process restored from an older state finds its later change, and sends nothing twice")
+    "a process restored from an older state detects its later change, and sends nothing twice")
   func supersede() {
     var rig = Rig()
     rig.join()
@@ -128,7 +128,7 @@ struct KeepingTests {
     #expect(next.text == "zabcde")
   }
 
-  @Test("a required keep that fails leaves nothing that could be sent twice")
+  @Test("a required store that fails leaves nothing that could be sent twice")
   func requiredFails() {
     var rig = Rig()
     rig.join()
@@ -141,7 +141,7 @@ struct KeepingTests {
     #expect(rig.pass(1_000) == ["keep"])
   }
 
-  @Test("a new change is kept before it takes the number of the one on disk")
+  @Test("a new change is stored before it reuses the number of the stored one")
   func newChangeUnderOldNumber() {
     var rig = Rig()
     rig.join()
@@ -179,7 +179,7 @@ struct KeepingTests {
     return next.disk
   }
 
-  @Test("is read back as it was written", arguments: 1...UInt64(200))
+  @Test("stored state is read back unchanged", arguments: 1...UInt64(200))
   func roundTrip(seed: UInt64) throws {
     let note = try #require(kept(seed: seed))
     let edits = note.encodedEdits()
@@ -191,7 +191,7 @@ struct KeepingTests {
     #expect(read.editCount == note.editCount)
   }
 
-  @Test("whatever else is read is a typed error", arguments: 1...UInt64(100))
+  @Test("any other data is a typed error", arguments: 1...UInt64(100))
   func total(seed: UInt64) throws {
     let note = try #require(kept(seed: seed))
     let text = note.encodedText()
@@ -214,7 +214,7 @@ struct KeepingTests {
     #expect(throws: KeptNoteError.self) { try KeptNote(edits: note.encodedEdits(), text: [0x61]) }
   }
 
-  @Test("the text has another tag whenever it is another")
+  @Test("another text has another tag")
   func tags() throws {
     var rig = Rig()
     rig.join()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A client's connection")
 struct LineTests {
-  @Test("says hello, and is online when it is welcomed")
+  @Test("sends hello, and is online after the welcome")
   func start() {
     var rig = Rig()
     #expect(rig.handle(.start) == ["connecting", "connect"])
@@ -21,7 +21,7 @@ struct LineTests {
     #expect(rig.welcome() == ["online"])
   }
 
-  @Test("a server that no longer knows it makes it a new client")
+  @Test("a server that does not know the client id makes it a new client")
   func unknownClaim() {
     var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
     rig.handle(.start)
@@ -30,7 +30,7 @@ struct LineTests {
     #expect(rig.welcome(as: "B") == ["claim B", "online"])
   }
 
-  @Test("a token that is not taken leaves it who it was")
+  @Test("a rejected token does not change the identity")
   func refusedToken() {
     var rig = Rig(usesTokens: true, claim: .init(id: "A", resumeToken: "of A"))
     rig.handle(.start)
@@ -42,7 +42,7 @@ struct LineTests {
     #expect(rig.machine.claim?.id == "A")
   }
 
-  @Test("a hello that is refused for good stops it")
+  @Test("a permanently refused hello stops it")
   func refusedHello() {
     var rig = Rig()
     rig.handle(.start)
@@ -51,7 +51,7 @@ struct LineTests {
     #expect(rig.machine.state == .stopped(.refused(.badMessage)))
   }
 
-  @Test("a welcome of another version stops it, and leaves it who it was")
+  @Test("a welcome of another version stops it, without changing the identity")
   func misreadWelcome() {
     var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
     rig.handle(.start)
@@ -63,7 +63,7 @@ struct LineTests {
     #expect(rig.machine.claim?.id == "A")
   }
 
-  @Test("a rate-limited hello waits as long as the server says, and at most twice as long")
+  @Test("a rate-limited hello waits for the requested time, and at most twice as long")
   func retryableHello() {
     var rig = Rig()
     rig.handle(.start)
@@ -72,7 +72,7 @@ struct LineTests {
     #expect((5_000...10_000).contains(rig.wakeAt ?? 0))
   }
 
-  @Test("delays double to the longest, each in its second half", arguments: 1...UInt64(30))
+  @Test("delays double to the maximum, each random in its second half", arguments: 1...UInt64(30))
   func backOff(seed: UInt64) {
     var rig = Rig(seed: seed)
     rig.handle(.start)
@@ -100,7 +100,7 @@ struct LineTests {
     #expect(Set(delays).count > 10)
   }
 
-  @Test("a goodbye names the next delay, and that alone")
+  @Test("a goodbye sets only the next delay")
   func goodbye() {
     var rig = Rig()
     rig.connect()
@@ -131,7 +131,7 @@ struct LineTests {
     #expect(rig.handle(.closed(code: code)) == ["waiting"])
   }
 
-  @Test("a connection that is not opened, or not welcomed, is given up", arguments: [false, true])
+  @Test("a connection that is not opened or welcomed in time is closed", arguments: [false, true])
   func slowOpening(opens: Bool) {
     var rig = Rig()
     rig.handle(.start)
@@ -140,7 +140,7 @@ struct LineTests {
     #expect(rig.awaken() == ["disconnect", "waiting"])
   }
 
-  @Test("silence is answered by a ping, silence after that by hanging up")
+  @Test("a silent connection is pinged, and closed without an answer")
   func silence() {
     var rig = Rig()
     rig.connect()
@@ -176,7 +176,7 @@ struct LineTests {
     #expect(rig.wakeAt == nil)
   }
 
-  @Test("a device that slept for a day acts on what the clock says")
+  @Test("a device that slept for a day handles all expired timers")
   func oversleeping() {
     var rig = Rig()
     rig.connect()
@@ -185,7 +185,7 @@ struct LineTests {
     #expect(rig.wakeAt == 86_408_000)
   }
 
-  @Test("a clock that goes back is taken for one that stops")
+  @Test("a clock that is set back is treated as stopped")
   func clockGoesBack() {
     var rig = Rig()
     rig.now = 5_000
@@ -198,7 +198,7 @@ struct LineTests {
 
   // MARK: Tokens
 
-  @Test("a token is asked for before each connection, and goes out with the hello")
+  @Test("a token is requested before each connection, and sent with the hello")
   func tokens() {
     var rig = Rig(usesTokens: true)
     #expect(rig.handle(.start) == ["authorising", "token?"])
@@ -211,7 +211,7 @@ struct LineTests {
     #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
   }
 
-  @Test("without an available token it stops, until one comes")
+  @Test("without a token it stops until it receives one")
   func noToken() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -220,7 +220,7 @@ struct LineTests {
     #expect(rig.handle(.token("t")) == ["connecting", "connect"])
   }
 
-  @Test("a token that ends soon is refreshed without a break")
+  @Test("a token that expires soon is refreshed on the same connection")
   func refresh() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -249,7 +249,7 @@ struct LineTests {
     #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
   }
 
-  @Test("a refresh that comes late is the next connection's token, and is asked for once")
+  @Test("a late token is used for the next connection, and requested once")
   func lateRefresh() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -263,7 +263,7 @@ struct LineTests {
     #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
   }
 
-  @Test("a token that comes between hello and welcome is handed in after it")
+  @Test("a token that arrives between hello and welcome is sent after the welcome")
   func tokenBetween() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -296,7 +296,7 @@ struct LineTests {
     #expect(rig.machine.state == .online)
   }
 
-  @Test("after a refusal to refresh, the token that was taken is the next connection's")
+  @Test("after a refused refresh, the accepted token is used for the next connection")
   func refusedRefreshKeepsToken() {
     var rig = Rig()
     rig.handle(.token("t1"))
@@ -321,7 +321,7 @@ struct LineTests {
   }
 
   @Test(
-    "the app hears what the server says of itself, when its token ends, and which resources change")
+    "the app is notified of the server's features, the token's expiry, and changed resources")
   func told() {
     var rig = Rig()
     rig.handle(.start)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A client's note")
 struct NoteTests {
-  @Test("is joined when the connection is there, and shows its text")
+  @Test("joins when the client is connected, and shows its text")
   func join() {
     var rig = Rig()
     #expect(rig.note(.open(nil)) == ["joining 0"])
@@ -15,7 +15,7 @@ struct NoteTests {
     #expect(rig.joined(text: "abc") == ["reset abc", "title Title", "live 0"])
   }
 
-  @Test("one change is on its way, further edits wait in one")
+  @Test("one change is in flight, and further edits wait as one")
   func editing() {
     var rig = Rig()
     rig.join()
@@ -27,7 +27,7 @@ struct NoteTests {
     #expect(rig.text == "abcdef")
   }
 
-  @Test("others' changes go left of what is unconfirmed, and to the screen at once")
+  @Test("changes of others precede unconfirmed edits, and are shown at once")
   func remote() {
     var rig = Rig()
     rig.join()
@@ -47,7 +47,7 @@ struct NoteTests {
     #expect(rig.text == "xabcd")
   }
 
-  @Test("changes that were seen already are passed over")
+  @Test("changes that were received before are ignored")
   func repeated() {
     var rig = Rig()
     rig.join()
@@ -55,7 +55,7 @@ struct NoteTests {
     #expect(rig.changes(4, [change("B", 1, "=3 +x"), change("B", 2, "=4 +y")]) == ["apply =4 +y"])
   }
 
-  @Test("an edit that does not fit gets the text again", arguments: ["=9 +x", "-4", "+x"])
+  @Test("an invalid edit resets the editor to the text", arguments: ["=9 +x", "-4", "+x"])
   func misfit(notation: String) {
     var rig = Rig()
     rig.join()
@@ -63,7 +63,7 @@ struct NoteTests {
     #expect(rig.status?.unconfirmed == 0)
   }
 
-  @Test("an edit before there is a text changes nothing")
+  @Test("an edit before the text is ignored")
   func early() {
     var rig = Rig()
     rig.connect()
@@ -73,7 +73,7 @@ struct NoteTests {
 
   // MARK: Resuming
 
-  @Test("after a loss the change in flight goes out as it was, and those behind it later")
+  @Test("after a loss the change in flight is resent unchanged, and later edits after it")
   func resend() {
     var rig = Rig()
     rig.join()
@@ -88,7 +88,7 @@ struct NoteTests {
     #expect(rig.acknowledge(1, 6) == ["> change 2@6 =6 +e", "live 1"])
   }
 
-  @Test("what was stored before the loss is not sent again")
+  @Test("a change stored before the loss is not sent again")
   func storedMeanwhile() {
     var rig = Rig()
     rig.join()
@@ -98,7 +98,7 @@ struct NoteTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("what the server says before the join is answered comes again with the answer")
+  @Test("changes received before the answer to a join are ignored")
   func beforeTheAnswer() {
     var rig = Rig()
     rig.join()
@@ -111,7 +111,7 @@ struct NoteTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("one join is under way at a time; an answer to no join is passed over")
+  @Test("one join is pending at a time, and other answers are ignored")
   func oneJoin() {
     var rig = Rig()
     rig.connect()
@@ -123,7 +123,7 @@ struct NoteTests {
     #expect(rig.text == "abc")
   }
 
-  @Test("a join that may succeed later is tried again")
+  @Test("a temporarily refused join is retried")
   func joinAgain() {
     var rig = Rig()
     rig.connect()
@@ -134,7 +134,7 @@ struct NoteTests {
   }
 
   @Test(
-    "a join that is refused for good is reported",
+    "a permanently refused join is reported",
     arguments: [ErrorCode.notAllowed, .tooMany, .damaged, .unknownDocument])
   func joinRefused(code: ErrorCode) {
     var rig = Rig()
@@ -146,7 +146,7 @@ struct NoteTests {
     #expect(rig.note(.reopen) == ["> join n", "joining 0"])
   }
 
-  @Test("where only the text comes, edits are carried over and the person is notified")
+  @Test("if only the text is received, edits are rebased on it and the user is notified")
   func rebase() {
     var rig = Rig()
     rig.join()
@@ -157,7 +157,7 @@ struct NoteTests {
     #expect(rig.text == "xabcd")
   }
 
-  @Test("an edit that is in the text already is not sent again")
+  @Test("an edit that the text contains is not sent again")
   func rebaseStored() {
     var rig = Rig()
     rig.join()
@@ -166,7 +166,7 @@ struct NoteTests {
     #expect(rig.joined(text: "xabcd", revision: 90, last: 1) == ["apply +x =4", "live 0"])
   }
 
-  @Test("a text on an open connection overtakes the change in flight")
+  @Test("a text on an open connection supersedes the change in flight")
   func overtaken() {
     var rig = Rig()
     rig.join()
@@ -178,7 +178,7 @@ struct NoteTests {
     #expect(rig.resumed(revision: 90) == ["> change 1@90 =4 +d", "live 1"])
   }
 
-  @Test("an overtaken change waits only where it was too much")
+  @Test("a superseded change waits only if it was rate-limited")
   func overtakenTooFast() {
     var rig = Rig()
     rig.join()
@@ -188,7 +188,7 @@ struct NoteTests {
     #expect(rig.pass(100).contains("> join n@e:90"))
   }
 
-  @Test("a deferred change that is then overtaken joins again after its delay")
+  @Test("a deferred change that is superseded causes a rejoin after its delay")
   func overtakenWhilePutOff() {
     var rig = Rig()
     rig.join()
@@ -216,7 +216,7 @@ struct NoteTests {
   }
 
   @Test(
-    "after a refusal that joining may cure it joins again and sends a new change",
+    "after a refusal that a rejoin can resolve, it rejoins and sends a new change",
     arguments: [
       ErrorCode.epochChanged, .historyGone, .futureRevision, .lengthMismatch, .notJoined,
       .sequenceGap,
@@ -231,7 +231,7 @@ struct NoteTests {
     #expect(rig.resumed(revision: 4) == ["> change 1@4 =4 +de", "live 1"])
   }
 
-  @Test("what comes by in the answer was stored after all")
+  @Test("a refused change in the answer to a rejoin was stored after all")
   func curedButStored() {
     var rig = Rig()
     rig.join()
@@ -241,7 +241,7 @@ struct NoteTests {
     #expect(rig.note(.edit(op("=4 +e"))) == ["> change 2@4 =4 +e", "live 1"])
   }
 
-  @Test("joining again is tried three times in a row; then the edits wait for the person")
+  @Test("after three rejoins in a row, the edits wait for the user")
   func threeTries() {
     var rig = Rig()
     rig.join()
@@ -268,7 +268,7 @@ struct NoteTests {
   }
 
   @Test(
-    "a final refusal holds the edits where their author sees them",
+    "a final refusal keeps the edits visible to their author",
     arguments: [ErrorCode.tooLarge, .notAllowed, .badOperation, .sequenceReused, .damaged])
   func held(code: ErrorCode) {
     var rig = Rig()
@@ -283,7 +283,7 @@ struct NoteTests {
     #expect(rig.acknowledge(1, 5) == ["forget", "live 0"])
   }
 
-  @Test("a change that is too long is not sent, for the server would end the connection over it")
+  @Test("a too long change is not sent, because the server would close the connection")
   func tooLarge() {
     var limits = Limits()
     // A part has 64 bytes at least.
@@ -296,7 +296,7 @@ struct NoteTests {
     #expect(rig.note(.retryRefused).contains("> change 1@3 =3 +x"))
   }
 
-  @Test("giving unconfirmed edits up brings the server's text")
+  @Test("discarding unconfirmed edits restores the server's text")
   func discard() {
     var rig = Rig()
     rig.join()
@@ -306,7 +306,7 @@ struct NoteTests {
     #expect(rig.joined(text: "abc") == ["reset abc", "live 0"])
   }
 
-  @Test("one that was given up and stored after all is another's change, and no typed text goes")
+  @Test("a discarded change that was stored after all is treated as a change of another client")
   func discardedButStored() {
     var rig = Rig()
     rig.join()
@@ -325,7 +325,7 @@ struct NoteTests {
 
   // MARK: Disagreements
 
-  @Test("after a missing revision it joins again: resuming first, then for the whole text")
+  @Test("after a missing revision it rejoins: first resuming, then for the whole text")
   func outOfStep() {
     var rig = Rig()
     rig.join()
@@ -338,7 +338,7 @@ struct NoteTests {
     #expect(rig.text == "xabcd")
   }
 
-  @Test("after three joins in vain it fails, and what was typed is kept")
+  @Test("after three failed joins it fails, and typed text is kept")
   func disagreement() {
     var rig = Rig()
     rig.join()
@@ -363,7 +363,7 @@ struct NoteTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("an answer that cannot be read is a refusal")
+  @Test("a malformed answer counts as a refusal")
   func misreadAnswer() {
     var rig = Rig()
     rig.join()
@@ -375,7 +375,7 @@ struct NoteTests {
 
   // MARK: A server that knows this client no more
 
-  @Test("what had been stored comes by under the old id; the rest goes out under the new one")
+  @Test("stored changes are received under the old id, and the rest is sent under the new one")
   func renumber() {
     var rig = Rig()
     rig.join()
@@ -406,7 +406,7 @@ struct NoteTests {
 
   // MARK: The document itself
 
-  @Test("changes of rights are reported; without reading there is no following")
+  @Test("changes of rights are reported, and without the right to read the note ends")
   func access() {
     var rig = Rig()
     rig.join()
@@ -420,7 +420,7 @@ struct NoteTests {
     #expect(rig.note(.reopen) == ["> join n@e:3", "away 1"])
   }
 
-  @Test("a note that is renamed, or deleted")
+  @Test("renaming and deleting the note are reported")
   func documentChanged() {
     var rig = Rig()
     rig.join()
@@ -433,7 +433,7 @@ struct NoteTests {
         == ["keep", "deleted 1"])
   }
 
-  @Test("leaving keeps what is unconfirmed, and says so to the server")
+  @Test("leaving stores unconfirmed edits, and notifies the server")
   func leave() {
     var rig = Rig()
     rig.join()
@@ -444,7 +444,7 @@ struct NoteTests {
     #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
   }
 
-  @Test("leaving with nothing unconfirmed is done at once")
+  @Test("leaving without unconfirmed edits is done at once")
   func leaveAtOnce() {
     var rig = Rig()
     rig.join()
@@ -453,7 +453,7 @@ struct NoteTests {
   }
 
   @Test(
-    "edits that the disk does not take are sent before a note is left",
+    "edits that cannot be stored are sent before the note is left",
     arguments: [NoteEvent.keepFailed, .unkept])
   func leaveWithoutDisk(answer: NoteEvent) {
     var rig = Rig()
@@ -475,7 +475,7 @@ struct NoteTests {
     #expect(rig.status == nil)
   }
 
-  @Test("a note that is opened again while its edits are on the way continues with them")
+  @Test("a note that is reopened while its edits are being sent continues with them")
   func leaveAndComeBack() {
     var rig = Rig()
     rig.join()
@@ -489,7 +489,7 @@ struct NoteTests {
     #expect(rig.text == "xabcd")
   }
 
-  @Test("a note whose edits are refused is left all the same", arguments: [true, false])
+  @Test("a note whose edits are refused can be left", arguments: [true, false])
   func leaveRefused(isDeleted: Bool) {
     var rig = Rig()
     rig.join()

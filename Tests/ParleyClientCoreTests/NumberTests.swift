@@ -32,7 +32,7 @@ struct NumberTests {
         authors: authors))
   }
 
-  @Test("hello asks for them, unless the app does not want it", arguments: [true, false])
+  @Test("hello requests numbers unless the app disables them", arguments: [true, false])
   func hello(takes: Bool) {
     var rig = Rig { $0.takesNumbers = takes }
     rig.connect()
@@ -43,7 +43,7 @@ struct NumberTests {
     #expect(hello.takesNumbers == takes)
   }
 
-  @Test("an author of the join's, and one that is new, are known from then on")
+  @Test("authors in the join and new authors are remembered")
   func authors() {
     var rig = rig([.init(number: 4, clientID: "B")])
     #expect(rig.receive(change(4, revision: 4, "+x =3")) == ["apply +x =3"])
@@ -60,7 +60,7 @@ struct NumberTests {
     #expect(join.resume?.change == ChangeName(clientID: "C", sequence: 1, time: 1_005))
   }
 
-  @Test("an own change that comes so is its acknowledgement")
+  @Test("an own change with a number is its acknowledgement")
   func own() {
     var rig = rig([.init(number: 1, clientID: "A")])
     rig.note(.edit(op("=3 +d")))
@@ -68,7 +68,7 @@ struct NumberTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("it joins again after a number without an author, with its edits")
+  @Test("an unknown number causes a rejoin with the edits")
   func unknownAuthor() {
     var rig = rig()
     rig.note(.edit(op("=3 +d")))
@@ -78,7 +78,7 @@ struct NumberTests {
     #expect(rig.status?.unconfirmed == 1)
   }
 
-  @Test("the number of a document that is not open here is passed over")
+  @Test("the number of an unknown document is ignored")
   func unknownDocument() {
     var rig = rig()
     #expect(rig.receive(change(1, revision: 4, "+x =3", document: 8)) == [])
@@ -88,7 +88,7 @@ struct NumberTests {
     #expect(before.receive(change(1, revision: 4, "+x =3")) == [])
   }
 
-  @Test("numbers end with the connection")
+  @Test("numbers are discarded with the connection")
   func connection() {
     var rig = rig([.init(number: 4, clientID: "B")])
     _ = rig.reconnect()
@@ -97,7 +97,7 @@ struct NumberTests {
     #expect(rig.text == "abc")
   }
 
-  @Test("the last authors are known, and numbers at the edges are no trap")
+  @Test("the last authors are remembered, and extreme numbers do not trap")
   func edges() {
     let many = (1...ServerMessage.Author.numbersMax + 6).map {
       ServerMessage.Author(number: $0, clientID: "c\($0)")

@@ -26,13 +26,13 @@ struct PeopleTests {
     rig.machine.people(in: "n").first { $0.clientID == id }?.selections.first?.head
   }
 
-  @Test("carets are placed on the screen: behind unconfirmed text")
+  @Test("carets are placed after unconfirmed text before them")
   func placing() {
     let rig = joined(participant("B", [Selection(anchor: 2, head: 2)]), own: "+zz =3")
     #expect(caret(rig, "B") == 4)
   }
 
-  @Test("carets move with changes; an author's own is moved by what they insert there")
+  @Test("carets move with changes, and an author's caret moves after inserted text")
   func moving() {
     var rig = joined(
       participant("B", [Selection(anchor: 2, head: 2)]),
@@ -44,7 +44,7 @@ struct PeopleTests {
     #expect(caret(rig, "B") == 5)
   }
 
-  @Test("positions beyond the text are its end", arguments: [3, 4, 1 << 40, -1])
+  @Test("positions beyond the text are limited to its end", arguments: [3, 4, 1 << 40, -1])
   func beyond(position: Int) {
     var rig = joined(participant("B"))
     rig.receive(
@@ -55,7 +55,7 @@ struct PeopleTests {
     #expect(caret(rig, "B") == min(max(position, 0), 3))
   }
 
-  @Test("carets on another revision are passed over")
+  @Test("carets on another revision are ignored")
   func otherRevision() {
     var rig = joined(participant("B", [Selection(anchor: 1, head: 1)]))
     rig.receive(
@@ -66,7 +66,7 @@ struct PeopleTests {
     #expect(caret(rig, "B") == 1)
   }
 
-  @Test("people come, change and go; this client is not listed")
+  @Test("people join, change and leave; this client is not listed")
   func presence() {
     var rig = joined(participant("B", [Selection(anchor: 1, head: 1)]))
     rig.receive(
@@ -87,7 +87,7 @@ struct PeopleTests {
     #expect(caret(rig, "B") == nil)
   }
 
-  @Test("an edit shows its author as writing, for a while")
+  @Test("an edit shows its author as writing for a while")
   func writing() {
     var rig = joined(participant("B"))
     rig.changes(4, [change("B", 1, "=3 +x")])
@@ -109,7 +109,7 @@ struct PeopleTests {
 
   // MARK: This person's carets
 
-  @Test("carets go out at most every 80 ms, and only when nothing is unconfirmed")
+  @Test("carets are sent at most every 80 ms, and only without unconfirmed edits")
   func pacing() {
     var rig = Rig()
     rig.join()
@@ -127,7 +127,7 @@ struct PeopleTests {
     #expect(rig.pass(1_000) == [])
   }
 
-  @Test("a caret that was too much is said again after its time")
+  @Test("a rate-limited caret is sent again after its delay")
   func tooFast() {
     var rig = Rig()
     rig.join()

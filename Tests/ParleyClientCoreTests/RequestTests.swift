@@ -37,7 +37,7 @@ struct RequestTests {
     #expect(rig.reconnect() == ["online"])
   }
 
-  @Test("wishes go one after the other, questions at once")
+  @Test("writing requests are sent one after the other, reading requests at once")
   func order() {
     var rig = online()
     #expect(rig.handle(.ask(block("u-ben"), as: 1)) == ["> block u-ben true"])
@@ -46,7 +46,7 @@ struct RequestTests {
     #expect(rig.receive(Self.blocks, to: "block") == ["answer 1", "> block u-ben false"])
   }
 
-  @Test("a wish that has to be tried again is not overtaken by a later one")
+  @Test("a retried writing request precedes later ones")
   func busy() {
     var rig = online()
     rig.handle(.ask(block("u-ben"), as: 1))
@@ -57,7 +57,7 @@ struct RequestTests {
     #expect(rig.receive(Self.blocks, to: "block") == ["answer 1", "> block u-ben false"])
   }
 
-  @Test("a refusal for good is the answer")
+  @Test("a permanent refusal is the answer")
   func refused() {
     var rig = online()
     rig.handle(.ask(block("u-ben"), as: 1))
@@ -65,7 +65,7 @@ struct RequestTests {
     #expect(rig.fail("block", .notOffered) == ["answer 1 notOffered", "> follow r true"])
   }
 
-  @Test("another answer than was asked for, or one that cannot be read, is a failure")
+  @Test("an unexpected or malformed answer is a failure")
   func unfitting() {
     var rig = online()
     rig.handle(.ask(.history(.init(room: "r")), as: 1))
@@ -82,7 +82,7 @@ struct RequestTests {
     #expect(words == ["answer 3 badMessage"])
   }
 
-  @Test("a request that is given up has no answer, and holds nothing up")
+  @Test("a cancelled request has no answer, and does not delay others")
   func givenUp() {
     var rig = online()
     rig.handle(.ask(block("u-ben"), as: 1))
@@ -92,14 +92,14 @@ struct RequestTests {
     #expect(rig.receive(Self.blocks, to: "block") == ["answer 2"])
   }
 
-  @Test("what waits is bounded")
+  @Test("waiting requests are limited in number")
   func bound() {
     var rig = Rig()
     for id in 0..<256 { #expect(rig.handle(.ask(.blocks, as: Int64(id))) == []) }
     #expect(rig.handle(.ask(.blocks, as: 256)) == ["answer 256 tooMany"])
   }
 
-  @Test("what one person has asked for, or has read, is never sent as another's")
+  @Test("requests of one user are never sent as another user")
   func otherPerson() {
     var rig = Rig { $0.isOnePersons = true }
     func welcome(_ person: String) -> ServerMessage {
@@ -122,7 +122,7 @@ struct RequestTests {
     #expect(rig.receive(welcome("u-ben"), to: "hello") == ["claim of u-ben", "online"])
   }
 
-  @Test("reports to a moderator are passed on, one's own among the answers")
+  @Test("reports are delivered to a moderator, and own reports are answers")
   func reports() {
     var rig = online()
     rig.room(.subscribe(isPresent: false, from: nil))
@@ -134,7 +134,7 @@ struct RequestTests {
     #expect(rig.receive(report, to: "flag") == ["answer 1"])
   }
 
-  @Test("whatever happens, each request that is not given up has one answer", arguments: 1...50)
+  @Test("each request that is not cancelled has one answer", arguments: 1...50)
   func histories(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var rig = online()

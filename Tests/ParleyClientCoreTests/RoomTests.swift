@@ -14,7 +14,7 @@ struct RoomTests {
     return rig
   }
 
-  @Test("is subscribed to, and passes on what is published")
+  @Test("subscribes, and delivers publications")
   func subscribe() {
     var rig = Rig()
     #expect(rig.room(.subscribe(isPresent: false, from: nil)) == ["r subscribing"])
@@ -26,7 +26,7 @@ struct RoomTests {
     #expect(rig.machine.position(inRoom: "r")?.offset == 6)
   }
 
-  @Test("resumes at its position, and takes missed publications in order")
+  @Test("resumes at its position, and delivers missed publications in order")
   func resume() {
     var rig = live()
     rig.publication(6)
@@ -35,7 +35,7 @@ struct RoomTests {
       rig.subscribed(8, recovered: true, [7, 8]) == ["r has 7", "r has 8", "r live", "r at 8"])
   }
 
-  @Test("an app resumes from the position that it kept")
+  @Test("an app resumes from its stored position")
   func from() {
     var rig = Rig()
     rig.connect()
@@ -53,14 +53,14 @@ struct RoomTests {
       words == ["r gap 5-\(isOtherHistory ? 5 : 9)", "r live", "r at \(isOtherHistory ? 5 : 9)"])
   }
 
-  @Test("nothing missed is no gap")
+  @Test("without missed publications there is no gap")
   func noGap() {
     var rig = live()
     _ = rig.reconnect()
     #expect(rig.subscribed(5, recovered: false) == ["r live", "r at 5"])
   }
 
-  @Test("a publication that came is passed over; one left out was for others")
+  @Test("a repeated publication is ignored, and a skipped offset was for others")
   func offsets() {
     var rig = live()
     #expect(rig.publication(7) == ["r has 7"])
@@ -69,7 +69,7 @@ struct RoomTests {
   }
 
   @Test(
-    "a recovery that is no whole is asked for again, three times",
+    "an incomplete recovery is requested again, up to three times",
     arguments: [[6, 6], [4], [9], [7, 6]])
   func brokenRecovery(offsets: [Int]) {
     var rig = live()
@@ -81,21 +81,21 @@ struct RoomTests {
     #expect(rig.subscribed(8, recovered: true, offsets) == ["r out of step", "r ended"])
   }
 
-  @Test("it subscribes again after another history in the middle")
+  @Test("it resubscribes when the epoch changes")
   func otherEpoch() {
     var rig = live()
     #expect(
       rig.publication(6, epoch: "q") == ["r out of step", "r away", "> subscribe r@p:5"])
   }
 
-  @Test("a message that cannot be read may have been a publication")
+  @Test("an unreadable message causes a recovery, because it may have been a publication")
   func misread() {
     var rig = live()
     #expect(
       rig.handle(.received([0x7b])) == ["r out of step", "r away", "> subscribe r@p:5"])
   }
 
-  @Test("a subscription that may succeed later is tried again; one refused for good is not")
+  @Test("a temporarily refused subscription is retried; a permanently refused one is not")
   func refused() {
     var rig = Rig()
     rig.connect()
@@ -107,7 +107,7 @@ struct RoomTests {
     #expect(rig.reconnect() == ["online"])
   }
 
-  @Test("the right to read may go")
+  @Test("losing the right to read ends the room")
   func unsubscribed() {
     var rig = live()
     #expect(rig.receive(.unsubscribed(.init(room: "r"))) == ["r ended"])
@@ -115,7 +115,7 @@ struct RoomTests {
       rig.room(.subscribe(isPresent: false, from: nil)) == ["r subscribing", "> subscribe r@p:5"])
   }
 
-  @Test("leaving forgets it")
+  @Test("leaving removes the room")
   func leave() {
     var rig = live()
     #expect(rig.room(.unsubscribe) == ["> unsubscribe", "r left"])
@@ -129,7 +129,7 @@ struct RoomTests {
     rig.room(.publish(.init(room: "r", data: .null, key: key), key: key))
   }
 
-  @Test("goes out under its key until it is answered")
+  @Test("is sent with its key until it is answered")
   func publishing() {
     var rig = Rig()
     #expect(publish(&rig, "k") == [])
@@ -158,14 +158,14 @@ struct RoomTests {
     #expect(rig.pass(60_000).contains("> publish k") == false)
   }
 
-  @Test("under another id it is not sent again, for it might be stored twice")
+  @Test("is not resent under another client id, because it might be stored twice")
   func unsure() {
     var rig = live()
     _ = publish(&rig, "k")
     #expect(rig.reconnect(as: "B") == ["claim B", "online", "r unsure k", "> subscribe r@p:5"])
   }
 
-  @Test("what no message may hold is refused here, for the server would end the connection over it")
+  @Test("invalid data is refused locally, because the server would close the connection")
   func tooLarge() throws {
     var limits = Limits()
     limits.messageBytesMax = 120
@@ -183,7 +183,7 @@ struct RoomTests {
     #expect(rig.published(6) == ["r stored k 6"])
   }
 
-  @Test("so many may wait")
+  @Test("waiting publications are limited in number")
   func bound() {
     var rig = Rig()
     for number in 0..<1_000 { #expect(publish(&rig, "k\(number)") == []) }
@@ -192,7 +192,7 @@ struct RoomTests {
 
   // MARK: People
 
-  @Test("people come and go, and are listed again with each subscription")
+  @Test("people join and leave, and are listed again with each subscription")
   func people() {
     var rig = Rig()
     rig.connect()
@@ -211,7 +211,7 @@ struct RoomTests {
     #expect(rig.machine.typists(inRoom: "r") == [])
   }
 
-  @Test("typing is said again before it ends by itself, and its end once")
+  @Test("typing is repeated before it expires, and its end is sent once")
   func typing() {
     var rig = live()
     #expect(rig.room(.typing(true)) == ["> typing true"])
@@ -232,7 +232,7 @@ struct RoomTests {
     #expect(rig.receive(.receipt(receipt)) == ["r receipt 4"])
   }
 
-  @Test("a question about receipts is asked until it is answered")
+  @Test("a request for receipts is repeated until it is answered")
   func questions() {
     var rig = live()
     #expect(rig.room(.receipts(offset: 4)) == ["> receipts"])
@@ -248,7 +248,7 @@ struct RoomTests {
     #expect(rig.reconnect() == ["online", "> subscribe r@p:5"])
   }
 
-  @Test("of receipts that wait the oldest gives way, and of questions the newest")
+  @Test("the oldest waiting receipt is dropped, and the newest request for receipts is refused")
   func receiptsBeyondTheBound() {
     var rig = live()
     rig.handle(.closed(code: 1006))

@@ -4,7 +4,7 @@ import SocketMessages
 import Testing
 
 /// The fate of a change without an answer when the server no longer knows who sent it.
-@Suite("A change that was sent under a former id")
+@Suite("A change that was sent under a former client id")
 struct SettlingTests {
   /// A client with an edit in flight and one behind it, that is another one by now and has to join.
   private func renamed() throws -> (rig: Rig, join: ClientMessage.Join) {
@@ -24,13 +24,13 @@ struct SettlingTests {
     ChangeName(clientID: client, sequence: sequence)
   }
 
-  @Test("is named in the join, with the id of then")
+  @Test("is named in the join with the former id")
   func named() throws {
     let (_, join) = try renamed()
     #expect(join.unanswered == name("A", 1))
   }
 
-  @Test("is part of the text that comes alone, and is not sent again")
+  @Test("is not sent again if the received text contains it")
   func stored() throws {
     var (rig, _) = try renamed()
     let words = rig.joined(text: "xabcd", revision: 9, settled: name("A", 1))
@@ -38,7 +38,7 @@ struct SettlingTests {
     #expect(rig.text == "xabcde")
   }
 
-  @Test("goes as a new change where the log does not hold it")
+  @Test("is sent as a new change if the log lacks it")
   func lost() throws {
     var (rig, _) = try renamed()
     let words = rig.joined(text: "xabc", revision: 9, settled: name("A", 0))
@@ -46,7 +46,7 @@ struct SettlingTests {
     #expect(rig.text == "xabcde")
   }
 
-  @Test("is carried over where the server says nothing of it, or something of another")
+  @Test("is rebased if the server does not report its outcome")
   func unsettled() throws {
     for settled in [nil, name("C", 7)] {
       var (rig, _) = try renamed()
@@ -55,7 +55,7 @@ struct SettlingTests {
     }
   }
 
-  @Test("is no matter where the id is still the same: the last sequence tells")
+  @Test("is not named if the id is the same, because the last sequence states its outcome")
   func sameID() {
     var rig = Rig()
     rig.join()
@@ -66,7 +66,7 @@ struct SettlingTests {
     #expect(rig.status?.unconfirmed == 0)
   }
 
-  @Test("comes by among the changes, and is not sent again")
+  @Test("is not sent again if it is among the received changes")
   func changes() throws {
     var (rig, _) = try renamed()
     rig.resumed([change("A", 1, "=3 +d"), change("C", 1, "+x =4")], revision: 5)
@@ -74,7 +74,7 @@ struct SettlingTests {
     #expect(rig.sent.last.map { "\($0.message)" }?.contains("change") == true)
   }
 
-  @Test("comes by among the pages, and is asked about once more with the join behind them")
+  @Test("is not named again if the pages contain it")
   func pages() throws {
     var (rig, _) = try renamed()
     rig.behind(5)
@@ -85,7 +85,7 @@ struct SettlingTests {
     #expect(rig.text == "xabcd!e")
   }
 
-  @Test("may have been sent by a process that died behind its last keep")
+  @Test("may have been sent by a process that crashed after its last store")
   func unkept() throws {
     var rig = Rig()
     rig.join()
@@ -102,7 +102,7 @@ struct SettlingTests {
     #expect(next.text == "abcde")
   }
 
-  @Test("a fresh client with nothing unconfirmed asks about nothing")
+  @Test("a new client without unconfirmed edits names no change")
   func nothing() throws {
     var rig = Rig()
     rig.join()

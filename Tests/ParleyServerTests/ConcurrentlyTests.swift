@@ -6,7 +6,7 @@ import Testing
 @Suite("At once")
 struct AtOnceTests {
   @Test(
-    "each begins before any has ended, and all have ended at the return", arguments: [1, 2, 16])
+    "all calls begin before any has ended, and all have ended at the return", arguments: [1, 2, 16])
   func parallel(count: Int) {
     let begun = Monitor(0)
     let done = Monitor<[Int]>([])
@@ -20,7 +20,7 @@ struct AtOnceTests {
     #expect(done.withLock { $0.sorted() } == Array(0..<count))
   }
 
-  @Test("nothing is nothing")
+  @Test("no calls have no results")
   func none() {
     Concurrently.run([Int]()) { _ in Issue.record("there was no item") }
   }

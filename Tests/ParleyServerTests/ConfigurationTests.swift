@@ -15,7 +15,7 @@ struct ConfigurationTests {
     return try loader.load((file == nil ? [] : ["--config", "parley.conf"]) + flags)
   }
 
-  @Test("nothing set gives the defaults, which are sound")
+  @Test("without settings the defaults apply, and are valid")
   func defaults() throws {
     let loaded = try load()
     #expect(loaded.configuration == Configuration())
@@ -23,7 +23,7 @@ struct ConfigurationTests {
     #expect(loaded.places.isEmpty)
   }
 
-  @Test("each setting takes its own default, as it is written, from all three places")
+  @Test("each setting accepts its default as written, from all three sources")
   func roundTrip() throws {
     for setting in Configuration.settings {
       let text = setting.text(in: Configuration())
@@ -45,7 +45,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a flag wins over the environment, that over the file, that over the default")
+  @Test("a flag overrides the environment, which overrides the file, which overrides the default")
   func precedence() throws {
     let file = "port = 1\nhost = 127.0.0.2"
     let environment = ["PARLEY_PORT": "2"]
@@ -67,7 +67,7 @@ struct ConfigurationTests {
     #expect(try loader.load(["--config=b"]).configuration.port == 2)
   }
 
-  @Test("the file has comments, blank lines, blanks and both kinds of line ends")
+  @Test("the file may contain comments, blank lines, spaces and both kinds of line ends")
   func fileForm() throws {
     let loaded = try load(
       file: "# first\r\n\r\n  port=9 # last\r\n\tdata-dir =  /srv/a b#c\t\n\n")
@@ -76,7 +76,7 @@ struct ConfigurationTests {
     #expect(loaded.places["data-dir"] == .file("parley.conf", line: 4))
   }
 
-  @Test("a list is repeated, or separated by commas, and one place replaces another")
+  @Test("a list is repeated or separated by commas, and one source replaces another")
   func lists() throws {
     let flags = ["--allowed-origin", "https://a.example", "--allowed-origin=http://b:1,*"]
     #expect(
@@ -90,13 +90,13 @@ struct ConfigurationTests {
     #expect(try load(slash).configuration.allowedOrigins == ["https://a.example/"])
   }
 
-  @Test("the last of several flags holds, so that a script's can be overridden")
+  @Test("the last of several flags applies, so that a script's flag can be overridden")
   func repeatedFlag() throws {
     #expect(try load(["--port", "1", "--port", "2"]).configuration.port == 2)
   }
 
   @Test(
-    "sizes and times are read with their units",
+    "sizes and times are parsed with their units",
     arguments: [
       ("1048576", 1_048_576), ("1048576 B", 1_048_576), ("1 MiB", 1_048_576),
       ("1024kib", 1_048_576), ("1_048_576", 1_048_576),
@@ -110,12 +110,12 @@ struct ConfigurationTests {
       ("1500ms", Duration.milliseconds(1500)), ("20 s", .seconds(20)), ("5m", .seconds(300)),
       ("1h", .seconds(3600)), ("0", .zero),
     ])
-  func `times are read with their units`(text: String, time: Duration) throws {
+  func `times are parsed with their units`(text: String, time: Duration) throws {
     #expect(try load(["--drain-time", text]).configuration.drainTime == time)
   }
 
   @Test(
-    "an invalid value is refused, with the valid ones",
+    "an invalid value is refused with the valid ones",
     arguments: [
       ("port", "70000"), ("port", "-1"), ("port", "x"), ("port", ""), ("port", "1_"),
       ("port", "99999999999999999999"),
@@ -203,7 +203,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a value that no platform sets is a setting, or refused as one",
+    "other variables are settings, or refused as unknown settings",
     arguments: [("PARLEY_PROT", "80"), ("PARLEY_PORT_80", "80"), ("PARLEY_SERVICE", "x")])
   func notInjected(name: String, value: String) throws {
     let loaded = try load([], [name: value])
@@ -220,7 +220,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("unknown names in file and environment are reported, and the rest holds")
+  @Test("unknown names in file and environment are reported, and the others apply")
   func unknownNames() throws {
     let loaded = try load(
       [], ["PARLEY_PROT": "1", "OTHER": "2"], file: "data-dri = x\nport = 5")
@@ -252,7 +252,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "an open demo listens on loopback only, unless told otherwise",
+    "an open demo listens only on loopback by default",
     arguments: [
       ("127.0.0.1", true), ("127.8.9.10", true), ("::1", true), ("localhost", true),
       ("0.0.0.0", false), ("::", false), ("10.0.0.1", false), ("127.example.org", false),
@@ -269,7 +269,7 @@ struct ConfigurationTests {
     #expect(try load(["--host", host, "--allow-open-network"]).configuration.hosts == [host])
   }
 
-  @Test("several hosts are listened on, and an open demo wants all of them to be loopback")
+  @Test("a server can listen on several hosts, which must be loopback for an open demo")
   func hosts() throws {
     let both = ["127.0.0.1", "::1"]
     #expect(try load(["--host", both[0], "--host", both[1]]).configuration.hosts == both)
@@ -284,7 +284,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "an address to listen at is a host and a port",
+    "a listening address is a host and a port",
     arguments: [
       ("127.0.0.1:8081", "127.0.0.1", 8081), ("[::1]:0", "::1", 0),
       ("localhost:65535", "localhost", 65_535),
@@ -296,7 +296,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "settings that do not go together are refused",
+    "incompatible settings are refused",
     arguments: [
       ["--ping-interval=60s", "--idle-timeout=30s"],
       ["--message-size-max=2MiB", "--queue-size-max=1MiB"],
@@ -321,7 +321,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("the short help names the settings that it is to name, and no others")
+  @Test("the short help contains exactly the selected settings")
   func shortHelp() {
     #expect(Help.common.isSubset(of: Configuration.settings.map(\.name)))
     for setting in Configuration.settings {

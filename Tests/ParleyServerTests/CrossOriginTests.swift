@@ -22,7 +22,7 @@ struct CrossOriginTests {
   }
 
   @Test(
-    "an allowed origin is named as it was sent",
+    "an allowed origin is returned as it was sent",
     arguments: ["https://app.example", "https://app.example:443", "http://127.0.0.1:3000"])
   func allowed(origin: String) {
     let headers = headers(head(origin))
@@ -48,7 +48,7 @@ struct CrossOriginTests {
   }
 
   @Test(
-    "another origin is not",
+    "another origin gets no headers",
     arguments: [
       "https://evil.example", "http://app.example", "https://app.example.evil.example",
       "https://app.example:444", "http://notes.example", "null", "", "*",
@@ -58,20 +58,20 @@ struct CrossOriginTests {
     #expect(rule.preflight(head(origin, method: "OPTIONS")) == nil)
   }
 
-  @Test("what is not the HTTP API has none", arguments: ["/", "/faye", "/socket/", "/health"])
+  @Test("other paths have no headers", arguments: ["/", "/faye", "/socket/", "/health"])
   func paths(path: String) {
     #expect(headers(head("https://app.example", path: path)) == [:])
     #expect(rule.preflight(head("https://app.example", path: path, method: "OPTIONS")) == nil)
   }
 
-  @Test("what clients load is for allowed origins, too")
+  @Test("files for clients have headers for allowed origins, too")
   func clients() {
     let answer = headers(head("https://app.example", path: "/sdk/version.json"))
     #expect(answer["access-control-allow-origin"] == "https://app.example")
     #expect(headers(head("https://evil.example", path: "/sdk/version.json")) == ["vary": "origin"])
   }
 
-  @Test("where all may ask, each is named, and never all of them")
+  @Test("if all origins are allowed, the request's origin is returned, never a wildcard")
   func everybody() {
     let everybody = CrossOrigin(OriginPolicy(allowed: ["*"]))
     let answer = headers(head("https://any.example"), by: everybody)
@@ -80,7 +80,7 @@ struct CrossOriginTests {
     #expect(headers(head("null"), by: everybody) == ["vary": "origin"])
   }
 
-  @Test("where no other origin may ask, nothing is said")
+  @Test("without allowed origins there are no headers")
   func nobody() {
     let nobody = CrossOrigin(OriginPolicy(allowed: []))
     #expect(headers(head("https://app.example"), by: nobody) == [:])

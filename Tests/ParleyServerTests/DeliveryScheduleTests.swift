@@ -3,7 +3,7 @@ import ParleyOTWorkloads
 import ParleyServer
 import Testing
 
-@Suite("When services are called")
+@Suite("The schedule of calls to services")
 struct DeliveryScheduleTests {
   private static let settings: DeliverySchedule.Settings = {
     var settings = DeliverySchedule.Settings()
@@ -44,7 +44,7 @@ struct DeliveryScheduleTests {
     schedule.answered(answer, now: now, timeOfDay: timeOfDay ?? now, chance: chance)
   }
 
-  @Test("the first event waits for others, and is sent with them")
+  @Test("the first event waits for further ones, and is sent together with them")
   mutating func gathering() {
     #expect(schedule.wakeAt == nil && schedule.next(now: 0) == nil)
     wait(1)
@@ -68,7 +68,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.next(now: 10) == .take(limit: 3))
   }
 
-  @Test("what comes while nothing is found is not forgotten")
+  @Test("an event added during an empty read is not lost")
   mutating func newsMeanwhile() {
     wait(1)
     _ = schedule.next(now: 100)
@@ -77,14 +77,14 @@ struct DeliveryScheduleTests {
     #expect(schedule.next(now: 202) == .take(limit: 3))
   }
 
-  @Test("what is held back is taken when it is due")
+  @Test("a deferred event is read when it is due")
   mutating func due() {
     wait(0, nextDue: 5_000, now: 1_000)
     #expect(schedule.wakeAt == 5_000 && schedule.next(now: 4_999) == nil)
     #expect(schedule.next(now: 5_000) == .take(limit: 3))
   }
 
-  @Test("pauses double up to the longest, and a part of each is left to chance")
+  @Test("pauses double up to the maximum, with a random part")
   mutating func pauses() {
     let whole = (1...6).map { DeliverySchedule.pause(after: $0, Self.settings, chance: 1) }
     #expect(whole == [1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
@@ -114,7 +114,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.wakeAt == 2_500)
   }
 
-  @Test("a receiver may ask for a longer pause, within reason")
+  @Test("a receiver can request a longer pause, up to a maximum")
   mutating func retryAfter() {
     wait(1)
     send(events(1...1), now: 100)
@@ -125,7 +125,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.wakeAt == 3_630_100)
   }
 
-  @Test("what the receiver does not want is given up at once")
+  @Test("an event that the receiver rejects is discarded at once")
   mutating func unwanted() {
     wait(1)
     send(events(1...1), now: 100)
@@ -134,7 +134,7 @@ struct DeliveryScheduleTests {
       schedule.next(now: 100) == .settle(delivered: [], givenUp: events(1...1), .unwanted))
   }
 
-  @Test("only what a call has failed for can be too old")
+  @Test("only events of failed calls can expire")
   mutating func tooOld() {
     wait(2)
     let sent = events(1...1, time: 0) + events(2...2, time: 1_000)
@@ -146,7 +146,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.wakeAt == 600, "the pause is not shorter for that")
   }
 
-  @Test("a call that finds fault is taken apart, and costs the others nothing")
+  @Test("a faulted call is repeated event by event")
   mutating func faults() {
     wait(3)
     send(events(1...3), now: 100)
@@ -167,7 +167,7 @@ struct DeliveryScheduleTests {
     send(events(4...6), now: 1_600)
   }
 
-  @Test("a delivered event is not sent again because the disk does not take it")
+  @Test("a delivered event is not sent again if its removal cannot be stored")
   mutating func settlingFails() {
     wait(1)
     send(events(1...1), now: 100)
@@ -178,7 +178,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.next(now: 1_110) == .settle(delivered: events(1...1), givenUp: [], .tooOld))
   }
 
-  @Test("a store that cannot be read is asked again")
+  @Test("a store that cannot be read is read again later")
   mutating func takingFails() {
     wait(1)
     _ = schedule.next(now: 100)
@@ -188,7 +188,7 @@ struct DeliveryScheduleTests {
   }
 
   @Test(arguments: 1...200)
-  func `whatever is answered, each event is delivered or given up, once and in order`(seed: Int) {
+  func `each event is delivered or discarded, once and in order, for any answers`(seed: Int) {
     var rng = SplitMix64(seed: UInt64(seed))
     var schedule = DeliverySchedule(Self.settings)
     var queue: [OutboxEvent] = []

@@ -21,7 +21,7 @@ struct GatheredAnswerTests {
   }
 
   @Test(
-    "a loop that has not done its part makes it one that is to be sent again, whatever others say",
+    "a request is retryable if any loop has not done its part",
     arguments: [
       ("GET", "/api/connections"), ("GET", "/api/rooms"), ("POST", "/api/revoke"),
       ("POST", "/api/users/a/b/disconnect"), ("POST", "/api/users/a/refresh-rights"),
@@ -49,7 +49,7 @@ struct GatheredAnswerTests {
     #expect(text(answer) == #"{"connections":5}"#)
   }
 
-  @Test("connections are put together in order, as many as were asked for")
+  @Test("connections are merged in order, up to the requested number")
   func connections() throws {
     var answer = MergedResponse(
       try kind("GET", "/api/connections", query: "limit=3"),
@@ -60,7 +60,7 @@ struct GatheredAnswerTests {
         == #"{"connections":[{"id":"1"},{"id":"2"},{"id":"9"}],"total":9,"more":true}"#)
   }
 
-  @Test("a room is one, at however many loops")
+  @Test("a room at several loops is listed once")
   func rooms() throws {
     var answer = MergedResponse(
       try kind("GET", "/api/rooms"),

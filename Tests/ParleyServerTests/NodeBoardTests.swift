@@ -16,7 +16,7 @@ struct NodeBoardTests {
     board.list(now: now).map(\.report.name)
   }
 
-  @Test("a report is read as it was written")
+  @Test("a report is decoded as it was encoded")
   func coding() {
     var report = report("n\u{0}é\"")
     #expect(NodeReport(report.encoded) == report)
@@ -28,7 +28,7 @@ struct NodeBoardTests {
   }
 
   @Test(
-    "what is no report changes nothing",
+    "malformed reports are ignored",
     arguments: [
       "", "{}", "[]", #"{"run":"a"}"#,
       #"{"run":"","name":"n","version":"1","started":1,"loops":1,"connections":1,"notes":1}"#,
@@ -56,7 +56,7 @@ struct NodeBoardTests {
     #expect(names(board, now: ClusterStatus.keptMilliseconds + 100) == ["a"])
   }
 
-  @Test("a report goes out every two seconds, and soon to a new node")
+  @Test("a report is sent every two seconds, and soon to a new node")
   func pauses() {
     var board = ClusterStatus()
     #expect(begins(&board, 1_000))
@@ -69,7 +69,7 @@ struct NodeBoardTests {
     #expect(!begins(&board, 3_000 + 2 * ClusterStatus.greetingMilliseconds))
   }
 
-  @Test("beyond so many, more are passed by")
+  @Test("nodes above the maximum are ignored")
   func bound() {
     var board = ClusterStatus()
     for number in 0..<(ClusterStatus.nodesMax + 10) {

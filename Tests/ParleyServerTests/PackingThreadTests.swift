@@ -36,7 +36,7 @@ struct PackingThreadTests {
     passedOn.wait(until: { $0.count >= count }, then: { $0 })
   }
 
-  @Test("a client has a share of the queue, and waits for one list of each other client at most")
+  @Test("a client has a share of the queue, and waits for at most one list of each other client")
   func shares() {
     let (ann, ben) = (LimitedClient.user(ExactName("ann")), LimitedClient.user(ExactName("ben")))
     block()
@@ -52,7 +52,7 @@ struct PackingThreadTests {
     thread.stop()
   }
 
-  @Test("answers that wait when the server stops are passed on")
+  @Test("waiting answers are passed on when the server stops")
   func stop() {
     block()
     for place in 0..<3 { #expect(submit(300 + place)) }

@@ -12,7 +12,7 @@ struct PagePreviewTests {
   }
 
   @Test(
-    "a title is on one line and ends nothing",
+    "a title is one line, and cannot end its element",
     arguments: [
       ("Plan", "Plan"), (nil, "Parley"), ("", "Parley"), (" \n\t ", "Parley"),
       ("a\r\nb\u{2028}c", "a b c"),
@@ -21,7 +21,7 @@ struct PagePreviewTests {
     ] as [(String?, String)])
   func escapes(written: String?, shown: String) throws { #expect(try title(written) == shown) }
 
-  @Test("a long title is cut between scalars", arguments: ["x", "é", "\u{1f426}"])
+  @Test("a long title is truncated between scalars", arguments: ["x", "é", "\u{1f426}"])
   func cuts(letter: String) throws {
     let shown = try title(String(repeating: letter, count: 10_000))
     #expect(shown.utf8.count <= PagePreview.titleBytesMax + 3)
@@ -37,7 +37,7 @@ struct PagePreviewTests {
   }
 
   @Test(
-    "a device is named in words",
+    "a device has a readable name",
     arguments: [
       (
         "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox", "Linux"

@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 import ParleyServer
 import Testing
 
-@Suite("The order of reads beside commits")
+@Suite("The order of concurrent reads")
 struct ReadQueueTests {
   private static let step = StoreRequest.folders(
     .list(after: nil, limit: 1, counting: FolderCounting(notes: [], folders: []), work: 1))
@@ -25,7 +25,7 @@ struct ReadQueueTests {
     return tickets
   }
 
-  @Test("reads of one note go before the steps of lists, each kind in its order")
+  @Test("reads of one note precede steps of lists, and each kind is in order")
   func order() {
     var all = queue([(1, Self.step), (2, Self.text), (3, Self.step), (4, .note(id: "n"))])
     #expect(all.count == 4)
@@ -33,7 +33,7 @@ struct ReadQueueTests {
     #expect(all.isEmpty)
   }
 
-  @Test("a step is done after some other reads, however many wait")
+  @Test("a step is done after a limited number of other reads")
   func patience() {
     var all = queue([(1, Self.step), (2, Self.step)] + (3..<103).map { ($0, Self.text) })
     let tickets = tickets(&all)

@@ -34,12 +34,12 @@ func startParley(in folder: String) throws -> Server {
 
 @Suite("The README's Swift")
 struct ReadmeExampleTests {
-  @Test("two changes meet")
+  @Test("two changes are merged")
   func meeting() throws {
     #expect(try meet().text.utf8.elementsEqual("Hello, world!".utf8))
   }
 
-  @Test("a program of one's own serves")
+  @Test("a custom program runs a server")
   func serving() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("parley-readme-\(UUID().uuidString)")

@@ -10,7 +10,7 @@ struct RevocationExchangeTests {
       revocations: [], place: place, hasMore: place < newest, newest: newest, life: life)
   }
 
-  @Test("a list that grows is read on")
+  @Test("a list that grows is read from the last position")
   func continues() {
     var exchange = RevocationExchange()
     for (place, newest) in [(0, 0), (1_000, 1_500), (1_500, 1_500), (1_500, 1_500), (1_501, 1_501)]
@@ -21,7 +21,7 @@ struct RevocationExchangeTests {
     }
   }
 
-  @Test("a list that has lost its end, or is of another life, is read and sent again")
+  @Test("a truncated or replaced list is read and sent again")
   func lost() {
     for (newest, life) in [(4, 7), (5, 8), (9, 8), (0, 7)] {
       var exchange = RevocationExchange()
@@ -35,7 +35,7 @@ struct RevocationExchangeTests {
     }
   }
 
-  @Test("other nodes are sent again all that a file has, and what they have sent")
+  @Test("a node sends its whole file again, including revocations of other nodes")
   func again() throws {
     let path = FileManager.default.temporaryDirectory.path + "/revocations-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -18,7 +18,7 @@ struct RevocationFileTests {
   private func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
   @Test(
-    "what is taken back stays so in the next process, whatever it is called",
+    "a revocation persists in the next process, for any name",
     arguments: ["ada", "a b", "a\nuser 9 eve", "50%", "é", "share/n 1"])
   func survives(name: String) throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -33,7 +33,7 @@ struct RevocationFileTests {
     }
   }
 
-  @Test("what others append is found, and counts as new")
+  @Test("revocations appended by other processes are found, and reported as new")
   func appended() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let file = try RevocationFile(path: path)
@@ -48,7 +48,7 @@ struct RevocationFileTests {
     #expect(file.generation == 1)
   }
 
-  @Test("invalid lines are passed over, and the others hold")
+  @Test("invalid lines are ignored, and the others apply")
   func broken() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let lines = "# by hand\nuser x ada\nuser 5\ntoken\nnonsense\nuser 5 %zz\n\nuser 5 bea\ntoken t"
@@ -59,7 +59,7 @@ struct RevocationFileTests {
     #expect(file.isRevoked(identity("x", id: "t")))
   }
 
-  @Test("the file does not grow with what says nothing new")
+  @Test("redundant revocations do not grow the file")
   func compacted() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let file = try RevocationFile(path: path)
@@ -71,7 +71,7 @@ struct RevocationFileTests {
     #expect(again.isRevoked(identity("x", id: "t")))
   }
 
-  @Test("a line that was cut short does not swallow the next one")
+  @Test("a truncated line does not affect the next one")
   func cutShort() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try "token a\nuser 5 be".write(toFile: path, atomically: true, encoding: .utf8)
@@ -82,7 +82,7 @@ struct RevocationFileTests {
     for id in ["a", "c", "d"] { #expect(again.isRevoked(identity("x", id: id)), "\(id)") }
   }
 
-  @Test("what others append while the file is made shorter is not lost")
+  @Test("lines appended by other processes during compaction are not lost")
   func racing() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let path = path
@@ -100,7 +100,7 @@ struct RevocationFileTests {
     #expect(again.isRevoked(identity("ada", at: 2_999)))
   }
 
-  @Test("links fill half of what can be remembered, and operators have the rest")
+  @Test("links can use at most half of the space for revocations")
   func room() {
     var revoked = RevokedTokens()
     for number in 0..<RevokedTokens.linksMax {
@@ -115,7 +115,7 @@ struct RevocationFileTests {
     #expect(revoked.hasRoom(for: .token("\(RevokedTokens.countMax - 1)")))
   }
 
-  @Test("names that only look alike are two")
+  @Test("names with different bytes are different")
   func exact() {
     var revoked = RevokedTokens()
     revoked.insert(.user("\u{e9}", before: 1))
@@ -125,7 +125,7 @@ struct RevocationFileTests {
     #expect(!revoked.isRevoked(identity("x", id: "e\u{301}")))
   }
 
-  @Test("what cannot be written is not taken back")
+  @Test("a revocation that cannot be stored is refused")
   func unwritable() throws {
     let file = try RevocationFile(path: path + "/no/such/folder")
     #expect(throws: RevocationError.unwritable) { try file.add([.user("ada", before: 1)]) }

@@ -14,7 +14,7 @@ struct SessionCookieTests {
       RequestHead(method: "POST", path: "/api/user/refresh", headers: headers))
   }
 
-  @Test("it counts for the server's own page, and for a program")
+  @Test("the cookie is valid for the server's own page and for programs")
   func own() {
     let cookie = SessionCookie(isEncrypted: true, publicURL: "https://notes.example/parley/")
     for origin in ["http://127.0.0.1:8080", "https://notes.example", "https://notes.example/", nil]
@@ -25,7 +25,7 @@ struct SessionCookieTests {
   }
 
   @Test(
-    "it does not count for a page of another origin, whichever may ask, and whether or not its browser says so",
+    "the cookie is invalid for pages of other origins, in every browser",
     arguments: [
       "https://app.example", "http://notes.example", "https://notes.example:8443", "null", "*", "",
     ])

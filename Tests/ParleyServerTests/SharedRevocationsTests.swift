@@ -54,7 +54,7 @@ struct SharedRevocationsTests {
     for number in 1...3 { #expect(again.isRevoked(identity("t\(number)"))) }
   }
 
-  @Test("so many wait for the disk, and no more")
+  @Test("the number of revocations that wait for the disk is limited")
   func bounded() throws {
     let answers = Answers()
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -73,7 +73,7 @@ struct SharedRevocationsTests {
     #expect(try RevocationFile(path: path).all.count == kept)
   }
 
-  @Test("what cannot be written is not taken back, and what others append is")
+  @Test("a revocation that cannot be stored is refused; those of other processes apply")
   func unwritable() throws {
     let answers = Answers()
     let broken = try SharedRevocations(

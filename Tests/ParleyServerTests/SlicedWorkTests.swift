@@ -14,7 +14,7 @@ struct SlicedWorkTests {
     return done
   }
 
-  @Test("a turn begins no item after its time, does one at least, and keeps the order")
+  @Test("a turn begins no item after its time, does at least one, and keeps the order")
   func slices() {
     var work = SlicedWork<Int64>(sliceMicroseconds: 10)
     var now: Int64 = 1_000
@@ -30,7 +30,7 @@ struct SlicedWorkTests {
     #expect(turn(&work, now: &now) == [50])
   }
 
-  @Test("what came in a turn is done in it, if there is time, also after other work")
+  @Test("an item added in a turn is done in this turn if there is time")
   func moreInATurn() {
     var work = SlicedWork<Int64>(sliceMicroseconds: 10)
     work.add([1])

@@ -33,7 +33,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "pages of the sites that are named may frame the page of notes, and none the operators'",
+    "only the configured sites may frame the page of notes, and no site the operators' page",
     arguments: [
       ([], "'none'"),
       (["https://a.example", "https://b.example:1"], "https://a.example https://b.example:1"),
@@ -57,7 +57,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "a client that takes gzip is sent a file in its compressed form",
+    "a client that accepts gzip receives the compressed file",
     arguments: [
       ("gzip", true), ("br, GZIP;q=0.5", true), ("*", true), ("deflate, x-gzip", true),
       ("gzip ; q=0.001", true),
@@ -76,7 +76,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "the smallest form that is accepted is sent",
+    "the smallest accepted form is sent",
     arguments: [
       ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("BR;q=0.1, gzip", "br"), ("*", "br"),
       ("br;q=0, *", "gzip"), ("br;q=0, gzip;q=0, *", nil), ("zstd", nil), (nil, nil),
@@ -98,7 +98,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "only files whose names carry a hash are kept without asking, and nothing keeps a missing one")
+    "only files with a hash in their names are cached without revalidation")
   func caching() throws {
     #expect(mkdir(folder.path + "/immutable", 0o700) == 0)
     try write("script", to: "immutable/app-ABCD2345.js", modified: 100)
@@ -114,7 +114,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "the service worker lies beside the page, is asked for again each time, and may be forbidden")
+    "the service worker is at the root, is revalidated each time, and can be disabled")
   func worker() throws {
     try write("worker", to: "worker.js", modified: 100)
     let response = try response("/worker.js")
@@ -141,7 +141,7 @@ struct StaticFileTests {
     #expect(headers(response)["vary"] == nil)
   }
 
-  @Test("both forms have tags of their own, by which they are not sent again")
+  @Test("both forms have separate entity tags")
   func tags() throws {
     try write("equal", to: "app.js", modified: 100)
     try write("sizes", to: "app.js.gz", modified: 100)
@@ -154,7 +154,7 @@ struct StaticFileTests {
     #expect(try response("/assets/app.js", knowing: plain).status == 304)
   }
 
-  @Test("the page below a note's address is sent as it is, for its links are others there")
+  @Test("the page at a note's address is sent uncompressed, because its links are rewritten")
   func nestedPage() throws {
     try write("<a href=\"assets/x\">", to: "index.html", modified: 100)
     try write("pressed", to: "index.html.gz", modified: 100)
@@ -164,7 +164,7 @@ struct StaticFileTests {
     #expect(String(decoding: below.body, as: UTF8.self) == "<a href=\"../assets/x\">")
   }
 
-  @Test("the page below a note's address is sent compressed where it was built")
+  @Test("the built page at a note's address is sent compressed")
   func builtOneDown() throws {
     try write("<a href=\"assets/x\">", to: "index.html", modified: 100)
     try write("built below", to: "index.below.html", modified: 100)

@@ -6,11 +6,11 @@ import ParleyStoreRecords
 import ParleyStoreSQLite
 import Testing
 
-@Suite("Reading beside commits")
+@Suite("Reading during commits")
 struct StoreReaderTests {
   private let folder = TestFolder()
 
-  @Test("a reader that does not return delays no commit")
+  @Test("a blocked reader delays no commit")
   func blocked() throws {
     let gate = Gate()
     let rig = try StoreThreadRig(folder, readingStore: BlockedStore(gate))
@@ -27,7 +27,7 @@ struct StoreReaderTests {
     rig.thread.stop()
   }
 
-  @Test("a read sees every commit that was over when it was asked for")
+  @Test("a read sees every commit that was complete when it was requested")
   func order() throws {
     let rig = try StoreThreadRig(folder)
     rig.create("n")
@@ -53,7 +53,7 @@ struct StoreReaderTests {
     rig.thread.stop()
   }
 
-  @Test("what the reader is asked for beside commits changes nothing")
+  @Test("reads during commits change nothing")
   func readOnly() throws {
     let rig = try StoreThreadRig(folder)
     rig.create("n")
@@ -65,7 +65,7 @@ struct StoreReaderTests {
     }
   }
 
-  @Test("a stop answers the reads that wait, and leaves everything in the one file")
+  @Test("stopping answers waiting reads, and leaves all data in one file")
   func stopping() throws {
     let rig = try StoreThreadRig(folder)
     rig.create("n")
@@ -83,11 +83,11 @@ struct StoreReaderTests {
   }
 }
 
-@Suite("Folding beside commits")
+@Suite("Folding during commits")
 struct FoldingTests {
   private let folder = TestFolder()
 
-  @Test("texts are kept as the log grows, by the thread that reads, and change nothing")
+  @Test("the reading thread folds snapshots as the log grows, with the same result")
   func snapshots() throws {
     let rig = try StoreThreadRig(folder)
     rig.create("n")
@@ -119,7 +119,7 @@ struct FoldingTests {
     return (store, try SQLiteStore(reading: folder.storePath), rig)
   }
 
-  @Test("a fold that comes too late for its note is dropped")
+  @Test("a late fold of a note is discarded")
   func late() throws {
     let (store, reader, rig) = try storeWithReader()
     rig.append(1...900)
@@ -144,7 +144,7 @@ struct FoldingTests {
     #expect(store.takeChores().count == 1)
   }
 
-  @Test("a log that came at once is folded in pieces, each as long as a snapshot takes")
+  @Test("an imported log is folded in pieces")
   func inPieces() throws {
     let (store, reader, rig) = try storeWithReader()
     rig.append(1...9_000)
@@ -167,7 +167,7 @@ struct FoldingTests {
     }
   }
 
-  @Test("what a rule forgets is folded beside, and forgotten then")
+  @Test("entries removed by retention are folded first")
   func retention() throws {
     let store = try SQLiteStore(path: folder.storePath)
     store.runsChoresElsewhere = true

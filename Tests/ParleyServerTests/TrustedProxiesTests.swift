@@ -14,7 +14,7 @@ struct TrustedProxiesTests {
   }
 
   @Test(
-    "the client is the rightmost that no trusted proxy vouches for as one of its own",
+    "the client is the rightmost address that is not a trusted proxy",
     arguments: [
       ("203.0.113.7", "203.0.113.7"), ("203.0.113.7, 10.1.1.1", "203.0.113.7"),
       // Addresses that a client makes up are to the left of the address that the proxy has added.
@@ -55,7 +55,7 @@ struct TrustedProxiesTests {
     #expect(resolved("10.0.0.1", ["x-forwarded-for": "10.4.4.4"]).limitedAddress == nil)
   }
 
-  @Test("until proxies are named, one may run on this machine")
+  @Test("by default, a proxy on this machine is trusted")
   func loopback() throws {
     let none = TrustedProxies([])
     for text in ["127.0.0.1", "::1"] {
@@ -66,7 +66,7 @@ struct TrustedProxiesTests {
     #expect(none.isLimited(try #require(IPAddress("203.0.113.7"))))
   }
 
-  @Test("a page's origin is that of the host that the proxy was asked for")
+  @Test("the origin of a page is that of the host requested from the proxy")
   func origins() {
     let policy = OriginPolicy(allowed: [])
     func allows(_ origin: String, from peer: String, _ more: [String: String]) -> Bool {
@@ -87,7 +87,7 @@ struct TrustedProxiesTests {
     #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
   }
 
-  @Test("one slash at an origin's end makes no other origin, in requests and in settings")
+  @Test("a slash at the end of an origin is ignored, in requests and in settings")
   func trailingSlash() throws {
     let origins = ["https://app.example", "http://[::1]:3000", "http://127.0.0.1:8080"]
     for setting in ["", "/"] {
@@ -105,7 +105,7 @@ struct TrustedProxiesTests {
     }
   }
 
-  @Test("a script is served to allowed pages, as far as their browser names them")
+  @Test("a script is served to allowed pages if their browser sends the origin")
   func scripts() {
     func allows(
       _ policy: OriginPolicy, _ headers: [String: String], isOpen: Bool = false

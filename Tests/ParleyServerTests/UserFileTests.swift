@@ -20,7 +20,7 @@ struct UserFileTests {
   }
 
   @Test(
-    "users have the rights of their groups, as they are now; a group that is missing gives none")
+    "users have the current rights of their groups; a missing group gives none")
   func groups() throws {
     defer { unlink(path) }
     try add("ada", "group:team", "document:own=all")
@@ -48,7 +48,7 @@ struct UserFileTests {
   }
 
   @Test(
-    "a name that is refused is explained to people who fill in a form",
+    "a refused name has an explanation for users of a form",
     arguments: [("ada", "a\nb"), ("ada", " "), ("a b", nil), ("share/x", nil), ("-x", nil)])
   func namesOfForms(id: String, name: String?) throws {
     let error = #expect(throws: FileError.self) {
@@ -59,7 +59,7 @@ struct UserFileTests {
   }
 
   @Test(
-    "a provider's name for a person becomes one line",
+    "a name from a provider is converted to one line",
     arguments: [
       ("Ada\nLovelace", "Ada Lovelace"), (" Ada\r\n", "Ada"), ("Ada\tL.", "Ada L."),
       ("Ada\u{2028}Lovelace", "Ada Lovelace"), ("Ada\u{202e}", "Ada"), ("\n\n", ""),
@@ -68,7 +68,7 @@ struct UserFileTests {
     #expect(UserLine.shownName(text) == name)
   }
 
-  @Test("invalid lines of groups are refused, and other lines stay as they are written")
+  @Test("invalid lines of groups are refused, and other lines are not changed")
   func lines() throws {
     defer { unlink(path) }
     for rights in [["folder:te*m=read"], ["folder:team"], ["read"], ["group:other"]] {

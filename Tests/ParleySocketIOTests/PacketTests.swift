@@ -4,7 +4,7 @@ import Testing
 @Suite("Packets")
 struct PacketTests {
   @Test(
-    "packets of Socket.IO are read and written back",
+    "packets of Socket.IO are decoded and encoded again",
     arguments: [
       "40", #"40{"sid":"x"}"#, "41", #"42["authenticated"]"#, #"421["online:get",{"data":["u1"]}]"#,
       #"431[{"data":[["u1",true]]}]"#, #"42/admin,7["x"]"#, "40/admin,", #"44/admin,"no""#, "41/a,",
@@ -30,14 +30,14 @@ struct PacketTests {
     #expect(SocketPacket(text.utf8) == nil)
   }
 
-  @Test("a namespace's query is passed over")
+  @Test("the query of a namespace is ignored")
   func query() throws {
     #expect(try #require(SocketPacket("0/admin?token=x&y=/z,".utf8)).namespace == "/admin")
     #expect(try #require(SocketPacket("0/admin?token=x".utf8)).namespace == "/admin")
   }
 
   @Test(
-    "a body of the third generation is read, whatever its client counts",
+    "a body of the third generation is decoded with lengths in any unit",
     arguments: [
       "7:42[\"é\"]", "8:42[\"é\"]", "8:42[\"👍\"]", "7:42[\"👍\"]", "10:42[\"👍\"]",
       "7:42[\"é\"]1:2", "8:42[\"👍\"]7:42[\"é\"]",
@@ -53,7 +53,7 @@ struct PacketTests {
 
   /// The clients of Socket.IO 1 encode text twice. The same bytes are a legal body of Socket.IO 2, so they cannot be told
   /// apart; Compatibility.md says what happens.
-  @Test("a body that was encoded twice is read as it is")
+  @Test("a doubly encoded body is decoded")
   func doubled() throws {
     let twice = String("42[\"é\"]".utf8.map { Character(Unicode.Scalar($0)) })
     let body = "\(twice.utf16.count):\(twice)"
@@ -70,7 +70,7 @@ struct PacketTests {
         == [.message(Array(text.dropFirst())), .binary([0xde, 0xad])])
   }
 
-  @Test("bodies are written so that every count fits")
+  @Test("bodies are encoded so that lengths are right in every unit")
   func writing() throws {
     let packet = Array(#"42["é👍"]"#.utf8)
     let body = EnginePayload.encode([packet, [UInt8(ascii: "6")]], generation: .three)
@@ -96,7 +96,7 @@ struct PacketTests {
     #expect(EnginePayload.decode(Array(body.utf8), generation: .three) == nil)
   }
 
-  @Test("an event's place is its last argument")
+  @Test("the position of an event is its last argument")
   func places() throws {
     let event = try #require(SocketPacket(#"2/chat,["x",{"y":[1]}]"#.utf8))
     #expect(
@@ -114,7 +114,7 @@ struct PacketTests {
     }
   }
 
-  @Test("any bytes are read or refused", arguments: 0..<200 as Range<UInt64>)
+  @Test("random bytes are decoded or refused", arguments: 0..<200 as Range<UInt64>)
   func anything(seed: UInt64) {
     var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
     func next() -> UInt8 {

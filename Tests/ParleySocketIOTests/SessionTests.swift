@@ -38,7 +38,7 @@ struct SessionTests {
     #expect(actions.last == .entered(namespace: "/", credentials: nil))
   }
 
-  @Test("the fourth generation asks to enter")
+  @Test("the fourth generation must connect to a namespace")
   func beginFour() {
     var session = session(.four)
     #expect(
@@ -54,7 +54,7 @@ struct SessionTests {
     #expect(session.received("40".utf8, now: 0).isEmpty, "it is in already")
   }
 
-  @Test("an accepted client gets an id to resume with; a rejected one gets the reason")
+  @Test("an accepted client gets an id to resume; a rejected one gets the reason")
   func answersToConnect() {
     var session = session(.four)
     _ = session.received("40".utf8, now: 0)
@@ -70,7 +70,7 @@ struct SessionTests {
     #expect(session.received("40".utf8, now: 0).count == 1, "it may try again")
   }
 
-  @Test("a namespace that is not served is refused in the generation's words")
+  @Test("an unknown namespace is refused in the form of the client's generation")
   func namespaces() {
     var three = session(.three)
     _ = three.begin()
@@ -88,7 +88,7 @@ struct SessionTests {
     #expect(four.received("41/chat,".utf8, now: 0) == [.left(namespace: "/chat")])
   }
 
-  @Test("the third generation's client pings, and a silent one is dropped")
+  @Test("a client of the third generation sends pings, and a silent one is closed")
   func pingsThree() {
     var session = session(.three)
     _ = session.begin()
@@ -99,7 +99,7 @@ struct SessionTests {
     #expect(session.hasEnded)
   }
 
-  @Test("the fourth generation's server pings, and wants an answer")
+  @Test("the server pings clients of the fourth generation, and requires an answer")
   func pingsFour() {
     var session = session(.four)
     _ = session.begin()
@@ -123,7 +123,7 @@ struct SessionTests {
     #expect(three.received("3".utf8, now: 0).last == .end(.badPacket))
   }
 
-  @Test("who polls gets what was kept, once")
+  @Test("a poll returns the queued packets once")
   func polling() {
     var session = session(.four, overWebSocket: false)
     #expect(texts(session.begin()).count == 1)
@@ -139,7 +139,7 @@ struct SessionTests {
     #expect(texts(session.received("1".utf8, now: 0)) == ["[1]"])
   }
 
-  @Test("rejects an unexpected body, and changes nothing")
+  @Test("rejects an unexpected body without effect")
   func badBody() {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()
@@ -158,7 +158,7 @@ struct SessionTests {
     #expect(session.poll() == nil)
   }
 
-  @Test("a polling client that never polls again is forgotten")
+  @Test("the session of a client that stops polling is removed")
   func forgotten() {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()
@@ -166,7 +166,7 @@ struct SessionTests {
     #expect(session.ticked(now: 45_000) == [.end(.silent)])
   }
 
-  @Test("polling becomes a WebSocket, and nothing is lost on the way")
+  @Test("upgrading from polling to a WebSocket loses nothing")
   func upgrade() {
     var session = session(.four, overWebSocket: false)
     #expect(texts(session.begin())[0].contains(#""upgrades":["websocket"]"#))
@@ -186,7 +186,7 @@ struct SessionTests {
     #expect(texts(session.send(Array("42[2]".utf8))) == ["42[2]"])
   }
 
-  @Test("a probe that breaks the protocol, or ends, leaves polling as it was")
+  @Test("a failed probe does not affect polling")
   func brokenProbe() {
     var session = session(.three, overWebSocket: false)
     _ = session.begin()
@@ -198,7 +198,7 @@ struct SessionTests {
     #expect(texts(session.send(Array("42[1]".utf8))) == ["[5:42[1]]"])
   }
 
-  @Test("a dismissed session notifies its client")
+  @Test("a session closed by the server notifies its client")
   func dismissed() {
     var session = session(.three)
     _ = session.begin()
@@ -209,7 +209,7 @@ struct SessionTests {
     #expect(session.end(.closed).isEmpty)
   }
 
-  @Test("a client dismissed between two polls is notified by the next one")
+  @Test("a client closed between two polls is notified by the next poll")
   func dismissedBetweenPolls() {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()

@@ -45,7 +45,7 @@ struct BindingTests {
     }
   }
 
-  @Test("typing goes to the note, and others' changes move the caret along")
+  @Test("typed text reaches the note, and changes of others move the caret")
   func typing() async throws {
     let desk = try await Desk("Hello world")
     desk.view.moveCaret(to: 5..<5)
@@ -57,7 +57,7 @@ struct BindingTests {
     #expect(try await desk.agrees("Oh! Hello, dear world"))
   }
 
-  @Test("what others write beside the selection is not typed over")
+  @Test("text that others write beside the selection is not overwritten")
   func typingOver() async throws {
     let desk = try await Desk("abc")
     desk.view.moveCaret(to: 1..<2)
@@ -68,7 +68,7 @@ struct BindingTests {
     #expect(try await desk.agrees("aX-Yc"))
   }
 
-  @Test("a session that rewrites the text is left alone, sent as one edit, and undone in one step")
+  @Test("a writing session is not disturbed, is sent as one edit, and undone in one step")
   func rewriting() async throws {
     let desk = try await Desk("a b")
     desk.binding.beginRewriting()
@@ -89,7 +89,7 @@ struct BindingTests {
     #expect(desk.server.text == "CX b")
   }
 
-  @Test("marked text is left alone, and sent as one edit when it is done")
+  @Test("marked text is not disturbed, and sent as one edit when it is committed")
   func composing() async throws {
     let desk = try await Desk("ab")
     desk.view.moveCaret(to: 1..<1)
@@ -112,7 +112,7 @@ struct BindingTests {
     #expect(try await desk.agrees("XaYb"))
   }
 
-  @Test("composing that is given up sends nothing")
+  @Test("cancelled marked text sends nothing")
   func givenUp() async throws {
     let desk = try await Desk("ab")
     desk.view.compose("n")
@@ -122,7 +122,7 @@ struct BindingTests {
     #expect(try await desk.agrees("abX"))
   }
 
-  @Test("undo takes back what was written here and leaves others' edits alone")
+  @Test("undo reverts own edits, and not those of others")
   func undo() async throws {
     let desk = try await Desk("")
     desk.view.type("one")
@@ -141,7 +141,7 @@ struct BindingTests {
     #expect(try await desk.agrees("one t~wo"))
   }
 
-  @Test("a run of typing is one step; a pause, a paste or a moved caret begins another")
+  @Test("continuous typing is one undo step; a pause, a paste or a moved caret begins another")
   func runs() async throws {
     let desk = try await Desk("")
     for letter in ["a", "b", "c"] { desk.view.type(letter) }
@@ -159,7 +159,7 @@ struct BindingTests {
     #expect(texts == ["abcpastedd", "abcpasted", "abc", ""])
   }
 
-  @Test("an edit that may not be made is taken back in the view, others' changes stay")
+  @Test("a forbidden edit is reverted in the view, and changes of others remain")
   func readOnly() async throws {
     let desk = try await Desk("abc", access: false)
     #expect(!desk.binding.isEditable)
@@ -172,7 +172,7 @@ struct BindingTests {
     #expect(!desk.binding.canUndo)
   }
 
-  @Test("half a character that is deleted leaves both sides alike")
+  @Test("deleting half a character leaves view and note equal")
   func halves() async throws {
     let desk = try await Desk("a😀b")
     desk.view.edit(1..<2, "")
@@ -183,7 +183,7 @@ struct BindingTests {
     #expect(try await desk.agrees("acb"))
   }
 
-  @Test("a change that the view did not tell is found, at the caret")
+  @Test("a change that the view did not report is found at the caret")
   func untold() async throws {
     let desk = try await Desk("aaa")
     desk.view.changeUntold(1..<1, "a")
@@ -194,7 +194,7 @@ struct BindingTests {
     #expect(try await desk.agrees("aXaa"))
   }
 
-  @Test("the text set by the app and by another window is shown, and not undone here")
+  @Test("text set by the app or another window is shown, and not undone here")
   func windows() async throws {
     let desk = try await Desk("abc")
     let other = NoteBinding(desk.note, time: desk.time)
@@ -214,7 +214,7 @@ struct BindingTests {
     #expect(window.wholeText == "abce")
   }
 
-  @Test("a note edited by the app while the view is being changed ends alike")
+  @Test("an edit by the app during a change of the view leaves view and note equal")
   func within() async throws {
     let desk = try await Desk("abc")
     desk.view.edit(3..<3, "d")
@@ -242,7 +242,7 @@ struct BindingTests {
     #expect(try await desk.agrees(wanted))
   }
 
-  @Test("whatever comes in between, view, note and server are one in the end", arguments: 1...60)
+  @Test("view, note and server are equal after random edits", arguments: 1...60)
   func histories(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let desk = try await Desk(RandomTexts.text(scalars: 20, using: &random))

@@ -54,7 +54,7 @@ struct RepositoryModelTests {
     return Repository(shop.source, "items", in: outbox, time: ManualTime())
   }
 
-  @Test("it is sorted and filtered, shows what waits, and what has to be decided")
+  @Test("the list is sorted and filtered, and shows waiting changes and open decisions")
   func list() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     shop.set {
@@ -89,7 +89,7 @@ struct RepositoryModelTests {
     await run.value
   }
 
-  @Test("with nothing to show it says why, and ends")
+  @Test("a failed fetch without a list states the reason, and ends")
   func failure() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     shop.set { $0.isThere = false }

@@ -63,7 +63,7 @@ struct AddressTests {
     }
   }
 
-  @Test("one that swallows everything gives way to the next")
+  @Test("an address that does not answer is followed by the next")
   func swallowing() async throws {
     let silent = try Port(backlog: 0)
     silent.fill()
@@ -81,7 +81,7 @@ struct AddressTests {
     }
   }
 
-  @Test("a host of which no address takes connections is unreachable, with the reason of the last")
+  @Test("a host is unreachable if no address accepts connections, with the last reason")
   func refusing() async throws {
     let ports = try [Port(backlog: 1), Port(backlog: 1)].map(\.number)
     let addresses = ports.flatMap { SocketAddress.all(of: "127.0.0.1", port: $0) }

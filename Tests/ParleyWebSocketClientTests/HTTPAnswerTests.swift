@@ -16,7 +16,7 @@ struct HTTPAnswerTests {
   }
 
   @Test(
-    "is read the same in pieces of any size",
+    "is read alike in pieces of any size",
     arguments: [
       ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello"),
       (
@@ -35,7 +35,7 @@ struct HTTPAnswerTests {
     }
   }
 
-  @Test("without a length it lasts until the connection ends")
+  @Test("without a length ends with the connection")
   func untilEnd() throws {
     var answer = try read("HTTP/1.1 200 OK\r\nETag: \"x\" \r\n\r\nhello")
     #expect(!answer.isDone)
@@ -47,7 +47,7 @@ struct HTTPAnswerTests {
   }
 
   @Test(
-    "that is malformed, or too long, is an error",
+    "that is malformed or too long is an error",
     arguments: [
       "SSH-2.0-x\r\n\r\n", "\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nx\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",

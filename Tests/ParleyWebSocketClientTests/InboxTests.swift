@@ -3,7 +3,7 @@ import ParleyWebSocketClient
 
 @Suite("Messages that wait for the caller")
 struct InboxTests {
-  @Test("they come in order, and are counted")
+  @Test("messages are returned in order, and counted")
   func order() {
     var inbox = Inbox()
     for number in 0..<200 { inbox.append([UInt8](repeating: 0, count: number)) }
@@ -13,7 +13,7 @@ struct InboxTests {
     #expect(inbox.byteCount == 0)
   }
 
-  @Test("a caller who is always one message behind costs no more and more memory")
+  @Test("a caller that is always one message behind uses bounded memory")
   func behind() {
     var inbox = Inbox()
     inbox.append([1])

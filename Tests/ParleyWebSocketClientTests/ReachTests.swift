@@ -3,11 +3,11 @@
   import Testing
   import ParleyWebSocketClient
 
-  @Suite("An address that nothing leads to")
+  @Suite("An unreachable address")
   struct ReachTests {
     /// The system refuses this one at once. What was opened for it is closed once: the number may
     /// belong to another owner by the second time.
-    @Test("is said in the system's words")
+    @Test("is reported with the system's message")
     func refusedAtOnce() async throws {
       let url = try #require(WebSocketURL("ws://255.255.255.255:1/"))
       let exchange = HTTPExchange(method: "GET", url: url, headers: [], body: [])

@@ -25,7 +25,7 @@ struct WebSocketURLTests {
   }
 
   @Test(
-    "what is no such address is not read",
+    "other addresses are rejected",
     arguments: [
       "", "notes", "ftp://a", "ws://", "ws://:80", "ws://a:0", "ws://a:99999", "ws://a:+1",
       "ws://u:p@a", "ws://a/#f", "ws://a b", "ws://a/\r\nX: y", "ws://é", "ws://[::1", "ws://::1",
@@ -53,7 +53,7 @@ struct UpgradeTests {
     #expect(text.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("a good answer is taken wherever it is cut, and what follows is left", arguments: 1...40)
+  @Test("a valid response is accepted in any split, and bytes after it remain", arguments: 1...40)
   func cutting(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var upgrade = Upgrade(key: Self.key, subprotocol: "chat")
@@ -70,7 +70,7 @@ struct UpgradeTests {
   }
 
   @Test(
-    "another answer is refused, and why",
+    "another response is refused with the reason",
     arguments: [
       ("101 Switching", "401 Unauthorised", WebSocketFailure.status(401)),
       ("HTTP/1.1", "HTTP/1.0", .notWebSocket("its answer is not HTTP/1.1")),
@@ -96,14 +96,14 @@ struct UpgradeTests {
     #expect(throws: failure) { try upgrade.take(Array(answer.utf8)) }
   }
 
-  @Test("space around a header's value is no part of it")
+  @Test("white space around a header's value is ignored")
   func space() throws {
     var upgrade = Upgrade(key: Self.key, subprotocol: "chat")
     let answer = Self.answer.replacing("websocket\r\n", with: "\t websocket \t\r\n")
     #expect(try upgrade.take(Array(answer.utf8)) == answer.utf8.count)
   }
 
-  @Test("an answer without an end is refused at its bound")
+  @Test("an endless response is refused at the size limit")
   func bound() throws {
     var upgrade = Upgrade(key: Self.key, subprotocol: nil)
     #expect(try upgrade.take(repeatElement(0x61, count: Upgrade.headBytesMax - 1)) == nil)
