@@ -57,7 +57,7 @@ def test_each_announced_client_has_its_own_limits(start, tmp_path, is_encrypted)
     assert status(server.port, "203.0.113.3", context, source="127.0.0.2") in (400, None)
 
 
-def test_what_is_refused_is_counted_and_logged(start):
+def test_refused_headers_are_counted_and_logged(start):
     server = start(*FLAGS, "--address-connect-rate", "1", "--rate-burst-seconds", "1")
     secret = b"GET /secret HTTP/1.1\r\n"
     for _ in range(2):

@@ -59,7 +59,7 @@ def requested_by_the_page():
     return sorted({match for text in texts for match in re.findall(r"[`\"'](/api/[a-z]+)", text)})
 
 
-def test_what_the_page_requests_is_at_its_port(divided):
+def test_all_requests_of_the_page_are_served_at_its_port(divided):
     paths = requested_by_the_page()
     assert {"/api/notes", "/api/folders", "/api/search", "/api/links"} <= set(paths)
     for path in paths:
@@ -68,7 +68,7 @@ def test_what_the_page_requests_is_at_its_port(divided):
     assert NOT_HERE in ask(divided.port, "GET", "/api/stats", token(EVERYTHING))[1]
 
 
-def test_what_is_for_programs_is_at_their_port_alone(divided):
+def test_the_api_for_programs_is_served_only_at_its_port(divided):
     for path in FOR_PROGRAMS:
         assert ask(divided.api_port, "GET", path, divided.key)[0] == 200, path
         for credentials in (divided.key, token(EVERYTHING)):
@@ -88,7 +88,7 @@ def test_api_keys_count_at_the_programs_port_alone(divided):
     assert "api-listen" in json.loads(body)["message"]
 
 
-def test_people_find_at_the_pages_port_what_they_need(divided):
+def test_the_pages_port_serves_all_that_users_need(divided):
     for path in AT_BOTH:
         for port in (divided.port, divided.api_port):
             assert ask(port, "GET", path, token(EVERYTHING))[0] == 200, path
@@ -109,7 +109,7 @@ def test_no_websocket_opens_at_the_programs_port(divided, path):
             assert kind == "welcome"
 
 
-def test_who_operates_the_server_gets_in_while_it_is_full(divided):
+def test_operators_have_access_while_the_server_is_full(divided):
     clients = [NativeClient(divided, greet=False) for _ in range(3)]
     with socket.create_connection(("127.0.0.1", divided.port)) as another:
         assert another.recv(1024).startswith(b"HTTP/1.1 503")
@@ -134,7 +134,7 @@ def test_who_operates_the_server_gets_in_while_it_is_full(divided):
         (["--api-listen", "127.0.0.1:9", "--port", "9"], "the same address"),
     ],
 )
-def test_what_cannot_be_listened_at_is_said(flags, said):
+def test_an_unusable_listening_address_is_reported(flags, said):
     result = run("serve", *flags)
     assert result.returncode == 2
     assert said in result.stderr

@@ -38,7 +38,7 @@ def still_works(client):
         '{"messageId":"m","type":"join","data":{"documentId":"\\x"}}',
     ],
 )  # fmt: skip
-def test_what_is_no_message_gets_an_error(server, bystander, text):
+def test_malformed_messages_get_an_error(server, bystander, text):
     with NativeClient(server) as client:
         client.socket.send(text)
         message = client.receive()
@@ -67,7 +67,7 @@ def test_invalid_utf8_in_a_text_frame_harms_no_other_client(server, bystander):
         [9223372036854775807, 9223372036854775807], [-9223372036854775808],
     ],
 )  # fmt: skip
-def test_an_operation_of_wrong_types_gets_a_typed_answer(server, bystander, operation):
+def test_an_operation_of_wrong_types_gets_an_error_code(server, bystander, operation):
     note = server.create_note()
     with NativeClient(server) as client:
         joined = client.join(note)
@@ -79,7 +79,7 @@ def test_an_operation_of_wrong_types_gets_a_typed_answer(server, bystander, oper
 
 
 @pytest.mark.parametrize("number", ["1e999", "99999999999999999999", "1e2", "-0.5", "01", "NaN"])
-def test_numbers_beyond_what_fits_get_a_typed_answer(server, bystander, number):
+def test_numbers_out_of_range_get_an_error_code(server, bystander, number):
     note = server.create_note()
     with NativeClient(server) as client:
         joined = client.join(note)
@@ -118,7 +118,7 @@ def test_wrong_types_in_a_change_get_an_error(server, bystander, field, value):
 @pytest.mark.parametrize(
     "operation", [[], [3, "x"], [5, "x"], [-5], [-3], [4, -1], ["x"], [2, -3]]
 )
-def test_lengths_that_do_not_meet_are_refused(server, bystander, operation):
+def test_operations_of_another_length_are_refused(server, bystander, operation):
     note = server.create_note()
     with NativeClient(server) as client, NativeClient(server) as peer:
         joined = client.join(note)
@@ -133,7 +133,7 @@ def test_lengths_that_do_not_meet_are_refused(server, bystander, operation):
         assert peer.expect("changes")["changes"][0]["operation"] == [4, "!"]
 
 
-def test_an_empty_operation_erases_nobodys_edit(server, bystander):
+def test_an_empty_operation_does_not_erase_concurrent_edits(server, bystander):
     note = server.create_note()
     with NativeClient(server) as a, NativeClient(server) as b:
         joined = a.join(note)
@@ -234,7 +234,7 @@ def test_an_unknown_type_gets_an_error(server, bystander):
         still_works(client)
 
 
-def test_hello_comes_first_and_once(server, bystander):
+def test_hello_must_be_first_and_unique(server, bystander):
     with NativeClient(server, greet=False) as client:
         kind, data = client.request("join", {"documentId": "x"})
         assert (kind, data["code"]) == ("error", "notAllowed")
@@ -308,14 +308,14 @@ def test_own_and_allowed_origins_may_connect(start):
         NativeClient(server, origin="https://other.example.org")
 
 
-def test_the_native_path_wants_its_subprotocol(server):
+def test_the_native_path_requires_its_subprotocol(server):
     for protocols in (None, ["parley.v0"]):
         with pytest.raises(InvalidStatus) as refused:
             refused_at(server, "/ws", protocols)
         assert refused.value.response.status_code == 400
 
 
-def test_there_is_no_socket_anywhere_else(server):
+def test_other_paths_have_no_websockets(server):
     with pytest.raises(InvalidStatus) as refused:
         refused_at(server, "/elsewhere", ["parley.v1"])
     assert refused.value.response.status_code == 404

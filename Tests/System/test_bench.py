@@ -42,7 +42,7 @@ def data(tmp_path_factory):
     return folder
 
 
-def test_every_workload_gives_what_its_file_says(data):
+def test_every_workload_has_the_results_in_its_file(data):
     result = subprocess.run(
         [BENCH, "all", data, "0.001", "--json"], check=True, stdout=subprocess.PIPE, text=True
     )
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_bytes(data, tmp_path):
         assert path.read_bytes() == (data / path.name).read_bytes(), path.name
 
 
-def test_the_floor_gives_what_the_files_say(data, tmp_path):
+def test_the_floor_has_the_results_in_the_files(data, tmp_path):
     compiler = shutil.which("cc")
     if not compiler:
         pytest.skip("no C compiler")
@@ -128,5 +128,5 @@ def test_our_own_vectors_are_verified(kind, name):
     assert result.returncode == 0
 
 
-def test_the_vectors_are_as_they_are_made():
+def test_the_vectors_equal_freshly_generated_ones():
     subprocess.run([sys.executable, ROOT / "Scripts" / "make_vectors.py", "--check"], check=True)

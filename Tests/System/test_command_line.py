@@ -36,7 +36,7 @@ def test_version():
     assert f"## {result.stdout.split()[1]}" in changelog
 
 
-def test_without_a_command_it_says_how():
+def test_without_a_command_the_usage_is_printed():
     result = run()
     assert result.returncode == 2
     assert "Usage: parley" in result.stderr
@@ -55,14 +55,14 @@ def test_without_a_command_it_says_how():
         (["serve", "--web-dir", "/nonexistent"], "index.html"),
     ],
 )
-def test_what_is_wrong_is_said_with_exit_code_2(arguments, said):
+def test_wrong_arguments_are_reported_with_exit_code_2(arguments, said):
     result = run(*arguments)
     assert result.returncode == 2
     assert said in result.stderr
     assert result.stdout == ""
 
 
-def test_check_prints_what_holds_and_where_it_came_from(tmp_path):
+def test_check_prints_settings_and_their_sources(tmp_path):
     file = tmp_path / "parley.conf"
     file.write_text("# for the test\nport = 9001\nping-interval = 10s\n")
     result = run(
@@ -77,7 +77,7 @@ def test_check_prints_what_holds_and_where_it_came_from(tmp_path):
     assert "127.0.0.1  (default)" in lines["host"]
 
 
-def test_check_refuses_names_it_does_not_know(tmp_path):
+def test_check_refuses_unknown_settings(tmp_path):
     file = tmp_path / "parley.conf"
     file.write_text("prot = 9001\n")
     result = run("check", "--config", str(file), PARLEY_HOTS="x")
@@ -86,7 +86,7 @@ def test_check_refuses_names_it_does_not_know(tmp_path):
     assert "PARLEY_HOTS is not a setting; did you mean PARLEY_HOST?" in result.stderr
 
 
-def test_serve_warns_of_names_it_does_not_know_and_starts(start, tmp_path):
+def test_serve_warns_of_unknown_settings_and_starts(start, tmp_path):
     file = tmp_path / "parley.conf"
     file.write_text("prot = 9001\nlog-format = json\n")
     server = start("--config", str(file))
@@ -94,7 +94,7 @@ def test_serve_warns_of_names_it_does_not_know_and_starts(start, tmp_path):
     assert f"{file}:1: prot is not a setting; did you mean port?" in server.log.read_text()
 
 
-def test_the_banner_says_address_store_and_that_anyone_may_write(server):
+def test_the_banner_shows_address_store_and_open_access(server):
     text = "\n".join(server.output)
     assert str(server.data) in text
     assert "OPEN DEMO" in text and "anyone who can connect" in text
@@ -110,7 +110,7 @@ def test_a_taken_port_is_said(server, tmp_path):
     assert str(server.port) in result.stderr
 
 
-def test_a_data_folder_that_cannot_be_made_is_said(tmp_path):
+def test_a_data_folder_that_cannot_be_created_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     result = run(
         "serve", "--port", "0", "--data-dir", str(tmp_path / "file" / "data"),
@@ -121,7 +121,7 @@ def test_a_data_folder_that_cannot_be_made_is_said(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_good_order(start, number):
+def test_a_signal_stops_the_server_in_order(start, number):
     server = start()
     client = NativeClient(server)
     server.process.send_signal(number)
@@ -130,7 +130,7 @@ def test_a_signal_ends_it_in_good_order(start, number):
     server.start()
 
 
-def test_a_second_signal_ends_it_at_once(start):
+def test_a_second_signal_stops_the_server_at_once(start):
     server = start("--drain-time", "1h")
     # A peer that never answers the close keeps the drain waiting.
     with socket.create_connection(("127.0.0.1", server.port)) as deaf:

@@ -47,7 +47,7 @@ def change(server, note, comment, fields, headers=None):
 
 
 @pytest.mark.parametrize("store", ["file", "database"])
-def test_from_a_remark_to_another_server(start, postgres, receiver, tmp_path, store):
+def test_a_comment_from_creation_to_import_on_another_server(start, postgres, receiver, tmp_path, store):
     flags = ["--webhook-url", receiver.url, "--webhook-batch-delay", "0s"]
     if store == "database":
         flags += ["--store-url", postgres.new_database()]

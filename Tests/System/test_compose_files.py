@@ -33,7 +33,7 @@ def image_facts():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_is_named_is_there(name):
+def test_all_named_files_exist(name):
     file = composed(name)
     port, folder = image_facts()
     assert gateways(file), "no gateway"
@@ -100,7 +100,7 @@ def test_the_cluster_is_one(tmp_path):
     assert f"cluster_name={awaited}" in standby["command"][0]
 
 
-def test_the_scripts_can_be_read(tmp_path):
+def test_the_scripts_are_valid(tmp_path):
     file = composed("compose-cluster.yaml")
     for script in (file["configs"]["has-standby"]["content"], file["services"]["standby"]["command"][0]):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)

@@ -21,7 +21,7 @@ def failing(server, cases, folder):
     return int(count[1]), set(re.findall(r"^ +([\d.]+): ", result.stdout, re.MULTILINE))
 
 
-def test_frames_are_as_the_rfc_has_them(start, tmp_path):
+def test_frames_conform_to_the_rfc(start, tmp_path):
     # 9.1 and 9.2 send messages of 16 MiB.
     server = start(
         "--echo-path", "/echo", "--message-size-max", "32MiB", "--queue-size-max", "128MiB"

@@ -105,7 +105,7 @@ def test_any_user_with_a_read_only_root(folder):
 
 
 @needs_root
-def test_a_read_only_data_folder_is_called_so(folder):
+def test_a_read_only_data_folder_is_reported(folder):
     words = [PROGRAM, "serve", "--port", "0", "--data-dir", "/usr/parley-data", "--web-dir", str(ROOT / "Web")]
     ended = subprocess.run(contained(folder, *words), capture_output=True, text=True, timeout=PROGRAM_SECONDS)
     assert ended.returncode == 1 and "Read-only file system" in ended.stderr, ended.stderr

@@ -7,7 +7,7 @@ from native_client import Editor
 from whaler_client import WhalerEditor
 
 
-def test_twenty_kills_lose_and_double_nothing(start):
+def test_twenty_kills_neither_lose_nor_duplicate_edits(start):
     server = start()
     run = CrashRun(server, seed=20)
     while run.kills < 20:
@@ -57,7 +57,7 @@ def double_whaler(native, whaler):
         double_whaler,
     ],
 )  # fmt: skip
-def test_the_checker_notices(server, lie):
+def test_the_checker_detects_lost_and_duplicated_edits(server, lie):
     document = server.create_note()
     native = Editor("Ada", document).attach(server)
     whaler = WhalerEditor(server, document)

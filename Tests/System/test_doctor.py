@@ -30,7 +30,7 @@ def examine(folder, *flags, **options):
     return ended.returncode, findings
 
 
-def test_every_subject_is_looked_at(tmp_path):
+def test_every_subject_is_checked(tmp_path):
     code, findings = examine(tmp_path)
     assert code == 0
     assert set(findings) == {

@@ -83,7 +83,7 @@ def test_titles_deletions_and_the_list_survive_a_kill(server):
     assert b"After" in before and b"Gone" not in before
 
 
-def test_a_stopped_server_says_goodbye_and_keeps_all(server):
+def test_a_stopped_server_sends_goodbye_and_keeps_all_data(server):
     document = server.create_note()
     client = NativeClient(server)
     joined = client.join(document)

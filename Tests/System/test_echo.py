@@ -39,7 +39,7 @@ def test_messages_are_echoed_unchanged(start):
 
 
 @pytest.mark.parametrize("path", ["echo", "/ws", "/socket"])
-def test_it_takes_no_path_that_is_taken(tmp_path, path):
+def test_it_refuses_a_path_in_use(tmp_path, path):
     result = subprocess.run(
         [PROGRAM, "serve", "--port", "0", "--data-dir", str(tmp_path), "--echo-path", path],
         capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False, stdin=subprocess.DEVNULL,

@@ -83,7 +83,7 @@ def store_flags(request):
     server.remove()
 
 
-def test_what_was_acknowledged_outlives_a_kill_and_what_nothing_names_goes(start, store_flags, tmp_path):
+def test_acknowledged_files_survive_a_kill_and_unreferenced_ones_are_removed(start, store_flags, tmp_path):
     server = start("--unused-files-age-min", "1s", *store_flags)
     note, other = server.create_note("n"), server.create_note("m")
     large = picture() + os.urandom(5 * MEGABYTE)

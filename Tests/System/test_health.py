@@ -49,7 +49,7 @@ def test_a_port_without_a_listener():
     assert f"http://127.0.0.1:{port}/ready does not answer" in complaint
 
 
-def test_a_server_that_is_stopped_does_not_hold_the_asker(server):
+def test_a_stopped_server_does_not_block_the_check(server):
     os.kill(server.process.pid, signal.SIGSTOP)
     try:
         code, _, complaint = ask(server.port)
@@ -66,6 +66,6 @@ def test_another_service_at_the_port(start, tmp_path):
     assert (code, output) == (1, "")
 
 
-def test_the_port_has_to_be_named():
+def test_the_port_is_required():
     code, _, complaint = ask(0)
     assert code == 2 and "port" in complaint

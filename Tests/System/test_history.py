@@ -160,7 +160,7 @@ def test_an_old_text_is_restored_by_an_edit_that_all_clients_see(server, written
     assert get(server, f"{written}/text?revision=3")[1]["text"] == "ne two"
 
 
-def test_what_cannot_be_answered_is_said(server, written):
+def test_impossible_requests_are_refused_with_a_reason(server, written):
     for path in ("text?revision=x", "text?revision=1&time=1", "history?after=-1", "history?limit=0",
                  "sessions?before=x", "sessions?limit=0", "diff", "diff?from=1", "diff?from=2&to=1", "diff?from=x&to=1"):
         assert get(server, f"{written}/{path}")[0] == 400

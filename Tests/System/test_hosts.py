@@ -50,7 +50,7 @@ def ask(server, request, *headers):
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request[0])
-def test_a_page_whose_name_was_made_to_stand_for_this_machine_gets_nothing(server, request_):
+def test_a_page_with_dns_rebinding_is_refused(server, request_):
     host = f"evil.example:{server.port}"
     status, body = ask(server, request_, f"Host: {host}", f"Origin: http://{host}")
     assert status == 421
@@ -62,11 +62,11 @@ def test_a_page_whose_name_was_made_to_stand_for_this_machine_gets_nothing(serve
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request[0])
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "[::1]", "127.0.0.1", "notes.localhost"])
-def test_own_names_are_answered(common_server, host, request_):
+def test_requests_with_own_host_names_are_answered(common_server, host, request_):
     assert ask(common_server, request_, f"Host: {host}:{common_server.port}")[0] in (101, 200, 201, 204, 400, 405)
 
 
-def test_hosts_of_allowed_origins_and_of_servers_that_want_tokens_are_answered(start, tmp_path):
+def test_hosts_of_allowed_origins_and_of_servers_with_tokens_are_answered(start, tmp_path):
     allowed = start("--allowed-origin", "https://notes.example.org")
     assert ask(allowed, REQUESTS[1], "Host: notes.example.org")[0] == 200
     assert ask(allowed, REQUESTS[1], "Host: evil.example")[0] == 421

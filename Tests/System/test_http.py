@@ -73,7 +73,7 @@ def test_a_title_over_its_limit_is_answered_with_413(server):
     assert json.loads(answer)["code"] == "tooLarge"
 
 
-def test_methods_that_are_not_are_answered_with_405(server):
+def test_unknown_methods_are_answered_with_405(server):
     for method, path in (
         ("DELETE", "/api/notes"), ("PUT", "/api/notes"), ("POST", "/api/notes/x"),
     ):  # fmt: skip
@@ -128,7 +128,7 @@ def test_the_operators_page_is_served(server):
     assert server.request("POST", "/admin")[1]["allow"] == "GET, HEAD"
 
 
-def test_a_page_that_is_known_is_not_sent_again(server):
+def test_a_page_with_a_known_tag_is_not_sent_again(server):
     tag = server.request("GET", "/")[1]["etag"]
     status, _, body = server.request("GET", "/", headers={"If-None-Match": tag})
     assert (status, body) == (304, b"")
@@ -142,7 +142,7 @@ def test_a_page_that_is_known_is_not_sent_again(server):
         "/assets/%00", "/%", "/%ff",
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_answered_with_404(common_server, path):
+def test_unknown_paths_are_answered_with_404(common_server, path):
     status, _, body = common_server.request("GET", path)
     assert status in (400, 404)
     assert b"swift" not in body and b"root:" not in body
@@ -251,14 +251,14 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-def test_browsers_may_not_guess_at_the_type_of_any_answer(common_server, kind):
+def test_browsers_must_not_sniff_the_type_of_any_answer(common_server, kind):
     expected, request = ANSWERS[kind]
     status, fields = heads(common_server, request.encode())
     assert fields.count("x-content-type-options: nosniff") == 1, (status, fields)
     assert status == expected
 
 
-def test_nor_at_the_type_of_an_answer_without_a_body(server):
+def test_browsers_must_not_sniff_the_type_of_an_answer_without_a_body(server):
     tag = server.request("GET", "/")[1]["etag"]
     note = server.create_note()
     for method, path, headers, expected in (

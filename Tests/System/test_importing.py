@@ -109,7 +109,7 @@ def test_the_page_and_the_command_make_the_same_notes(tmp_path):
         assert notes_of(tmp_path, one) == sorted(read_by_page(folder, [name]))
 
 
-def test_an_import_that_ran_before_makes_nothing_twice(tmp_path):
+def test_a_repeated_import_creates_no_duplicates(tmp_path):
     folder = files_in(tmp_path / "files", {f"{index % 7}/{index}.md": f"# {index}\r\n" for index in range(1_200)})
     (folder / "same.zip").write_bytes(archive({"a.md": "same", "b/../a.md": "same"}))
     data = tmp_path / "data"

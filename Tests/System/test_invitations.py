@@ -40,7 +40,7 @@ def join(server, invitation, user="bea", password=PASSWORD, **fields):
     return post(server, "/api/user/join", body)
 
 
-def test_who_has_an_invitation_is_in(served):
+def test_an_invited_user_can_join(served):
     link = invite(served, "make", "--page", "https://notes.example.org", "document:*=read,write,presence")
     assert link.startswith("https://notes.example.org/#invite=")
     status, answer = join(served, token_of(link), name="Bea B.")
@@ -87,7 +87,7 @@ NO_INVITATIONS = [
 ]  # fmt: skip
 
 
-def test_what_is_no_invitation_is_not_made(served):
+def test_invalid_invitations_are_refused(served):
     for words in NO_INVITATIONS:
         invite(served, "make", *words, code=2)
     # A group that there is not would give nothing.
@@ -119,7 +119,7 @@ def test_a_wrong_request_makes_no_user_and_uses_nothing_up(served):
     assert join(served, token)[1]["code"] == 1000
 
 
-def test_of_many_at_once_only_as_many_come_in_as_were_meant(served):
+def test_concurrent_joins_do_not_exceed_the_number_of_uses(served):
     token = token_of(invite(served, "make", "--uses", "2"))
     with concurrent.futures.ThreadPoolExecutor(5) as pool:
         codes = list(pool.map(lambda number: join(served, token, f"user-{number}")[1]["code"], range(5)))
@@ -159,7 +159,7 @@ def test_files_that_cannot_be_written_lose_no_invitation(served, tmp_path):
     assert join(served, token)[1]["code"] == 1000
 
 
-def test_one_changes_ones_own_password(served):
+def test_users_change_their_own_passwords(served):
     here, elsewhere = tokens(served, "ada"), tokens(served, "ada")
     client, _ = greet(served, elsewhere["accessToken"])
     body = {"email": "ada", "password": PASSWORD, "newPassword": OTHER}
@@ -194,6 +194,6 @@ def test_guessing_a_password_by_changing_it_becomes_slow(served):
     assert post(served, "/api/user/password", body)[0] == 429
 
 
-def test_without_users_no_user_joins(server):
+def test_without_users_invitations_are_refused(server):
     for path in ("join", "password"):
         assert server.request("POST", f"/api/user/{path}", {})[0] == 404

@@ -132,7 +132,7 @@ def bayeux(server, value, channel):
         return socket.subscribe(channel, value)
 
 
-def test_each_issuers_token_opens_what_it_may_at_every_entrance(several):
+def test_each_issuers_token_has_its_rights_at_every_endpoint(several):
     for name, make in ACCEPTED.items():
         value = make()
         # The API, and a native client's hello.
@@ -231,7 +231,7 @@ def test_a_room_token_as_twake_makes_it_opens_its_room(several):
         assert not join(refused)
 
 
-def test_check_and_doctor_say_what_is_weak(tmp_path):
+def test_check_and_doctor_report_weak_secrets(tmp_path):
     checked = run("check", "--data-dir", str(tmp_path / "data"), *map(str, flags(tmp_path)))
     assert checked.returncode == 0
     assert "issuer-profile" in checked.stdout and "user-claim:userID" in checked.stdout
@@ -286,7 +286,7 @@ def test_the_environment_and_the_file_name_profiles_too(start, tmp_path, monkeyp
     assert f"{given[5]}; {given[7]}  (environment)" in checked.stdout
 
 
-def test_tokens_are_made_and_looked_into_by_profile(several, tmp_path):
+def test_tokens_are_created_and_inspected_by_profile(several, tmp_path):
     file = tmp_path / "parley.conf"
     given = flags(tmp_path)
     file.write_text(f"issuer-profile = {given[5]}\nissuer-profile = {given[7]}\n")

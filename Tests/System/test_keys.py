@@ -113,7 +113,7 @@ def test_a_token_is_for_this_audience_and_from_this_issuer(start, tmp_path):
         assert status(server, make(private, *wrong)) == 401
 
 
-def test_clocks_may_differ_by_the_skew_and_no_more(start, tmp_path):
+def test_clocks_may_differ_at_most_by_the_skew(start, tmp_path):
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
     server = start("--hmac-secret-file", secret, "--audience", "parley", "--clock-skew", "10m")
@@ -143,7 +143,7 @@ def test_a_token_in_the_url_counts_where_the_operator_says_so(start, tmp_path):
         ("--users-file", "nonsense", "expected USER scrypt$"),
     ],
 )
-def test_a_file_that_cannot_be_used_keeps_the_server_from_starting(tmp_path, flag, text, said):
+def test_the_server_does_not_start_with_an_unusable_key_file(tmp_path, flag, text, said):
     file = tmp_path / "file"
     file.write_text(text)
     for command in ("serve", "check"):

@@ -105,7 +105,7 @@ def test_guessing_keys_becomes_slow(guarded):  # noqa: F811
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"key":1}', b'{"key":""}', {"key": "k" * 65}])
-def test_what_is_no_key_is_refused(guarded, body):  # noqa: F811
+def test_malformed_keys_are_refused(guarded, body):  # noqa: F811
     assert guarded.request("POST", "/api/links/open", body)[0] == 400
 
 

@@ -26,7 +26,7 @@ def digests(answer):
     return "".join(digest for _, digest, _ in answer["parts"])
 
 
-def test_a_list_is_sent_compressed_once_and_then_what_changed(server):
+def test_a_list_is_sent_once_compressed_and_then_only_its_changes(server):
     fill(server)
     _, _, plain, _ = get(server, "/api/notes")
     status, fields, packed, body = get(server, "/api/notes?parts=", GZIP)
@@ -83,7 +83,7 @@ def test_folders_tags_and_comments_are_compressed_and_known_again(server):
         assert get(server, path, {"If-None-Match": fields["etag"]})[0] == 304
 
 
-def test_who_may_read_less_gets_less_under_the_tags_of_another(guarded):  # noqa: F811
+def test_another_users_tags_do_not_reveal_unreadable_entries(guarded):  # noqa: F811
     server = guarded
     everything = token({"documents": [{"match": "*", "may": ["read", "write", "manage"]}]})
     little = token({"documents": [{"match": "own-*", "may": ["read"]}]}, sub="bea")
@@ -100,7 +100,7 @@ def test_who_may_read_less_gets_less_under_the_tags_of_another(guarded):  # noqa
     assert get(server, path, known)[0] == 401
 
 
-def test_a_compressed_list_is_whole_at_every_size(server):
+def test_a_compressed_list_is_complete_at_every_size(server):
     """Around the size from which on answers are compressed, and beyond a window of the compressor."""
     for number in range(40):
         server.create_note(chr(0x4E00 + number) * (number * 4))

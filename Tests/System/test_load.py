@@ -22,7 +22,7 @@ SECONDS = (0.3, 3, 30)
 
 
 @pytest.mark.parametrize("dialect", ["native", "socketio", "recovery", "bayeux"])
-def test_what_is_published_in_a_room_reaches_all_of_a_dialect(server, dialect):
+def test_publications_reach_all_clients_of_a_dialect(server, dialect):
     words = ["room", "--dialect", dialect, "--connections", "5", "--warm", "0.1"]
     for seconds in SECONDS:
         result = subprocess.run(
@@ -44,7 +44,7 @@ def test_what_is_published_in_a_room_reaches_all_of_a_dialect(server, dialect):
     ],
     ids=lambda words: words[0],
 )
-def test_what_is_measured_for_growth_is_there(server, words):
+def test_all_metrics_for_growth_exist(server, words):
     result = subprocess.run(
         [LOAD, *words, "--seconds", "0.5", "--port", str(server.port),
          "--pid", str(server.process.pid)],

@@ -55,7 +55,7 @@ def test_default_health_checks_succeed(reachable):
             assert "\r\nallow: get, head" in text and "options" in text, name
 
 
-def test_all_addresses_are_both_families(reachable):
+def test_the_wildcard_address_covers_both_families(reachable):
     assert reachable.output[-1] == f"listening on http://[::]:{reachable.port}"
     for address in ("127.0.0.1", "::1") if socket.has_ipv6 else ("127.0.0.1",):
         with socket.create_connection((address, reachable.port), timeout=SECONDS):
@@ -77,7 +77,7 @@ STRIPPED = {
 }  # fmt: skip
 
 
-def test_a_handshake_without_its_upgrade_is_named(server):
+def test_a_handshake_without_upgrade_is_reported(server):
     for path in STRIPPED.values():
         status, headers, body = server.request("GET", path, headers=HANDSHAKE)
         assert (status, headers["upgrade"]) == (426, "websocket"), path
@@ -91,7 +91,7 @@ def test_a_handshake_without_its_upgrade_is_named(server):
     assert all("Packaging/proxies" in line for line in lines)
 
 
-def test_without_a_handshake_only_paths_of_websockets_alone_say_so(server):
+def test_only_pure_websocket_paths_report_a_missing_handshake(server):
     for path, expected in (("/ws", 426), ("/socket", 426), ("/socket/?EIO=4&transport=polling", 200), ("/faye", 400)):
         assert server.request("GET", path)[0] == expected, path
     for path in ("/ws", "/socket"):

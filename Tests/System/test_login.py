@@ -72,7 +72,7 @@ def tokens(server, user="ada@example.org"):
     return log_in(server, user)["data"]["tokens"]
 
 
-def test_a_login_answers_in_the_shape_that_whaler_clients_know(guarded):
+def test_a_login_answer_has_the_form_of_whaler_clients(guarded):
     answer = log_in(guarded)
     assert (answer["code"], answer["hasError"]) == (1000, False)
     assert answer["message"] == "Logged in"
@@ -82,7 +82,7 @@ def test_a_login_answers_in_the_shape_that_whaler_clients_know(guarded):
     assert set(answer["data"]["tokens"]) == {"accessToken", "refreshToken"}
 
 
-def test_its_token_opens_what_the_user_may(guarded):
+def test_the_token_of_a_login_has_the_users_rights(guarded):
     access = tokens(guarded)["accessToken"]
     status, _, body = guarded.request("POST", "/api/notes", {"title": "Mine"}, bearer(access))
     assert status == 201
@@ -270,7 +270,7 @@ def test_one_attempt_of_each_of_many_addresses_leaves_a_slot_for_the_next(start,
     assert [code for _, code, _ in answers] == [4001] * 40 + [1000]
 
 
-def test_several_log_in_side_by_side(start, tmp_path):
+def test_concurrent_logins_succeed(start, tmp_path):
     # By a hash that costs what it should.
     assert add_user(tmp_path / "users", "bea@example.org", "document:*=read").returncode == 0
     server = start("--users-file", tmp_path / "users")

@@ -269,7 +269,7 @@ def test_sessions_are_recovered(guarded):
             assert enter({"pid": first["pid"]} | credentials) == first
 
 
-def test_limits_and_operators_mean_the_whole_process(guarded):
+def test_limits_and_operators_requests_apply_to_the_whole_process(guarded):
     server, name = guarded("--user-connections-max", "3"), "ada/of"
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(as_user(server, name)) for _ in range(3)]
@@ -292,7 +292,7 @@ def test_limits_and_operators_mean_the_whole_process(guarded):
         assert ben.close_code() == 4508
 
 
-def test_an_order_with_a_key_is_done_once_at_every_loop(guarded):
+def test_a_request_with_a_key_is_performed_once_across_loops(guarded):
     server = guarded()
     order = ("POST", "/api/users/ada/disconnect", None, bearer(server.operator) | {"Idempotency-Key": "one"})
     with contextlib.ExitStack() as stack:
@@ -360,7 +360,7 @@ def test_searches_are_answered_at_every_loop(begin):
         wait_until(lambda: found(server, "duck") == everything - {"n0"})
 
 
-def test_who_stops_says_goodbye_at_every_loop_and_keeps_what_was_taken(begin):
+def test_a_stopped_server_sends_goodbye_at_every_loop_and_keeps_accepted_changes(begin):
     server = begin()
     document = server.create_note("Kept")
     editors = [Editor(f"N{number}", document).attach(server) for number in range(4)]

@@ -6,7 +6,7 @@ from lossy_run import LossyRun
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_everything_arrives_over_a_line_that_is_cut_again_and_again(start, seed):
+def test_all_edits_arrive_over_repeatedly_cut_connections(start, seed):
     server = start()
     # From within the handshake to some hundred messages.
     proxy = CuttingProxy(server.port, seed, 200, 12_000)

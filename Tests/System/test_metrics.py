@@ -30,7 +30,7 @@ def one(samples, name, **labels):
     return samples[(name, tuple(sorted(labels.items())))]
 
 
-def test_what_clients_do_is_counted(server):
+def test_actions_of_clients_are_counted(server):
     document = server.create_note("Counted, and its name is not told")
     with NativeClient(server, "Ada") as ada, NativeClient(server, "Ben") as ben:
         joined = ada.join(document)
@@ -61,7 +61,7 @@ def test_what_clients_do_is_counted(server):
     assert types["parley_acknowledgement_seconds"] == "histogram"
 
 
-def test_connections_leave_the_count(server):
+def test_closed_connections_are_no_longer_counted(server):
     with WhalerClient(server, "pool"):
         samples, _ = scrape(server)
         assert one(samples, "parley_connections", dialect="whaler") == 1
@@ -109,7 +109,7 @@ def test_the_operator_says_who_reads_metrics(start, audience, expected):
     assert status == expected
 
 
-def test_the_dashboard_asks_for_what_is_there(server):
+def test_the_dashboard_uses_existing_metrics(server):
     _, types = scrape(server)
     dashboard = json.loads((ROOT / "Packaging" / "grafana" / "parley.json").read_text())
     asked = set()

@@ -110,7 +110,7 @@ def test_a_database_of_0_1_0_is_its_store_of_sqlite(postgres, tmp_path):
     assert tables(tmp_path / "moved" / "notes.parley") == tables(opened(tmp_path / "opened") / "notes.parley")
 
 
-def test_there_and_back_is_the_same(start, postgres, tmp_path):
+def test_moving_a_store_and_back_gives_the_same_store(start, postgres, tmp_path):
     server, note = make(start, tmp_path)
     address = postgres.new_database()
     source = server.data / "notes.parley"
@@ -198,7 +198,7 @@ def test_a_killed_move_starts_over(start, postgres, tmp_path, to):
     server.start()
 
 
-def test_what_cannot_be_moved(tmp_path, postgres):
+def test_impossible_moves_are_refused(tmp_path, postgres):
     for words, reason in (
         (["--from", "none.parley", "--to", "new.parley"], "the file does not exist"),
         (["--from", postgres.new_database(), "--to", "new.parley"], "it has no tables of Parley's"),

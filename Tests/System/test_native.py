@@ -176,7 +176,7 @@ def test_selections_move_with_the_text(server):
         assert second["revision"] == 1
 
 
-def test_presence_tells_who_comes_changes_and_goes(server):
+def test_presence_reports_joins_changes_and_leaves(server):
     document = server.create_note()
     with NativeClient(server, "Ada") as ada:
         ada.join(document)
@@ -199,7 +199,7 @@ def test_presence_tells_who_comes_changes_and_goes(server):
             assert ada.expect("presence")["left"] == [grace.id]
 
 
-def test_rooms_hear_of_resource_updates(server):
+def test_subscribers_receive_resource_updates(server):
     with NativeClient(server) as client, NativeClient(server) as other:
         kind, data = client.request("subscribe", {"room": "notes"})
         assert (kind, data["room"], data["offset"]) == ("subscribed", "notes", 0)
@@ -247,7 +247,7 @@ def test_the_newer_of_two_connections_of_one_client_takes_over(server):
         assert older.close_code() == 4505
 
 
-def test_no_client_resumes_as_another(server):
+def test_a_client_cannot_resume_as_another(server):
     with NativeClient(server) as ada, NativeClient(server, greet=False) as mallory:
         kind, data = mallory.request(
             "hello", {"name": "M", "client": {"id": ada.id, "resumeToken": "guess"}}

@@ -31,7 +31,7 @@ def postgres():
     server.remove()
 
 
-def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres, tmp_path):
+def test_a_revocation_at_one_gateway_applies_at_all(start, postgres, tmp_path):
     (tmp_path / "secret").write_bytes(SECRET)
     operator = bearer(new_key(tmp_path, "admin", "operator"))
     flags = [
@@ -64,7 +64,7 @@ def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres,
     second.start()
 
 
-def test_one_gateway_sends_all_events_and_another_when_it_is_gone(start, postgres):
+def test_another_gateway_sends_the_events_after_the_sender_has_ended(start, postgres):
     receiver = HookReceiver()
     try:
         flags = ["--webhook-url", receiver.url, *QUICK, "--store-url", postgres.new_database()]
@@ -166,7 +166,7 @@ def nodes(server, operator):
     return {node["name"]: node for node in json.loads(body)["nodes"]}
 
 
-def test_operators_see_all_gateways_whichever_they_ask(start, postgres, tmp_path):
+def test_every_gateway_reports_all_gateways_to_operators(start, postgres, tmp_path):
     operator = bearer(new_key(tmp_path, "admin", "operator", "document:*=all"))
     flags = ["--api-key-file", tmp_path / "api-keys", "--store-url", postgres.new_database()]
     first = start(*flags, "--node-name", "erster")
@@ -227,7 +227,7 @@ def test_a_database_that_stops_for_some_seconds(start):
         postgres.remove()
 
 
-def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, postgres):
+def test_a_gateway_without_its_database_answers_all_pending_requests(start, postgres):
     address = postgres.new_database()
     cut, whole = Cut(start, postgres, address), start("--store-url", address)
     try:
@@ -366,7 +366,7 @@ def test_a_gateway_whose_clock_is_wrong(start, postgres, tmp_path):
             wrong.kill()
 
 
-def test_a_pooler_before_the_database_is_named(postgres, tmp_path_factory):
+def test_a_connection_pooler_is_reported(postgres, tmp_path_factory):
     address = postgres.new_database()
     name = address.split("///")[1].split("?")[0]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="parley-pool-", dir="/tmp"))

@@ -19,7 +19,7 @@ def titles(server):
     return [note["title"] for note in json.loads(server.request("GET", "/api/notes")[2])["notes"]]
 
 
-def test_a_note_that_is_asked_for_twice_is_made_once(server):
+def test_a_note_requested_twice_is_created_once(server):
     status, is_repeated, headers, first = send(server, "POST", "/api/notes", {"title": "One"})
     assert (status, is_repeated) == (201, False)
     server.kill()
@@ -35,7 +35,7 @@ def test_a_note_that_is_asked_for_twice_is_made_once(server):
     assert sorted(titles(server)) == ["One", "Two"]
 
 
-def test_an_edit_that_is_sent_twice_is_made_once(server):
+def test_an_edit_sent_twice_is_made_once(server):
     path = f"/api/notes/{server.create_note()}"
     edit = {"revision": 0, "operation": ["milk"]}
     for is_repeated in (False, True):
@@ -45,7 +45,7 @@ def test_an_edit_that_is_sent_twice_is_made_once(server):
     assert server.request("GET", f"{path}/text?format=text")[2] == b"milk"
 
 
-def test_a_link_that_is_asked_for_twice_is_one_and_is_in_no_file(server):
+def test_a_link_requested_twice_is_made_once_and_not_stored(server):
     path = f"/api/notes/{server.create_note()}/share"
     answers = [send(server, "POST", path, {"access": "read"}) for _ in range(2)]
     assert [answer[:2] for answer in answers] == [(201, False), (201, True)]
@@ -64,7 +64,7 @@ def test_rejects_a_malformed_key(server, key):
     assert titles(server) == []
 
 
-def test_a_note_under_its_makers_id(server):
+def test_a_note_with_an_id_chosen_by_the_client(server):
     path = "/api/notes/made%20offline"
     assert server.request("PUT", path, {"title": "Mine"})[0] == 201
     status, _, note = server.request("PUT", path, {"title": "Mine"})

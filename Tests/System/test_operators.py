@@ -103,7 +103,7 @@ def test_connections_of_every_dialect_are_listed(guarded):
     silent.close()
 
 
-def test_the_list_comes_in_pages_and_by_user(guarded):
+def test_the_list_can_be_paged_and_filtered_by_user(guarded):
     clients = [greet(guarded, token(EVERYTHING, sub=name))[0] for name in "abcab"]
     seen, after = [], "0"
     while True:
@@ -153,7 +153,7 @@ def test_all_connections_of_a_user_are_ended(guarded, name):
 
 
 @pytest.mark.parametrize("reconnect", [True, False])
-def test_clients_of_other_families_are_notified_in_their_own_way(guarded, reconnect):
+def test_disconnected_clients_of_other_dialects_are_notified(guarded, reconnect):
     with whaler(guarded) as whale, engine(guarded) as twake, BayeuxSocket(guarded) as chat:
         chat.begin()
         chat.subscribe("/group/1", token(EVERYTHING))
@@ -241,7 +241,7 @@ def test_occupied_rooms_are_listed(guarded):
     assert ask(guarded, "GET", "/api/rooms")[1]["total"] == 2
 
 
-def test_stats_say_what_the_server_does(guarded):
+def test_stats_report_the_servers_activity(guarded):
     note = make_note(guarded)
     ada, _ = greet(guarded, token(EVERYTHING))
     joined = ada.join(note)
@@ -272,7 +272,7 @@ def test_stats_say_what_the_server_does(guarded):
             assert 0 <= measured["p50"] <= measured["p90"] <= measured["p99"]
 
 
-def test_rates_are_of_the_last_seconds(guarded):
+def test_rates_cover_the_last_seconds(guarded):
     ada, _ = greet(guarded, token(EVERYTHING))
     wait_until(lambda: ask(guarded, "GET", "/api/stats")[1]["recent"]["milliseconds"] > 0)
     for _ in range(200):

@@ -79,7 +79,7 @@ def test_presence_is_one_state_then_diffs_by_person(people):
     assert ann.expect("roomPresence", lambda data: data["left"])["left"] == ["ben"]
 
 
-def test_a_broken_line_is_mended_within_the_grace_period_or_ends(people):
+def test_a_lost_connection_can_return_within_the_grace_period(people):
     ann, ben = people("ann"), people("ben")
     subscribe(ann, "r", presence=True)
     subscribe(ben, "r", presence=True)
@@ -203,7 +203,7 @@ def test_D4_flags_reach_moderators_and_blocks_filter(people):
     assert ben.expect("publication")["data"] == "again"
 
 
-def test_blocks_hold_over_http_too(people):
+def test_blocks_apply_over_http(people):
     ann, ben = people("ann"), people("ben")
     subscribe(ann, "r", presence=True)
     publish(ann, "r", "of ann")
@@ -260,11 +260,11 @@ def moderator_app(people):
         ("follow", {"room": "x" * 201, "following": True}, "tooLarge"),
     ],
 )  # fmt: skip
-def test_bad_messages_of_people_get_a_typed_error(people, kind, data, expected):
+def test_malformed_messages_about_people_get_an_error_code(people, kind, data, expected):
     assert code(people("ann"), kind, data) == expected
 
 
-def test_rights_are_asked_for(people):
+def test_messages_about_people_need_their_rights(people):
     shy = people("shy", ("read",))
     assert code(shy, "subscribe", {"room": "r", "presence": True}) == "notAllowed"
     assert code(shy, "typing", {"room": "r", "typing": True}) == "notAllowed"
@@ -374,7 +374,7 @@ class TestHooks:
         assert (call.id, call.body) == (failed.id, failed.body)
         assert call.data["user_entity_id"] == "away"
 
-    def test_what_is_to_be_pushed_is_written_with_the_publication(self, ann, people, hook):
+    def test_pushes_are_stored_together_with_the_publication(self, ann, people, hook):
         publish(ann, "r", "hello", push=True)
         people.server.kill()
         people.server.start()

@@ -115,7 +115,7 @@ def gate(request, place, start, tmp_path):
     return start(*flags), context
 
 
-def test_all_in_a_packet_are_answered_in_order(gate):
+def test_requests_in_one_packet_are_answered_in_order(gate):
     server, context = gate
     status = {kind: alone(server, context, kind) for kind in KINDS}
     for requests in itertools.product(KINDS, KINDS):
@@ -129,7 +129,7 @@ def test_all_in_a_packet_are_answered_in_order(gate):
     assert_calm(server, context)
 
 
-def test_split_anywhere(gate):
+def test_requests_may_be_split_anywhere(gate):
     server, context = gate
     status = {kind: alone(server, context, kind) for kind in KINDS}
     for requests in ((POST, POST), (GET, POST), (NOTE, GET)):
@@ -140,7 +140,7 @@ def test_split_anywhere(gate):
     assert_calm(server, context)
 
 
-def test_behind_an_answered_request(gate):
+def test_requests_after_an_answered_request_are_answered(gate):
     server, context = gate
     status = {kind: alone(server, context, kind) for kind in KINDS}
     for requests in itertools.product(KINDS, KINDS):
@@ -154,7 +154,7 @@ def test_behind_an_answered_request(gate):
     assert_calm(server, context)
 
 
-def test_beside_an_upgrade(gate):
+def test_requests_beside_an_upgrade(gate):
     server, context = gate
     assert exchange(server, context, UPGRADE.replace(b"/ws", b"/nowhere") + POST + POST) == [404]
     with contextlib.closing(open_socket(server, context)) as connection:
@@ -172,7 +172,7 @@ def test_beside_an_upgrade(gate):
     assert_calm(server, context)
 
 
-def test_one_after_the_other_all_are_answered_on_one_connection(gate):
+def test_consecutive_requests_are_answered_on_one_connection(gate):
     """Nothing waits behind a request: there is no reason to end the connection."""
     server, context = gate
     with contextlib.closing(open_socket(server, context)) as connection:

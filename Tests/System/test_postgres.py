@@ -44,7 +44,7 @@ def test_kills_lose_and_double_nothing(start, postgres):
     server.start()
 
 
-def test_a_database_that_goes_and_returns(start):
+def test_a_database_outage_is_survived(start):
     postgres = PostgresServer().start()
     try:
         server = start("--store-url", postgres.new_database())
@@ -70,7 +70,7 @@ def test_a_database_that_goes_and_returns(start):
         postgres.remove()
 
 
-def test_what_it_says_of_the_store(start, postgres, tmp_path):
+def test_the_store_is_described(start, postgres, tmp_path):
     address = postgres.new_database()
     key = new_key(tmp_path, "admin", "operator")
     server = start("--store-url", address, "--api-key-file", tmp_path / "api-keys")
@@ -137,7 +137,7 @@ def test_two_gateways_serve_one_note(start, postgres, request, broker):
     assert broker == "none" or counters["parley_hints_heard_total"] > 0
 
 
-def test_no_password_is_ever_said(postgres, tmp_path):
+def test_passwords_are_never_printed(postgres, tmp_path):
     secret = "hidden-word"
     address = postgres.new_database().replace("user=parley", f"user=nobody&password={secret}")
     for arguments in (
@@ -154,7 +154,7 @@ def test_no_password_is_ever_said(postgres, tmp_path):
         assert said and secret not in said, arguments
 
 
-def test_a_note_goes_out_and_in_again(postgres, tmp_path):
+def test_a_note_is_exported_and_imported(postgres, tmp_path):
     address = postgres.new_database()
     (tmp_path / "note.md").write_text("# Größe 🐦\n")
     code, said = parley(tmp_path, "import", "note.md", "--store-url", address)

@@ -93,7 +93,7 @@ def test_faye_by_polling_and_by_websocket(proxy, prefix):
         assert json.loads(line.recv(timeout=30))[0]["successful"] is True
 
 
-def test_who_is_not_encrypted_is_sent_on(proxy):
+def test_unencrypted_requests_are_redirected(proxy):
     if not (proxy.folder / "Caddyfile").exists():
         with socket.create_connection(("127.0.0.1", proxy.plain_port), timeout=30) as line:
             line.sendall(b"GET /n/a HTTP/1.1\r\nHost: notes.example.org\r\nConnection: close\r\n\r\n")

@@ -304,14 +304,14 @@ class TestAddresses:
         )  # fmt: skip
         until_refused(lambda: server.request("GET", "/health"), 3)
 
-    def test_until_proxies_are_named_this_machine_is_not_limited(self, start):
+    def test_this_machine_is_not_limited_until_proxies_are_configured(self, start):
         server = start("--address-connections-max", "1", "--address-request-rate", "1")
         with NativeClient(server), NativeClient(server):
             assert [server.request("GET", "/")[0] for _ in range(20)] == [200] * 20
 
 
 class TestDialects:
-    def test_a_whaler_change_too_many_is_answered_with_the_state(self, start):
+    def test_a_whaler_change_over_the_rate_is_answered_with_the_state(self, start):
         server = start("--connection-message-rate", "10", "--rate-burst-seconds", "1")
         with WhalerClient(server, "acc-1") as client:
             first = client.send("resourceConnection", {"resourceId": "acc-1"})
@@ -382,7 +382,7 @@ class TestDialects:
         assert refused.value.response.status_code == 429
         assert json.loads(refused.value.response.body)["code"] == 4
 
-    def test_posts_of_socket_io_count_what_is_in_them(self, start):
+    def test_posts_of_socket_io_count_by_their_packets(self, start):
         server = start("--connection-message-rate", "5", "--rate-burst-seconds", "1")
         client = EnginePoll(server)
         client.begin()

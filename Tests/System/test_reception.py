@@ -164,7 +164,7 @@ def rest_of_answer(line):
     return said
 
 
-def test_a_user_over_its_share_is_told_when_to_retry(guarded, others):
+def test_a_user_over_the_share_gets_a_time_to_retry(guarded, others):
     ada = token(EVERYTHING, sub="ada")
     refusals = 'parley_memory_refused_total{kind="reception"}'
     waiting, refused = [], []
@@ -195,7 +195,7 @@ def test_a_user_over_its_share_is_told_when_to_retry(guarded, others):
         client.drop()
 
 
-def test_a_large_message_may_come_right_behind_the_hello(guarded):
+def test_a_large_message_may_follow_the_hello_directly(guarded):
     client = NativeClient(guarded, greet=False)
     hello = {"name": "Ada", "token": token(EVERYTHING)}
     first = client.send("hello", hello)
@@ -220,7 +220,7 @@ def test_a_client_that_has_ended_its_side_gets_its_answer(server, method):
 
 
 @pytest.mark.parametrize("path", ["/api/../health", "/api/%2e%2e/health", "/api/notes/.", "/./health"])
-def test_a_path_with_dots_is_refused_in_words(server, path):
+def test_a_path_with_dots_is_refused_with_a_reason(server, path):
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as line:
         line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         said = rest(line)

@@ -66,7 +66,7 @@ def test_a_backend_publishes_over_http(server):
         assert [item["data"] for item in json.loads(body)["publications"]] == [3, 4]
 
 
-def test_who_was_away_misses_nothing(server):
+def test_a_reconnecting_client_misses_nothing(server):
     with NativeClient(server) as ann:
         ben = NativeClient(server)
         position = subscribe(ben, "r")
@@ -85,7 +85,7 @@ def test_who_was_away_misses_nothing(server):
             assert again.take_all() == []
 
 
-def test_what_was_published_survives_a_kill(server):
+def test_publications_survive_a_kill(server):
     with NativeClient(server) as ann:
         position = subscribe(ann, "r")
         last = publish(ann, "r", "kept", key="k")
@@ -143,7 +143,7 @@ def test_expired_publications_are_reported_as_a_gap(start):
         assert subscribe(ann, "else", point)["recovered"] is True
 
 
-def test_another_history_is_not_taken_for_this_one(server):
+def test_a_position_of_another_epoch_is_not_resumed(server):
     with NativeClient(server) as ann:
         first = publish(ann, "r", 1)
         assert subscribe(ann, "r", {"epoch": "other", "offset": 0})["recovered"] is False
@@ -202,7 +202,7 @@ def test_the_same_key_is_delivered_once(server):
         assert [message["data"]["data"] for message in ben.take_all()] == [1]
 
 
-def test_an_unsubscribed_client_receives_no_more(server):
+def test_an_unsubscribed_client_receives_no_publications(server):
     with NativeClient(server) as ann:
         subscribe(ann, "r")
         assert ann.request("unsubscribe", {"room": "r"})[0] == "unsubscribed"
@@ -230,7 +230,7 @@ def test_an_unsubscribed_client_receives_no_more(server):
         ("roomHistory", {"room": "r", "since": "x"}, "badMessage"),
     ],
 )
-def test_bad_room_messages_get_a_typed_error(server, bystander, kind, data, code):
+def test_malformed_room_messages_get_an_error_code(server, bystander, kind, data, code):
     with NativeClient(server) as client:
         answer, reply = client.request(kind, data)
         assert (answer, reply["code"], reply["retryable"]) == ("error", code, False)
@@ -257,7 +257,7 @@ def test_data_that_is_nested_too_deep_gets_an_error(server, bystander):
         ("/api/publish", json.dumps({"publications": [{}] * 101}).encode(), 413),
     ],
 )  # fmt: skip
-def test_bad_bodies_get_a_typed_error(server, bystander, path, body, status):
+def test_malformed_bodies_get_an_error_code(server, bystander, path, body, status):
     found, answer = post(server, path, body)
     assert found == status
     assert answer["code"]

@@ -56,7 +56,7 @@ def test_rights_hold(guarded):
     wait_until(lambda: found(guarded, "duck", some) == {"ours-1"})
 
 
-def test_a_kill_between_commit_and_index_costs_nothing(server):
+def test_a_kill_between_commit_and_index_is_repaired(server):
     make(server, "before", "Before", "a goose and a duck")
     wait_until(lambda: found(server, "goose") == {"before"})
     # Not indexed for two seconds.

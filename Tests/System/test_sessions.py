@@ -157,7 +157,7 @@ def test_a_refresh_token_that_was_exchanged_long_ago_changes_no_name(guarded, us
     assert refresh(guarded, third)["code"] == 4004, "somebody else had the token, so the session has ended"
 
 
-def test_of_too_many_sessions_the_oldest_ends(guarded):  # noqa: F811
+def test_above_the_maximum_the_oldest_session_ends(guarded):  # noqa: F811
     first = tokens(guarded)
     client, _ = greet(guarded, first["accessToken"])
     others = [tokens(guarded) for _ in range(32)]
@@ -236,7 +236,7 @@ def test_no_refresh_token_is_in_the_store_or_the_log(guarded):  # noqa: F811
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_logging_out_takes_posts_alone(guarded, method):  # noqa: F811
+def test_logging_out_requires_post(guarded, method):  # noqa: F811
     assert guarded.request(method, "/api/user/logout")[0] == 405
 
 

@@ -46,7 +46,7 @@ def serve(tmp_path):
         assert server.stop() == 0
 
 
-def test_a_script_sets_up_what_then_serves(tmp_path, serve):
+def test_a_server_that_a_script_has_set_up_starts(tmp_path, serve):
     ended = setup(tmp_path, *ANSWERS)
     assert ended.returncode == 0, ended.stderr
     assert PASSWORD not in ended.stdout + ended.stderr
@@ -96,7 +96,7 @@ def test_a_password_that_cannot_be_set_costs_no_answers(tmp_path, serve):
 
 
 @pytest.mark.parametrize("question", ["1/5", "3/5", "Password: ", "5/5"])
-def test_ctrl_c_leaves_nothing_behind(tmp_path, question):
+def test_ctrl_c_leaves_no_files(tmp_path, question):
     terminal = Terminal("setup", folder=tmp_path)
     for asked, words in [
         ("1/5", "\n"), ("2/5", "\n"), ("3/5", "\n"), ("4/5", "ada\n"), ("Password: ", f"{PASSWORD}\n"), ("Once more: ", f"{PASSWORD}\n"),
@@ -114,7 +114,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, question):
     assert os.listdir(tmp_path) == []
 
 
-def test_what_is_there_is_replaced_only_when_asked(tmp_path):
+def test_existing_files_are_replaced_only_on_request(tmp_path):
     config = tmp_path / "parley.conf"
     config.write_text("port = 9000\n")
     config.chmod(0o640)
@@ -173,7 +173,7 @@ def test_a_password_that_is_missing_writes_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path):
+def test_a_full_disk_leaves_no_files(tmp_path):
     def limit():
         # Enough for the user, and not for the configuration.
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -76,7 +76,7 @@ def test_a_link_opens_the_note_until_all_have_ended(keyed, tmp_path):
     assert read(server, token) == 401 and read(server, answer["token"]) == 401
 
 
-def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
+def test_a_refusal_of_the_server_is_printed(keyed, tmp_path):
     server, keys = keyed
     where = ["--server", server.origin]
     for words, environment, said in (
@@ -109,7 +109,7 @@ def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
         (["a", "--server"], "--server needs a value"),
     ],
 )
-def test_wrong_words_end_it_before_anything_is_asked(tmp_path, words, said):
+def test_wrong_arguments_are_refused_before_any_request(tmp_path, words, said):
     wrong = share(tmp_path, *words)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert said in wrong.stderr
@@ -119,7 +119,7 @@ def test_wrong_words_end_it_before_anything_is_asked(tmp_path, words, said):
 @pytest.mark.parametrize(
     "address", ["ftp://x", "ws://", "ws://127.0.0.1:99999", "ws://[::1", "ws://a b", "ws://ada:secret@127.0.0.1"]
 )
-def test_an_address_that_cannot_be_a_servers_is_not_tried(tmp_path, command, address):
+def test_an_impossible_address_is_refused_without_a_request(tmp_path, command, address):
     wrong = subprocess.run(
         [PROGRAM, *command], cwd=tmp_path, env={"PARLEY_SERVER": address}, capture_output=True, text=True,
         timeout=PROGRAM_SECONDS, check=False,

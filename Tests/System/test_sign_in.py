@@ -139,7 +139,7 @@ def test_two_windows_of_one_browser_sign_in_side_by_side(honest):
         assert visitor.come_back(honest.provider.authorise(address)) == PAGE + "/#signed-in"
 
 
-def test_what_the_id_token_lacks_is_asked_for(honest):
+def test_claims_missing_in_the_id_token_are_requested(honest):
     honest.provider.user = {"sub": "u-1"}
     honest.provider.userinfo = {"name": "Ada from afar", "groups": "writers", "iss": "nonsense"}
     visitor = Visitor(honest)
@@ -149,7 +149,7 @@ def test_what_the_id_token_lacks_is_asked_for(honest):
     assert problem(visitor.come_back(honest.provider.authorise(visitor.begin()))) == "misbehaves"
 
 
-def test_new_tokens_are_given_until_the_session_ends_or_is_taken_back(start, provider, secret, tmp_path):
+def test_tokens_are_renewed_until_the_session_ends_or_is_revoked(start, provider, secret, tmp_path):
     operator = new_key(tmp_path, "admin", "operator")
     users = tmp_path / "users"
     put_user(users, "bea@example.org", "document:*=read")
@@ -173,7 +173,7 @@ def test_new_tokens_are_given_until_the_session_ends_or_is_taken_back(start, pro
     assert greet(server, Visitor(server).sign_in(provider)["accessToken"])[1] == "welcome"
 
 
-def test_a_provider_that_changes_its_keys_is_believed_at_once(honest):
+def test_changed_keys_of_the_provider_apply_at_once(honest):
     visitor = Visitor(honest)
     visitor.sign_in(honest.provider)
     for name in ("second", "second", "first"):
@@ -181,7 +181,7 @@ def test_a_provider_that_changes_its_keys_is_believed_at_once(honest):
         visitor.sign_in(honest.provider)
 
 
-def test_a_provider_that_was_down_at_the_start_is_asked_again(start, provider, secret):
+def test_a_provider_that_was_down_at_the_start_is_retried(start, provider, secret):
     provider.lies = {"status": {"/.well-known/openid-configuration": 503}}
     server = start(*settings(provider, secret))
     visitor = Visitor(server)
@@ -228,7 +228,7 @@ def test_a_lying_provider_signs_no_user_in(honest, lie):
     assert visitor.take()[1]["code"] == 4004
 
 
-def test_another_key_of_the_same_name_does_not_sign(honest):
+def test_another_key_with_the_same_id_is_rejected(honest):
     visitor = Visitor(honest)
     visitor.sign_in(honest.provider)
     name = honest.provider.keys[0].kid
@@ -266,7 +266,7 @@ def test_only_the_browser_that_began_can_finish(honest):
         assert problem(visitor.come_back(address)) == "expired"
 
 
-def test_what_the_provider_says_on_the_way_back_is_believed_in_words_alone(honest):
+def test_only_known_error_codes_of_the_provider_are_shown(honest):
     visitor = Visitor(honest)
     back = honest.provider.authorise(visitor.begin())
     state = back.split("state=")[1]
@@ -450,7 +450,7 @@ def test_no_secret_code_or_token_is_in_the_log(start, provider, secret):
           "x", "--public-url", PAGE, "--oidc-right", "room:*=read"], "/nowhere"),
     ],
 )  # fmt: skip
-def test_settings_that_do_not_go_together_are_refused_in_words(tmp_path, flags, said):
+def test_incompatible_settings_are_refused_with_a_reason(tmp_path, flags, said):
     checked = subprocess.run(
         [PROGRAM, "check", "--data-dir", tmp_path / "data", *flags], capture_output=True, text=True
     )

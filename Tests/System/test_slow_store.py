@@ -79,7 +79,7 @@ def assert_whole(text, typists):
     assert len(text) == sum(len(word) for typist in typists for word in typist.words)
 
 
-def test_typing_while_the_disk_takes_its_time(server, faults):
+def test_typing_works_on_a_slow_disk(server, faults):
     note = server.create_note()
     typists = [Typist(name, note).attach(server) for name in ("ada", "ben", "cleo")]
     for typist in typists:

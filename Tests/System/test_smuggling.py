@@ -315,7 +315,7 @@ def between(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_both_see_the_same_requests(between, case):
+def test_proxy_and_server_see_the_same_requests(between, case):
     proxy, recorder, server = between
     heard, counts = exchange(proxy, recorder, CASES[case])
     for passed_on, answered, link in counts:
@@ -355,7 +355,7 @@ class Careless:
 
 @pytest.mark.parametrize("kind", ["nginx", "haproxy"])
 @pytest.mark.parametrize("case", ["chunks", "GET with a body"])
-def test_a_server_that_takes_another_length_is_found_out(kind, case, tmp_path):
+def test_a_server_with_another_length_is_detected(kind, case, tmp_path):
     """The comparison above is one that a server can fail."""
     server = Careless()
     recorder = Recorder(server.port)

@@ -6,7 +6,7 @@ READERS = 100
 CHANGE_BYTES = 4_000
 
 
-def test_memory_is_what_it_would_be_without_a_hundred_stalled_readers(start):
+def test_a_hundred_stalled_readers_use_no_further_memory(start):
     servers = start(), start()
     alone, stalled = (
         StalledRun(server, readers, CHANGE_BYTES)

@@ -113,7 +113,7 @@ def test_sighup_reads_the_certificate_again(server, pair, tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["other key", "no certificate", "no file"])
-def test_what_cannot_be_used_changes_nothing(server, pair, tmp_path, fault):
+def test_unusable_certificates_are_ignored(server, pair, tmp_path, fault):
     first = presented(server)
     if fault == "other key":
         _, key = make_certificate(tmp_path, "other")
@@ -134,7 +134,7 @@ def test_sighup_without_tls_ends_nothing(start):
 
 
 @pytest.mark.parametrize("flags", [["--tls-certificate"], ["--tls-key"]])
-def test_one_without_the_other_is_refused(pair, flags):
+def test_a_certificate_without_its_key_is_refused(pair, flags):
     ended = subprocess.run([PROGRAM, "serve", *flags, pair[0]], capture_output=True, text=True)
     assert ended.returncode != 0
     assert "tls-certificate and tls-key belong together" in ended.stderr

@@ -202,7 +202,7 @@ def test_no_claim_of_a_client_about_itself_is_believed(guarded):
     assert (reply, again.id) == ("welcome", ada.id)
 
 
-def test_tokens_are_made_and_looked_into(guarded, tmp_path):
+def test_tokens_are_created_and_inspected(guarded, tmp_path):
     secret = str(tmp_path / "secret")
     made = subprocess.run(
         [PROGRAM, "token", "make", "--user", "cid", "--secret", secret, "--audience", "parley",

@@ -61,7 +61,7 @@ def test_the_file_is_that_of_the_configuration(users, tmp_path):  # noqa: F811
         "x" * 201,
     ],
 )  # fmt: skip
-def test_names_that_deceive_or_break_the_file_are_refused(users, name):  # noqa: F811
+def test_deceptive_names_and_names_with_separators_are_refused(users, name):  # noqa: F811
     before = users.read_bytes()
     assert user("add", name, "document:*=read", "--file", users).returncode == 2
     assert users.read_bytes() == before
@@ -94,7 +94,7 @@ def test_comments_stay_where_they_are(users):  # noqa: F811
     assert lines[2] != f"{ada} # leads" and lines[3] == bea and lines[4].startswith("cid ")
 
 
-def test_of_changes_at_once_none_is_lost(users):  # noqa: F811
+def test_concurrent_changes_are_not_lost(users):  # noqa: F811
     names = [f"user-{number}" for number in range(16)]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         ended = list(pool.map(lambda name: add_user(users, name, "document:*=read"), names))
@@ -102,7 +102,7 @@ def test_of_changes_at_once_none_is_lost(users):  # noqa: F811
     assert {entry["id"] for entry in listed(users)} >= set(names)
 
 
-def test_of_two_who_make_the_file_neither_removes_it(tmp_path):
+def test_two_processes_that_create_the_file_both_succeed(tmp_path):
     file = tmp_path / "users"
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         ended = list(pool.map(lambda _: add_user(file, "ada", "document:*=read").returncode, range(4)))
@@ -136,7 +136,7 @@ def test_the_file_is_its_owners_alone(users):  # noqa: F811
     assert users.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_link_to_the_file_stays_one(users, tmp_path):  # noqa: F811
+def test_a_symbolic_link_to_the_file_is_kept(users, tmp_path):  # noqa: F811
     link = tmp_path / "link"
     link.symlink_to(users)
     assert user("remove", "bea@example.org", "--file", link).returncode == 0
@@ -207,13 +207,13 @@ def test_a_user_gets_another_name_or_other_rights(served, users):  # noqa: F811
         ["bea@example.org", "document:*=fly"], ["bea@example.org", "group:none"],
     ],
 )  # fmt: skip
-def test_what_cannot_be_set_changes_nothing(users, words):  # noqa: F811
+def test_invalid_changes_have_no_effect(users, words):  # noqa: F811
     before = users.read_bytes()
     assert user("set", *words, "--file", users).returncode in (1, 2)
     assert users.read_bytes() == before
 
 
-def test_what_is_granted_is_said(users):  # noqa: F811
+def test_granted_rights_are_printed(users):  # noqa: F811
     added = user("add", "cid", "document:*=read", "--file", users)
     assert added.stderr == "parley user: cid has document:*=read\n"
     added = user("add", "dora", "--file", users)
@@ -222,7 +222,7 @@ def test_what_is_granted_is_said(users):  # noqa: F811
 
 @pytest.mark.parametrize("password", ["", "x", "1234567", "é" * 7, "😀" * 7, "x" * 1025])
 @pytest.mark.parametrize("words", [["add", "cid", "document:*=read"], ["passwd", "ada@example.org"]])
-def test_a_password_is_as_long_as_the_page_asks_for(users, words, password):  # noqa: F811
+def test_passwords_have_the_minimum_length_of_the_page(users, words, password):  # noqa: F811
     before = users.read_bytes()
     ended = user(*words, "--file", users, password=password)
     assert ended.returncode == 2 and "8 characters or more" in ended.stderr
@@ -234,7 +234,7 @@ def test_a_password_is_as_long_as_the_page_asks_for(users, words, password):  # 
     [(["usr"], "user"), (["serv"], "serve"), (["exprot"], "export"), (["user", "ad"], "add"), (["group", "sett"], "set"),
      (["invite", "lst"], "list"), (["token", "mak"], "make")],
 )  # fmt: skip
-def test_the_command_that_was_meant_is_named(words, meant):
+def test_a_misspelt_command_is_corrected(words, meant):
     ended = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=PROGRAM_SECONDS)
     assert ended.returncode == 2 and f"did you mean {meant}?" in ended.stderr
 

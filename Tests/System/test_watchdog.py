@@ -52,7 +52,7 @@ def last_line(server):
     return json.loads(server.log.read_text().splitlines()[-1])
 
 
-def test_a_loop_that_spins_ends_the_process_and_says_where(begin, faults):
+def test_a_spinning_loop_ends_the_process_with_its_location(begin, faults):
     server = begin("--turn-time-max", "1s")
     with NativeClient(server) as client:
         faults.begin("spin")
@@ -101,7 +101,7 @@ def test_a_disk_that_hangs_stops_neither_the_loop_nor_the_end(begin, faults):
     client.close()
 
 
-def test_a_disk_that_answers_in_the_end_is_waited_for(begin, faults):
+def test_a_stop_waits_for_a_slow_disk(begin, faults):
     server = begin("--drain-time", "30s")
     note = server.create_note()
     client = NativeClient(server)
@@ -146,7 +146,7 @@ def test_the_service_manager_is_notified(begin, faults, tmp_path, kind):
     assert server.process.wait(timeout=60) == 0
 
 
-def test_a_watchdog_meant_for_another_process_is_not_fed(begin, faults, tmp_path):
+def test_a_watchdog_of_another_process_is_not_notified(begin, faults, tmp_path):
     name = str(tmp_path / "n")
     manager = Manager(name)
     server = begin(NOTIFY_SOCKET=name, WATCHDOG_USEC="100000", WATCHDOG_PID="1")

@@ -85,7 +85,7 @@ def documented_check():
 # MARK: What the page says
 
 
-def test_the_page_names_every_event():
+def test_the_page_documents_every_event():
     rows = dict(re.findall(r"^\| `([a-z.]+)` \| (yes|no) \|", PAGE, re.MULTILINE))
     text = subprocess.run([PROGRAM, "serve", "--help-all"], capture_output=True, text=True).stdout
     (known, standard) = re.findall(r"--webhook-events EVENT\s(.*?)\.\s+\[(.*?)\]", text, re.DOTALL)[0]
@@ -178,7 +178,7 @@ def test_the_documented_check_knows_calls_through_a_change_of_secrets(hooked, re
 @pytest.mark.parametrize(
     "answer", [500, 302, 401, 422, (503, {"Retry-After": "1"}), DROP, HANG], ids=str
 )
-def test_what_is_not_taken_is_sent_again_in_order(hooked, receiver, answer):
+def test_failed_events_are_sent_again_in_order(hooked, receiver, answer):
     calls = []
 
     def fail_at_first(call):
@@ -251,7 +251,7 @@ def test_answers_lost_by_kills_make_repeats_with_the_same_id(hooked, receiver):
     assert all(event in taken for event in hung)
 
 
-def test_a_note_that_is_written_in_makes_one_event_in_an_interval(hooked, receiver):
+def test_an_edited_note_makes_one_event_in_each_interval(hooked, receiver):
     server = hooked("--webhook-change-interval", "1h")
     note = server.create_note()
     write(server, note, 20)
@@ -333,7 +333,7 @@ def test_gone_makes_dead_letters_at_once_and_later_events_continue(hooked, recei
     assert samples[("parley_webhook_dead_letters", (("target", "webhook"),))] == 1
 
 
-def test_one_event_that_cannot_be_read_is_given_up_alone(hooked, receiver):
+def test_a_rejected_event_does_not_affect_others(hooked, receiver):
     receiver.answer = lambda call: HANG
     server = hooked()
     receiver.next()
@@ -351,7 +351,7 @@ def test_one_event_that_cannot_be_read_is_given_up_alone(hooked, receiver):
     assert (letter["data"]["note"]["title"], letter["reason"]) == ("Poison", "tooOld")
 
 
-def test_too_long_a_queue_loses_its_oldest_and_says_so(hooked, receiver):
+def test_a_full_queue_drops_its_oldest_events_and_reports_it(hooked, receiver):
     receiver.answer = lambda call: 500
     server = hooked("--webhook-queue-max", "3", "--webhook-dead-letters-max", "2")
     receiver.next()
@@ -389,7 +389,7 @@ def test_only_requested_events_are_sent(hooked, receiver):
         (["--webhook-queue-max", "0"], "from 1 to"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(flags, expected):
+def test_invalid_settings_are_refused(flags, expected):
     ended = subprocess.run([PROGRAM, "check", *flags], capture_output=True, text=True)
     assert ended.returncode == 2 and expected in ended.stderr
 
@@ -410,7 +410,7 @@ def test_a_file_without_usable_secrets_is_refused(tmp_path):
 # MARK: Operators
 
 
-def test_the_doctor_looks_at_webhooks(hooked, receiver, tmp_path):
+def test_the_doctor_checks_webhooks(hooked, receiver, tmp_path):
     receiver.answer = lambda call: 500
     server = hooked()
     server.create_note()
@@ -450,12 +450,12 @@ def test_the_metrics_count_waiting_and_settled_events(hooked, receiver):
     assert samples[("parley_webhook_oldest_seconds", (("target", "webhook"),))] >= 0
 
 
-def test_a_server_without_hooks_has_none_of_it(server):
+def test_without_webhooks_there_are_no_events(server):
     samples, _ = scrape(server)
     assert not [name for name, _ in samples if name.startswith("parley_webhook")]
 
 
-def test_https_is_spoken_and_the_certificate_looked_at(start, receiver):
+def test_https_certificates_are_verified(start, receiver):
     url = receiver.url.replace("http://", "https://")
     server = start("--webhook-url", url, *QUICK)
     server.create_note()
