@@ -1,11 +1,11 @@
-"""Anonymous clients that try to use up shared limits, and the figures of all other clients.
+"""Anonymous clients that try to exhaust shared limits, and measurements of all other clients.
 
     .venv/bin/python Tests/System/attack_run.py bodies|handshakes|logins|mixed [--unlimited]
     make attack-test SECONDS_ATTACK=600
 
-The server checks tokens and passwords. Attackers have addresses of their own (127.0.0.2 and up) and no
-token; `--unlimited` disables the limits that hold them, to show what these are for. `mixed` runs all
-attacks beside 50 typists on one note, and reports how long their edits take.
+The server checks tokens and passwords. Attackers have separate addresses (127.0.0.2 and up) and no
+token; `--unlimited` disables the limits that restrict them, to show the limits' effect. `mixed` runs all
+attacks while 50 clients type in one note, and reports how long their edits take.
 """
 
 import argparse
@@ -26,10 +26,10 @@ from test_tokens import EVERYTHING, SECRET, token
 
 LOAD = built("parley-load", "PARLEY_LOAD")
 MEGABYTE = 1_000_000
-# An IPv4 network of this machine's own. The server trusts 127.0.0.1 as a proxy, and so limits the others.
+# Loopback addresses. The server trusts 127.0.0.1 as a proxy, and limits all others.
 ATTACKER = "127.0.0.2"
 OTHER = "127.0.0.3"
-# What --unlimited sets.
+# The settings of --unlimited.
 UNLIMITED = [
     "--reception-size-max", "0",
     "--address-connections-max", "0", "--address-connect-rate", "0", "--address-request-rate", "0",
@@ -83,7 +83,7 @@ class Line:
 
 
 async def elapse(event, seconds):
-    """Waits for an event, so many seconds at most."""
+    """Waits for an event, up to a number of seconds."""
     try:
         await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
@@ -91,7 +91,7 @@ async def elapse(event, seconds):
 
 
 async def ask(port, address, method, path, body=b"", **headers):
-    """One request on a connection of its own."""
+    """Sends one request on a new connection."""
     line = await Line.open(port, address)
     try:
         return await line.ask(method, path, body, **headers)
@@ -106,7 +106,7 @@ SENT = 3_990_000
 
 
 async def unfinished_body(port, address, path, hold):
-    """Announces a body of 4.1 MB and sends 3.99 MB of it; returns what the server says, if anything."""
+    """Announces a body of 4.1 MB and sends 3.99 MB of it. Returns the server's answer, if any."""
     line = await Line.open(port, address)
     try:
         line.writer.write(
@@ -139,7 +139,7 @@ async def unfinished_body(port, address, path, hold):
 
 
 async def unfinished_frame(port, address, path, hold):
-    """The same in one WebSocket message, before any token was shown."""
+    """Does the same with one WebSocket message, before sending a token."""
     line = await Line.open(port, address)
     try:
         line.writer.write(
@@ -167,7 +167,7 @@ FRAME_PATHS = ["/ws", "/faye"]
 
 
 async def attack_with_bodies(port, count, addresses, hold):
-    """`count` connections that hold an unfinished body or message each until `hold` is set."""
+    """Opens `count` connections, each with an unfinished body or message, until `hold` is set."""
     tasks = []
     for index in range(count):
         address = addresses[index % len(addresses)]
@@ -180,7 +180,7 @@ async def attack_with_bodies(port, count, addresses, hold):
 
 
 async def peak_memory(server, hold, seconds):
-    """The largest resident size within so many seconds."""
+    """Returns the largest resident size within a number of seconds."""
     peak = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -190,7 +190,7 @@ async def peak_memory(server, hold, seconds):
 
 
 async def measure_bodies(server, count=400, seconds=8):
-    """How much memory grows while anonymous connections hold unfinished bodies; in bytes."""
+    """Returns the growth of memory while anonymous connections have unfinished bodies, in bytes."""
     before = resident_bytes(server)
     hold = asyncio.Event()
     tasks = await attack_with_bodies(server.port, count, [ATTACKER], hold)
@@ -209,7 +209,7 @@ ENGINE = "/socket/?EIO=4&transport=polling"
 
 
 async def handshakes(port, address, count, family="bayeux"):
-    """Begins sessions without a token on one connection after another; counts those that began."""
+    """Begins sessions without a token on consecutive connections. Returns the number of sessions."""
     begun = 0
     line = None
     for _ in range(count):
@@ -231,7 +231,7 @@ async def handshakes(port, address, count, family="bayeux"):
 
 
 async def new_clients(port, address):
-    """Whether a new client of each family gets a session at once."""
+    """Returns whether a new client of each dialect gets a session at once."""
     status, _, body = await ask(port, address, "POST", "/faye", HANDSHAKE, Content_Type="application/json")
     bayeux = status == 200 and json.loads(body)[0]["successful"]
     status, _, _ = await ask(port, address, "GET", ENGINE)
@@ -256,13 +256,13 @@ async def log_in(port, address, user="ada@example.org", password=PASSWORD):
 
 
 async def measure_logins(server, count=40):
-    """Logins of others while one address has many attempts under way, and with one attempt of many addresses."""
+    """Measures logins of other users during many attempts of one address, and during one attempt of many addresses."""
     _, alone = await log_in(server.port, "127.0.3.2", "bea@example.org")
     attempts = [
         asyncio.create_task(log_in(server.port, ATTACKER, f"nobody{index}@example.org", "wrong"))
         for index in range(count)
     ]
-    # The attempts are on their way before the others.
+    # The attempts are sent before the other logins.
     await asyncio.wait(attempts, timeout=0.05)
     others = [
         asyncio.create_task(log_in(server.port, f"127.0.1.{index + 1}", "bea@example.org"))
@@ -277,11 +277,11 @@ async def measure_logins(server, count=40):
     await asyncio.wait(crowd, timeout=0.05)
     last, seconds = await log_in(server.port, "127.0.3.1", "bea@example.org")
     await asyncio.gather(*crowd)
-    # Until its turn: without the time that its own password takes.
+    # The time in the queue, without the time to hash the password.
     return {"others": first, "next": last, "next_waited_seconds": round(seconds - alone, 2)}
 
 
-# MARK: All of it beside typists
+# MARK: All attacks while clients type
 
 HOSTILE = [
     b"[" + b"{}," * 5_000 + b"{}]",
@@ -292,7 +292,7 @@ HOSTILE = [
 
 
 async def attack_with_shapes(port, address, stop):
-    """Bodies of hostile shapes on one connection after another."""
+    """Sends hostile bodies on consecutive connections."""
     choice = random.Random(1)
     while not stop.is_set():
         try:
@@ -310,7 +310,7 @@ async def attack_with_shapes(port, address, stop):
 
 
 async def repeat(stop, work):
-    """Repeats an attack until the end, and after each refusal at once."""
+    """Repeats an attack until the end, immediately after each refusal."""
     while not stop.is_set():
         try:
             await work()
@@ -319,7 +319,7 @@ async def repeat(stop, work):
 
 
 async def attack(port, seconds):
-    """Attacks of all kinds from four addresses for so many seconds."""
+    """Runs attacks of all kinds from four addresses for a number of seconds."""
     stop = asyncio.Event()
     addresses = [f"127.0.4.{index + 1}" for index in range(4)]
 
@@ -351,7 +351,7 @@ async def attack(port, seconds):
 
 
 def measure_mixed(server, seconds, typists):
-    """The typists' figures beside the attacks, and what the server holds at the end."""
+    """Returns the measurements of typing clients during the attacks, and the server's memory at the end."""
     before = resident_bytes(server)
     load = subprocess.Popen(
         [

@@ -1,6 +1,6 @@
-"""Streams of bytes as no client should send them: grammar first, then spoilt.
+"""Malformed byte streams: generated from a grammar, then corrupted.
 
-A stream is a list of pieces, each sent at once. It depends on its seed alone, so that a case that
+A stream is a list of pieces, each sent at once. It depends only on its seed, so that a case that
 failed can be sent again: `python Tests/System/edge_run.py --first SEED --cases 1`.
 """
 
@@ -35,7 +35,7 @@ def body(chance):
 
 
 def request(chance):
-    """One request, mostly as it should be."""
+    """Returns a request, in most cases a valid one."""
     method, target = chance.choice(METHODS[:7]), chance.choice(TARGETS[:8])
     if chance.random() < 0.2:
         method, target = chance.choice(METHODS), chance.choice(TARGETS)
@@ -61,7 +61,7 @@ def request(chance):
 
 
 def frame(chance):
-    """One frame, mostly as it should be."""
+    """Returns a frame, in most cases a valid one."""
     opcode = chance.choice([0, 1, 1, 1, 2, 8, 9, 10, 3, 15])
     payload = chance.choice(
         [b"", b"{}", b'{"messageId":"m","type":"ping","data":{}}', b"\x03\xe8bye", b"\xff", b"x" * 126,
@@ -83,7 +83,7 @@ def frame(chance):
 
 
 def spoil(chance, stream):
-    """Cuts, doubles, reorders or changes bytes."""
+    """Cuts, duplicates, reorders or changes bytes."""
     for _ in range(chance.choice([0, 0, 1, 2, 4])):
         if not stream:
             break
@@ -104,7 +104,7 @@ def spoil(chance, stream):
 
 
 def pieces(seed):
-    """The pieces of a stream."""
+    """Returns the pieces of a stream."""
     chance = random.Random(seed)
     parts = [request(chance) for _ in range(chance.choice([1, 1, 2, 3, 12]))]
     if chance.random() < 0.5:
@@ -112,7 +112,7 @@ def pieces(seed):
         offer = chance.choice(["", "Sec-WebSocket-Protocol: parley.v1\r\n"])
         handshake = UPGRADE.format(path, offer).encode()
         frames = [frame(chance) for _ in range(chance.choice([0, 1, 3, 20]))]
-        # Frames before the answer, or instead of any request.
+        # Frames before the response, or without any request.
         parts = chance.choice([[handshake], [*parts[:1], handshake], [handshake, *parts[:1]]]) + frames
     stream = spoil(chance, b"".join(parts))
     cuts = sorted(chance.randrange(len(stream) + 1) for _ in range(chance.choice([0, 0, 1, 3])))

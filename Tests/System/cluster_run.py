@@ -1,15 +1,15 @@
-"""Clients typing at three gateways on one database, which are killed, stopped and cut off.
+"""Clients that type at three gateways on one database. The gateways are killed, stopped and cut off.
 
-Real programs: gateways, PostgreSQL, a line between each gateway and the database that can be cut,
-HAProxy before them. Clients of two kinds go through HAProxy to whichever gateway it names, and so do
-people of every dialect in a room. At the end everything that they received is compared with the
-log, and with the room. `make cluster-test` runs this:
+The programs are real: gateways, PostgreSQL, a proxy between each gateway and the database that cuts connections,
+and HAProxy in front of the gateways. Clients of two dialects connect to a gateway that HAProxy selects, and so do
+people of every dialect in a room. At the end, all received changes and publications are compared with the
+log and the room. `make cluster-test` runs this:
 
     .venv/bin/python Tests/System/cluster_run.py --kills 1000 --stops 200 --cuts 100 --seed 1
 
-With promotions the database has a standby, which commits wait for and which takes its place.
+With promotions, the database has a synchronous standby, which replaces it.
 
-A run prints its seed. What happens when follows from it, what each was doing at that moment does not.
+A run prints its seed, which determines the order of faults, but not the state of the programs at each fault.
 """
 
 import argparse
@@ -40,15 +40,15 @@ from room_run import GRACE_SECONDS, RoomRun
 TEXT_MAX = 3_000
 # Seconds after an event in which pauses of clients at other gateways are recorded.
 AFTERMATH = 3.0
-# Events from one look for people who are shown and have gone to the next.
+# The number of events between two checks for people who are shown although they have left.
 GHOSTS_EVERY = 25
-# Seconds that other clients may wait; longer waits are reported.
+# The maximum wait of other clients in seconds; longer waits are reported.
 PAUSE_MAX = 0.7
 NAMES = ("one", "two", "three")
 
 
 class Balancer:
-    """HAProxy with the example's back ends, without encryption."""
+    """HAProxy with the back ends of the example configuration, without encryption."""
 
     def __init__(self, folder, servers):
         self.port = free_port()
@@ -58,7 +58,7 @@ class Balancer:
                 "bind :443 ssl crt /etc/haproxy/certs/notes.example.org.pem alpn h2,http/1.1": (
                     f"bind 127.0.0.1:{self.port}"
                 ),
-                # So that it is known who is where.
+                # A header tells each client its gateway.
                 "  balance leastconn": "  balance leastconn\n  http-response set-header x-gateway %s",
                 "X-Forwarded-Proto https": "X-Forwarded-Proto http",
                 "bind :80": f"bind 127.0.0.1:{free_port()}",
@@ -88,7 +88,7 @@ class Balancer:
 
 
 class TypingThread(threading.Thread):
-    """One client, which types all the time and reconnects whenever its connection breaks."""
+    """A client that types continuously and reconnects whenever its connection breaks."""
 
     def __init__(self, run, typist, seed):
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ class TypingThread(threading.Thread):
         self.rng = random.Random(seed)
         self.failure = None
         self.edits = 0
-        # Times of acknowledgements, each with the time of sending; and of breaks.
+        # The times of acknowledgements, each with the time of sending, and the times of breaks.
         self.acknowledged = []
         self.breaks = []
         self.sent_at = None
@@ -159,12 +159,12 @@ class TypingThread(threading.Thread):
         editor.edit(splice(text, position, deleted, word))
 
     def has_typed(self, since):
-        """Whether a change was acknowledged that was sent since."""
+        """Returns whether a change that was sent later than a time is acknowledged."""
         moment, taken = self.acknowledged[-1] if self.acknowledged else (0, 0)
         return moment - taken > since
 
     def note(self):
-        """Takes note of how long the change in flight has taken, when it is acknowledged."""
+        """Records the time that the change in flight has taken, when it is acknowledged."""
         editor = self.typist.editor
         number = len(editor.confirmed)
         open_change = editor.in_flight if hasattr(editor, "in_flight") else editor.pending
@@ -179,14 +179,14 @@ class TypingThread(threading.Thread):
 
 
 class ClusterRun:
-    """Three gateways, notes, and clients of both kinds in each."""
+    """Three gateways, and notes with clients of both dialects."""
 
     def __init__(self, folder, seed, documents=2, natives=2, whalers=1, flags=(), postgres=(), has_standby=False):
         self.rng = random.Random(seed)
         self.seed = seed
         self.counts = {}
         self.again = {}
-        # After which times the line was whole again, of clients whose gateway was cut off.
+        # The times after which the connections of cut-off gateways were restored.
         self.whole_again = []
         self.pauses = []
         self.events = []
@@ -198,7 +198,7 @@ class ClusterRun:
             raise
 
     def build(self, folder, documents, natives, whalers, flags, postgres, has_standby):
-        # A standby reconnects to its primary as soon as that is there again.
+        # A standby reconnects to its restarted primary soon.
         postgres = (*postgres, "wal_retrieve_retry_interval=200ms")
         self.postgres = self.database(PostgresServer(postgres))
         address = self.postgres.new_database()
@@ -262,10 +262,10 @@ class ClusterRun:
         began = self.struck = self.mended = time.monotonic()
         getattr(self, kind)(node)
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        # Not the acknowledgement of what was on its way: a client that still waits would wait at the next event.
+        # Wait for changes sent after the fault; otherwise a client could still be waiting at the next event.
         self.await_all()
         self.await_ready()
-        # Clients at other gateways are watched for some time.
+        # Observe clients at other gateways for some time.
         while time.monotonic() < began + AFTERMATH / 2:
             self.check_threads()
             threading.Event().wait(0.05)
@@ -278,7 +278,7 @@ class ClusterRun:
         self.servers[node].start()
 
     def stop(self, node):
-        """The process stops, and continues as if nothing had been."""
+        """Stops the process for a time, and continues it."""
         process = self.servers[node].process
         process.send_signal(signal.SIGSTOP)
         self.struck = time.monotonic()
@@ -303,14 +303,14 @@ class ClusterRun:
             line.tell(word)
 
     def restart(self, node):
-        """The database dies, and is restarted."""
+        """Kills and restarts the database."""
         self.postgres.kill()
         self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.5))
         self.postgres.start()
 
     def promotion(self, node):
-        """The database's machine is lost; its standby takes its place, and gets a new standby."""
+        """Kills the database for good. Its standby replaces it, and gets a new standby."""
         self.postgres.kill()
         self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.5))
@@ -332,7 +332,7 @@ class ClusterRun:
             assert server.is_running, server.log.read_text()[-2_000:]
 
     def await_all(self):
-        """Waits until each client has had an edit acknowledged that was sent from now on."""
+        """Waits until each client has an acknowledgement for an edit that it sent after the call."""
         since = time.monotonic()
         deadline = since + SECONDS
         while not all(thread.has_typed(since) for thread in self.threads):
@@ -352,8 +352,8 @@ class ClusterRun:
         end = time.monotonic()
         for thread in self.threads:
             if thread in touched:
-                # What was acknowledged on its way when it happened is not typing again: that is what was
-                # sent, or sent again on another connection, afterwards.
+                # Acknowledgements of changes sent before the fault do not count, only those of changes that were
+                # sent or resent after it.
                 broken = min((moment for moment in thread.breaks if moment > self.struck), default=end)
                 again = min(
                     (
@@ -373,12 +373,12 @@ class ClusterRun:
         for thread in self.threads:
             thread.breaks.clear()
             del thread.acknowledged[:-1]
-        # Between two events, and never all of it: at the end of a long run that would delay all clients for seconds,
-        # who then seem to have waited for a gateway.
+        # Collect only young objects, between two events. Collecting all objects of a long run would delay all clients for
+        # seconds, which would look like waiting for a gateway.
         gc.collect(1)
 
     def tell_long_wait(self, kind, began, thread, wait):
-        """Reports a client at another gateway that had to wait all the same."""
+        """Reports a client at another gateway that had to wait nevertheless."""
         print(
             f"event {sum(self.counts.values())}, a {kind}: a {type(thread.typist).__name__} at {NAMES[thread.gateway]}"
             f" waited {wait * 1000:.0f} ms; breaks, ms after it: "
@@ -390,7 +390,7 @@ class ClusterRun:
     # The end.
 
     def settle(self):
-        """All clients stop typing, and read to the end of the log."""
+        """Stops typing, and lets all clients read to the end of the log."""
         for thread in self.threads:
             thread.is_over.set()
         for thread in self.threads:
@@ -417,7 +417,7 @@ class ClusterRun:
         return editor.pending if isinstance(typist, WhalerTypist) else editor.in_flight
 
     def finish(self):
-        """Settles, ends all gateways, and compares; returns figures."""
+        """Settles, ends all gateways, and compares. Returns measurements."""
         self.settle()
         self.room.settle()
         in_room = self.room.check(self.servers[0])
@@ -456,7 +456,7 @@ class ClusterRun:
             if seconds:
                 figures[f"others' longest wait at a {kind}, ms, p50 p99 most"] = shares(seconds)
         if self.pressed is not None:
-            # Waits mean little where others use the machine.
+            # Waits are not meaningful if other processes use the machine.
             share = (pressed() - self.pressed) / (time.monotonic() - self.began)
             figures["of the time something waited for a processor, %"] = round(100 * share)
         figures["in the room"] = in_room
@@ -482,7 +482,7 @@ class ClusterRun:
 
 
 def pressed():
-    """Seconds for which something on this machine has waited for a processor; `None` where the system has no count."""
+    """Returns the seconds for which processes of this machine have waited for a processor; `None` if unknown."""
     with contextlib.suppress(OSError):
         words = pathlib.Path("/proc/pressure/cpu").read_text().split()
         return int(words[4].removeprefix("total=")) / 1e6

@@ -1,12 +1,12 @@
-"""Clients typing while the server is killed again and again.
+"""Clients that type while the server is killed repeatedly.
 
-The real program, real sockets, a real disk; SIGKILL at random moments; then everything that any
+Program, sockets and disk are real. SIGKILL is sent at random times. Afterwards, all changes that any
 client received is compared with the log. `make crash-test` runs this with KILLS=1000:
 
     .venv/bin/python Tests/System/crash_run.py --kills 1000 --seed 1
 
-A run prints its seed. What is typed, where and by which client follows from it; what the server was doing
-when it was killed does not, for it runs beside us, and that is the point.
+A run prints its seed, which determines the edits of each client, but not the state of the server
+when it is killed, because it runs concurrently.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from websockets.exceptions import WebSocketException
 sys.path.append(str(ROOT / "Tests" / "Clients"))
 from whaler_client import WhalerEditor  # noqa: E402
 
-# What a client sees of a server that dies, whichever step it was at.
+# The errors of a client whose server is killed, at any step.
 BREAKS = (WebSocketException, OSError, EOFError)
 SPICE = ["é", "e\u0301", "👍🏽", "\r\n", "漢字", "👨‍👩‍👧", "\n", "\u0000", '"', "\\"]
 TEXT_MAX = 6_000
@@ -58,7 +58,7 @@ class NativeTypist:
 
 
 class WhalerTypist:
-    """A client that starts over with each connection, and forgets what was not acknowledged."""
+    """A client that begins anew with each connection, and loses unacknowledged changes."""
 
     def __init__(self, name, document):
         self.name = name
@@ -83,7 +83,7 @@ class WhalerTypist:
 
 
 class CrashRun:
-    """Several notes, several clients of both kinds in each."""
+    """Several notes, each with several clients of both dialects."""
 
     def __init__(self, server, seed, documents=3, natives=2, whalers=1):
         self.server = server
@@ -103,7 +103,7 @@ class CrashRun:
     # Typing.
 
     def step(self):
-        """One client types or reads; a client that was cut off reconnects first."""
+        """Lets one client type or read; a disconnected client reconnects first."""
         typist = self.rng.choice(self.everybody)
         if typist.is_connected:
             # A client that is far ahead of the server reads first.
@@ -123,7 +123,7 @@ class CrashRun:
 
     def type(self, typist):
         text = typist.editor.text
-        # Mostly near one place, where people meet.
+        # Usually near one position, so that edits conflict.
         near = self.rng.randint(0, min(len(text), 40))
         position = near if self.rng.random() < 0.5 else self.rng.randint(0, len(text))
         deleted = self.rng.choice([0, 0, 0, 1, 4])
@@ -137,7 +137,7 @@ class CrashRun:
 
     @contextlib.contextmanager
     def breaks(self, typist):
-        """A connection may break when the server has been killed, and not otherwise."""
+        """Allows a connection to break only after the server was killed."""
         try:
             yield
         except BREAKS:
@@ -150,7 +150,7 @@ class CrashRun:
     # Killing.
 
     def kill_after(self, steps):
-        """Lets all clients type, and kills the server while it is at work."""
+        """Lets all clients type, and kills the server while it is working."""
         for _ in range(steps):
             self.step()
         self.server.kill()
@@ -170,7 +170,7 @@ class CrashRun:
         self.kills += 1
 
     def come_back(self, early_kill_seconds=None):
-        """What the kernel still has is read by some, and by others never; then the next start."""
+        """Lets some clients read the bytes that the kernel still has, and starts the server."""
         for typist in self.everybody:
             if typist.is_connected and self.rng.random() < 0.5:
                 with contextlib.suppress(*BREAKS):
@@ -178,7 +178,7 @@ class CrashRun:
                         pass
             typist.lose()
         if early_kill_seconds is not None:
-            # Before it listens, or while it looks at what was left.
+            # Kill it before it listens, or while it reads its store.
             self.server.launch()
             timer = threading.Timer(early_kill_seconds, self.server.process.kill)
             timer.start()
@@ -193,7 +193,7 @@ class CrashRun:
     # The end.
 
     def finish(self):
-        """All clients reconnect and settle; then the comparison. Returns figures."""
+        """Lets all clients reconnect and settle, and compares. Returns measurements."""
         for typist in self.everybody:
             if not typist.is_connected:
                 typist.connect(self.server)
@@ -255,7 +255,7 @@ def main():
             while run.kills < arguments.kills:
                 run.kill_within(rng.uniform(0, 0.4))
                 if run.kills >= checked + 100:
-                    # As the kill has left it.
+                    # Check the store as the kill has left it.
                     log_checker.run(server, "check")
                     checked = run.kills
                     print(f"{run.kills} kills, {time.monotonic() - began:.0f} s", flush=True)

@@ -1,7 +1,7 @@
-"""A network that cannot be relied on: forwards TCP to a server, and cuts connections.
+"""An unreliable network: forwards TCP to a server, and cuts connections.
 
-How long a connection lives is counted in bytes of both directions, so that a cut falls anywhere,
-the middle of a frame or of the handshake included.
+The life of a connection is counted in bytes of both directions, so that a cut can be anywhere,
+even within a frame or the handshake.
 """
 
 import random
@@ -13,7 +13,7 @@ import threading
 
 
 class CuttingProxy:
-    """Runs on a thread of its own until it is closed. Clients connect to `port`."""
+    """A proxy with its own thread, which runs until it is closed. Clients connect to `port`."""
 
     def __init__(self, server_port, seed, bytes_min, bytes_max):
         self.server_port = server_port
@@ -25,7 +25,7 @@ class CuttingProxy:
         self.silenced = set()
         self.lock = threading.Lock()
         self.is_whole = False
-        # A client that waits for a reply does not look whether the line is silent.
+        # Disable this for clients that wait for a reply without detecting a silent connection.
         self.may_silence = True
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listener, selectors.EVENT_READ, None)
@@ -37,22 +37,22 @@ class CuttingProxy:
         self.thread.start()
 
     def is_silent(self, client_port):
-        """Whether nothing passes through a connection that still looks open."""
+        """Returns whether a connection looks open, but forwards nothing."""
         with self.lock:
             return client_port in self.silenced
 
     def mend(self):
-        """Cuts nothing from now on."""
+        """Stops cutting connections."""
         with self.lock:
             self.is_whole = True
 
     def wear(self):
-        """Cuts again, after `mend`: each connection has what was left of its life."""
+        """Resumes cutting after `mend`. Each connection has the rest of its life."""
         with self.lock:
             self.is_whole = False
 
     def cut_all(self):
-        """Ends all connections that are open now, the silent ones too."""
+        """Ends all open connections, including silent ones."""
         self.have_cut.clear()
         self.waker.send(b"c")
         self.have_cut.wait()
@@ -138,7 +138,7 @@ class CuttingProxy:
 
 
 class _Link:
-    """One connection and its two ends."""
+    """One connection, with its two sockets."""
 
     def __init__(self, client, server, bytes_left):
         self.client = client

@@ -1,13 +1,13 @@
-"""A line between a gateway and its database that can be cut, as a program of its own.
+"""A program between a gateway and its database that can cut their connections.
 
     database_line.py /folder/.s.PGSQL.5432 /target/.s.PGSQL.5432
 
-It reads one word a line and answers `done`:
+It reads one command on each line and answers `done`:
 
-    mend      everything passes from now on
+    mend      everything is forwarded
     down      all connections end, and new ones are refused
-    deaf      what the gateway says does not reach the database, on connections that are open now
-    mute      what the database answers does not arrive, on connections that are open now
+    deaf      on open connections, bytes of the gateway do not reach the database
+    mute      on open connections, bytes of the database do not reach the gateway
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from parley_server import ROOT
 
 
 class DatabaseLine:
-    """Runs the program. `folder` is what a gateway names as host."""
+    """Runs the program. `folder` is the host for a gateway's connection."""
 
     def __init__(self, target_folder):
         self.place = tempfile.TemporaryDirectory(prefix="parley-line-")

@@ -1,6 +1,6 @@
-"""Sends spoilt byte streams to the real program, and asks after each whether it is well.
+"""Sends malformed byte streams to the real program, and checks after each that it still serves.
 
-A test runs a thousand of them; `make edge-fuzz` runs as many as wanted.
+A test runs a thousand streams; `make edge-fuzz` runs any number.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from test_tls import make_certificate
 
 
 def throw(port, seed, context):
-    """Sends a stream, ends the sending side, and reads until the server ends, too."""
+    """Sends a stream, ends the sending side, and reads until the server closes."""
     with contextlib.closing(socket.create_connection(("127.0.0.1", port), SECONDS)) as plain:
         connection = context.wrap_socket(plain, server_hostname="127.0.0.1") if context else plain
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             for piece in pieces(seed):
                 connection.sendall(piece)
-            # Under TLS, too, the end of TCP alone: no side sends a close notification here.
+            # End only TCP, also under TLS: neither side sends a close notification here.
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65_536):
                 pass
@@ -33,7 +33,7 @@ def throw(port, seed, context):
 
 
 def assert_well(port, context):
-    """It answers a well-formed request."""
+    """Checks that the server answers a valid request."""
     if context:
         asking = http.client.HTTPSConnection("127.0.0.1", port, timeout=SECONDS, context=context)
     else:
@@ -44,7 +44,7 @@ def assert_well(port, context):
 
 
 def run(server, context, seeds, typist=None):
-    """Sends the streams of the seeds. A typist, if there is one, types on and is always answered."""
+    """Sends the streams of the seeds. A typing client, if given, must always be answered."""
     document = joined = None
     if typist:
         document = server.create_note("Typed on")

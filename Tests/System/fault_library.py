@@ -1,4 +1,4 @@
-"""Has system calls of a running server go wrong, by a library that is loaded before all others."""
+"""Makes system calls of a running server fail, with a preloaded library."""
 
 import functools
 import pathlib
@@ -10,7 +10,7 @@ SOURCE = pathlib.Path(__file__).with_name("faults.c")
 
 @functools.cache
 def library():
-    """The library's path; it is made once for each run of the tests."""
+    """Returns the path of the library, which is built once for each run of the tests."""
     folder = tempfile.mkdtemp(prefix="parley-faults-")
     path = pathlib.Path(folder) / "faults.so"
     subprocess.run(
@@ -21,7 +21,7 @@ def library():
 
 
 class Faults:
-    """The faults of one server, by the names in faults.c."""
+    """The faults of one server, with the names in faults.c."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -29,7 +29,7 @@ class Faults:
 
     @property
     def environment(self):
-        """Variables to start the server with."""
+        """The environment variables for the server."""
         return {"LD_PRELOAD": str(library()), "PARLEY_FAULTS": str(self.folder)}
 
     def begin(self, fault, number=0):

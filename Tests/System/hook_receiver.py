@@ -1,4 +1,4 @@
-"""A service that remembers its calls, and answers as a test says."""
+"""A service that records its calls, and answers as a test requests."""
 
 import http.server
 import json
@@ -12,7 +12,7 @@ DROP = "drop"
 
 
 class Call:
-    """One call, and what it was answered with."""
+    """A call and its answer."""
 
     def __init__(self, path, headers, body, answer):
         self.path = path
@@ -34,7 +34,7 @@ class Call:
 
 
 class HookReceiver:
-    """Answers with 204, or with what `answer(call)` says: a status, headers with it, HANG or DROP."""
+    """Answers with 204, or with the result of `answer(call)`: a status, a status with headers, HANG or DROP."""
 
     def __init__(self, answer=lambda call: 204):
         self.answer = answer
@@ -69,7 +69,7 @@ class HookReceiver:
                 pass
 
         class Server(http.server.ThreadingHTTPServer):
-            # A caller that was killed is no news.
+            # Callers may be killed.
             def handle_error(self, *_):
                 pass
 
@@ -78,18 +78,18 @@ class HookReceiver:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def next(self):
-        """The next call, whatever it was answered with."""
+        """Returns the next call, with any answer."""
         return self.calls.get(timeout=SECONDS)
 
     def next_taken(self):
-        """The next call that was answered with success."""
+        """Returns the next call that was answered with success."""
         while True:
             call = self.next()
             if call.answer == 204:
                 return call
 
     def events_until(self, is_last):
-        """All events that were taken, up to the one that is meant; repeated ones once."""
+        """Returns all accepted events up to a certain one, without repetitions."""
         events = {}
         while not any(is_last(event) for event in events.values()):
             for event in self.next_taken().events:

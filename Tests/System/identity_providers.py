@@ -1,4 +1,4 @@
-"""Identity providers (OpenID Connect): one that lies when a test says so, and a browser's part."""
+"""An identity provider (OpenID Connect) that can send wrong data, and the part of a browser."""
 
 import base64
 import hashlib
@@ -18,11 +18,11 @@ HANG = "hang"
 
 
 class LyingProvider:
-    """Says what is right, but for what `lies` replace.
+    """A provider with valid answers, except for the fields in `lies`.
 
-    - `lies["claims"]`, `["header"]`, `["tokens"]`, `["userinfo"]`, `["description"]`: fields to put in place of
-      the right ones; with `None`, to leave out.
-    - `lies["denies"]`: people say no.
+    - `lies["claims"]`, `["header"]`, `["tokens"]`, `["userinfo"]`, `["description"]`: fields that replace
+      the valid ones; `None` omits a field.
+    - `lies["denies"]`: users deny the sign-in.
     - `lies["status"]`: the status of each answer at a path, or HANG.
     """
 
@@ -87,7 +87,7 @@ class LyingProvider:
     def change_keys(self, name):
         self.keys = [self.new_key(name)]
 
-    # What it answers.
+    # Answers.
 
     def handle(self, path, headers, body):
         if path == "/.well-known/openid-configuration":
@@ -102,7 +102,7 @@ class LyingProvider:
             assert headers["Authorization"] == "Bearer opaque"
             return 200, self.told("userinfo", {"sub": self.user["sub"], **self.userinfo})
         if path.startswith("/authorize"):
-            # A user that asks is signed in here, or has changed their mind.
+            # The user is signed in at the provider, or cancels.
             back = self.authorise(self.issuer + path)
             return 303, back.replace("code=", "error=access_denied&was=") if self.lies.get("denies") else back
         assert path == "/token"
@@ -139,16 +139,16 @@ class LyingProvider:
         if header["alg"] == "ES256":
             return jwt.encode(header, claims, key)
         if header["alg"] == "HS256":
-            # With a public key as the secret.
+            # Use the public key as the secret.
             public = json.dumps(key.as_dict(private=False)).encode()
             return jwt.encode(header, claims, jwk.OctKey.import_key(public), algorithms=["HS256"])
         parts = [json.dumps(part).encode() for part in (header, claims)]
         return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts) + "."
 
-    # What its page does.
+    # The provider's page.
 
     def authorise(self, address, code=None):
-        """The address to which the browser is sent back."""
+        """Returns the address to which the browser is redirected."""
         parts = urllib.parse.urlsplit(address)
         request = dict(urllib.parse.parse_qsl(parts.query))
         assert f"{parts.scheme}://{parts.netloc}" == self.issuer and request["tenant"] == "1"
@@ -161,7 +161,7 @@ class LyingProvider:
 
 
 class Visitor:
-    """A browser at the server: keeps cookies, and follows no redirect by itself."""
+    """A browser at the server. It stores cookies, and does not follow redirects."""
 
     def __init__(self, server):
         self.server = server
@@ -184,7 +184,7 @@ class Visitor:
         return response, body
 
     def go(self, path):
-        """Where the server sends the browser that asks for a path of its own."""
+        """Returns the address to which the server redirects a request."""
         response, _ = self.ask("GET", path)
         assert response.status == 303, (response.status, path)
         assert response.headers["cache-control"] == "no-store"
@@ -202,7 +202,7 @@ class Visitor:
         return response.status, json.loads(body)
 
     def sign_in(self, provider):
-        """Goes the whole way; the tokens."""
+        """Signs in, and returns the tokens."""
         place = self.come_back(provider.authorise(self.begin()))
         assert place.endswith("/#signed-in"), place
         status, answer = self.take()

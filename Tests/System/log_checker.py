@@ -1,7 +1,7 @@
-"""Compares what clients received with what is in the store, after everything is over.
+"""Compares the changes that clients received with the store, at the end of a run.
 
-`parley export --format ops` writes a note's log; the clients have kept what they sent, what they
-received and under which revision. Nothing acknowledged may be missing, nothing may be there twice.
+`parley export --format ops` writes a note's log. The clients have recorded the changes that they sent and
+received, and their revisions. No acknowledged change may be missing, and none may be duplicated.
 """
 
 import json
@@ -13,7 +13,7 @@ from parley_server import PROGRAM
 
 
 def run(server, *arguments):
-    """One run of the program over the server's data, which has to be stopped; its output."""
+    """Runs a command of the program on the data of a stopped server. Returns its output."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
     result = subprocess.run(
         [PROGRAM, *arguments, "--data-dir", str(server.data), *server.store_flags],
@@ -29,7 +29,7 @@ class Log:
     """One note's log, as the program exports it."""
 
     def __init__(self, server, document):
-        # Not splitlines(): a text may hold what Python takes for the end of a line.
+        # Not splitlines(), because a text may contain other characters that Python treats as line ends.
         first, *lines = run(server, "export", document, "--format", "ops").rstrip("\n").split("\n")
         head = json.loads(first)
         assert head["baseRevision"] == 0, "the whole log is kept unless settings say otherwise"
@@ -44,7 +44,7 @@ class Log:
         return len(self.entries)
 
     def fold(self):
-        """The text that the operations make, one after the other."""
+        """Returns the text after all operations."""
         text = ""
         for entry in self.entries:
             text = apply(text, entry["operation"])
@@ -52,15 +52,15 @@ class Log:
 
 
 def inserted(operation):
-    """What an operation inserts: rebasing never changes that."""
+    """Returns the text that an operation inserts, which rebasing does not change."""
     return "".join(part for part in operation if isinstance(part, str))
 
 
 def check_document(server, document, natives, whalers):
-    """Compares one stopped server's note with its clients, all of which have settled.
+    """Compares a note of a stopped server with its clients, which must have settled.
 
-    `whalers` are all Whaler editors that ever were, one for each connection; those whose
-    connection was cut with a change open do not know whether it was stored.
+    `whalers` are the Whaler editors of all connections. Editors whose
+    connection was cut with a change in flight do not know whether it was stored.
     """
     log = Log(server, document)
     text = log.fold()
@@ -75,7 +75,7 @@ def check_document(server, document, natives, whalers):
         assert editor.text == text, f"{editor.name} has another text"
         assert (editor.epoch, editor.revision) == (log.epoch, log.revision)
         entries = by_author.pop(editor.claim["id"], [])
-        # Each once, in the order of typing, and none that was not typed.
+        # Each change is there once, in the order of typing, and no other change.
         assert [entry["sequence"] for entry in entries] == list(range(1, len(editor.sent) + 1))
         for entry in entries:
             sequence = entry["sequence"]
@@ -85,8 +85,8 @@ def check_document(server, document, natives, whalers):
             entry = log.entries[revision - 1]
             assert said == (entry["client"], entry["sequence"], entry["operation"])
 
-    # What is left was written by clients without a lasting name. Each of their changes inserts
-    # something that no other does.
+    # The remaining entries are from clients without a permanent id. Each of their changes inserts
+    # a unique text.
     stored = {}
     for entries in by_author.values():
         for entry in entries:

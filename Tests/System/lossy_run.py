@@ -1,7 +1,7 @@
-"""Clients typing over a network that cuts their connections every few seconds.
+"""Clients that type over a network that cuts their connections every few seconds.
 
-Every edit has to arrive, once, and in the order of typing. `make lossy-test` runs this for a
-minute, and reports how long it takes to replay what was missed:
+Every edit must arrive once and in the order of typing. `make lossy-test` runs this for a
+minute, and reports how long it takes to replay missed changes:
 
     .venv/bin/python Tests/System/lossy_run.py --seconds 60 --seed 1
 """
@@ -45,7 +45,7 @@ class LossyRun:
         typist.lose()
 
     def connect(self, typist):
-        """One attempt to reconnect."""
+        """Makes one attempt to reconnect."""
         editor = typist.editor
         before = editor.revision
         began = time.monotonic()
@@ -57,7 +57,7 @@ class LossyRun:
         self.proxy.may_silence = True
 
     def notice_silence(self, typist):
-        """As a client's own timer would: no message has come for long."""
+        """Detects a silent connection, as a client's timer would."""
         if typist.is_connected:
             end = typist.editor.client.socket.socket
             with contextlib.suppress(OSError):
@@ -86,10 +86,10 @@ class LossyRun:
                 pass
 
     def step(self):
-        """One typist types, or reconnects; all read a little."""
+        """Lets one client type or reconnect, and all clients read."""
         typist = self.rng.choice(self.typists)
         self.notice_silence(typist)
-        # People type on while they are cut off.
+        # Clients continue to type while they are disconnected.
         self.type(typist)
         if not typist.is_connected and self.rng.random() < 0.5:
             self.connect(typist)
@@ -97,17 +97,17 @@ class LossyRun:
             self.read(other, 0.7)
 
     def look_up(self, seconds):
-        """One typist waits for the next message, for so long."""
+        """Lets one client wait for the next message, up to a time limit."""
         typist = self.rng.choice(self.typists)
         with self.breaks(typist):
             if typist.is_connected:
                 typist.editor.pump(seconds)
 
     def finish(self):
-        """The line is mended; all clients settle; then the comparison. Returns figures."""
+        """Stops cutting connections, lets all clients settle, and compares. Returns measurements."""
         self.proxy.mend()
         self.proxy.cut_all()
-        # Some have nothing under way, and would only notice when they are written to.
+        # Clients that send nothing would not detect that their connection is lost.
         for typist in self.typists:
             self.lose(typist)
         while any(typist.editor.in_flight or not typist.is_connected for typist in self.typists):
@@ -158,7 +158,7 @@ def main():
     print(f"seed {arguments.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         server = ParleyServer(folder).start()
-        # Each typist reads all others: so many bytes pass in a few seconds.
+        # Each client receives the changes of all others, so this many bytes are sent in a few seconds.
         proxy = CuttingProxy(server.port, arguments.seed, 500, 60_000)
         try:
             run = LossyRun(server, proxy, arguments.seed, arguments.typists)

@@ -13,11 +13,11 @@ from websockets.sync.client import connect
 
 
 class Unavailable(Exception):
-    """The server cannot do it now, and says so: it is to be asked again."""
+    """A temporary refusal by the server; the request can be repeated."""
 
 
 class NativeClient:
-    """One connection, which has said hello."""
+    """A connection that has sent hello."""
 
     def __init__(self, server, name="Ada", claim=None, greet=True, **options):
         self.stack = contextlib.ExitStack()
@@ -48,7 +48,7 @@ class NativeClient:
 
     @property
     def claim(self):
-        """What a later connection sends to resume as this client."""
+        """Returns the claim with which a later connection resumes as this client."""
         return {"id": self.id, "resumeToken": self.welcome["resumeToken"]}
 
     def send(self, kind, data, message_id=None):
@@ -57,13 +57,13 @@ class NativeClient:
         return message_id
 
     def receive(self, timeout=SECONDS):
-        """The next message in the order of their coming, past what was put aside."""
+        """Returns the next received message, ignoring deferred ones."""
         text = self.socket.recv(timeout=timeout)
         assert isinstance(text, str), "the server sends text frames only"
         return json.loads(text)
 
     def reply_to(self, message_id):
-        """Type and data of the reply to a message; what comes before is put aside."""
+        """Returns type and data of the reply to a message. Messages before it are deferred."""
         for message in list(self.inbox):
             if message["messageId"] == message_id:
                 self.inbox.remove(message)
@@ -82,7 +82,7 @@ class NativeClient:
         return self.reply_to(message_id)
 
     def expect(self, kind, where=lambda data: True):
-        """The data of the next message of a type; others are put aside."""
+        """Returns the data of the next message of a type. Other messages are deferred."""
         for message in list(self.inbox):
             if message["type"] == kind and where(message["data"]):
                 self.inbox.remove(message)
@@ -94,7 +94,7 @@ class NativeClient:
             self.inbox.append(message)
 
     def take_all(self):
-        """Everything that has come: the reply to a ping follows what was sent before it."""
+        """Returns all received messages; the reply to a ping follows all messages sent before it."""
         kind, _ = self.request("ping", {})
         assert kind == "pong"
         messages = list(self.inbox)
@@ -136,8 +136,8 @@ class NativeClient:
         self.stack.close()
 
     def drop(self):
-        """Ends the connection without a word, as a dead network does."""
-        # Not close() alone: it leaves the reading thread, and a later close() waits for that.
+        """Ends the connection without a close frame, as a failing network does."""
+        # close() alone would leave the reading thread, for which a later close() waits.
         self.socket.socket.shutdown(socket.SHUT_RDWR)
         self.socket.socket.close()
 
@@ -149,9 +149,9 @@ class NativeClient:
 
 
 class Editor:
-    """One person's copy of one document: one change in flight, later edits gathered behind it.
+    """A person's copy of a document, with one change in flight, and later edits composed after it.
 
-    Survives its connections: `attach` resumes after any break.
+    It outlives its connections: `attach` resumes after any break.
     """
 
     def __init__(self, name, document):
@@ -166,18 +166,18 @@ class Editor:
         self.in_flight = None
         self.buffer = None
         self.acknowledged = 0
-        # What a checker compares with the server's log: changes as first sent, by sequence;
-        # revisions of those acknowledged; and what each revision was said to be.
+        # Data for the comparison with the server's log: the changes as first sent, by sequence;
+        # the revisions of acknowledged changes; and the received content of each revision.
         self.sent = {}
         self.confirmed = {}
         self.taken = {}
         self.resent = 0
 
     def attach(self, server):
-        """Connects, or connects again; takes what was missed and sends again what is open."""
+        """Connects or reconnects, applies missed changes and resends the change in flight."""
         if self.client:
             self.client.close()
-        # Nothing is sent before everything missed is taken.
+        # Send nothing before all missed changes are applied.
         self.client = None
         client = NativeClient(server, self.name, self.claim)
         self.claim = client.claim
@@ -210,7 +210,7 @@ class Editor:
             self._start(operation)
 
     def _start(self, operation):
-        # The original goes out again after a break, at its original base.
+        # After a break, the original is resent with its original base.
         self.in_flight = {
             "base": self.revision, "original": operation, "pending": operation, "sent": False,
         }  # fmt: skip
@@ -234,7 +234,7 @@ class Editor:
             pass
 
     def pump(self, timeout=0):
-        """Takes what has come. Returns whether there was anything."""
+        """Handles a received message. Returns whether there was one."""
         try:
             message = self.client.receive(timeout)
         except TimeoutError:
@@ -248,7 +248,7 @@ class Editor:
                 assert data["sequence"] == self.sequence
                 if data["revision"] > self.revision:
                     self._acknowledge(data["revision"])
-            # Turned away for a moment: a client that reconnects continues.
+            # A temporary refusal: the client continues after reconnecting.
             case "refused" | "error" if data["code"] == "unavailable":
                 raise Unavailable(data["message"])
             case "refused" | "error" | "resync":
@@ -263,7 +263,7 @@ class Editor:
         operation = change["operation"]
         assert operation != []
         self.taken[revision] = (change["clientId"], change["sequence"], operation)
-        # What is committed stays left of what is pending.
+        # Committed text precedes pending text.
         if self.in_flight:
             operation, self.in_flight["pending"] = transform(operation, self.in_flight["pending"])
         if self.buffer:
@@ -283,18 +283,18 @@ class Editor:
             self._start(operation)
 
     def settle(self):
-        """Waits until nothing of its own is open."""
+        """Waits until all own changes are acknowledged."""
         while self.in_flight:
             self.pump(SECONDS)
 
     def reach(self, revision):
-        """Waits until it has seen a revision."""
+        """Waits until it has received a revision."""
         while self.revision < revision:
             self.pump(SECONDS)
 
 
 def settle(editors):
-    """Waits until all have seen everything that any of them sent."""
+    """Waits until all editors have received all changes."""
     for editor in editors:
         editor.settle()
     head = max(editor.revision for editor in editors)

@@ -1,4 +1,4 @@
-"""A NATS server of the tests' own, on a free port."""
+"""A NATS server for tests, on a free port."""
 
 import socket
 import subprocess
@@ -17,7 +17,7 @@ class NatsServer:
         return f"nats://127.0.0.1:{self.port}"
 
     def start(self):
-        """Starts the server, and returns when it takes connections."""
+        """Starts the server, and returns when it accepts connections."""
         self.process = subprocess.Popen(
             ["nats-server", "-a", "127.0.0.1", "-p", str(self.port)], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -1,11 +1,11 @@
 """Operations in their JSON form, `[1, "tag", -2]`, over Python's strings of code points.
 
-Written from the protocol's description alone, so that the server's algebra is checked by another.
+It is written only from the description of the protocol, so that it checks the server's algebra independently.
 """
 
 
 def apply(text, operation):
-    """The text after the operation, which has to cover all of it."""
+    """Returns the text after the operation, which must cover the whole text."""
     out, position = [], 0
     for part in operation:
         if isinstance(part, str):
@@ -37,7 +37,7 @@ class _Builder:
         self.parts.append(part)
 
     def result(self):
-        # Never the empty array: it would erase what it is transformed with.
+        # Never the empty array, which would erase the operation that it is transformed with.
         return self.parts or [0]
 
 
@@ -51,7 +51,7 @@ class _Reader:
         return self.parts[self.index] if self.index < len(self.parts) else None
 
     def take(self, count=None):
-        """The head, or its first `count` code points."""
+        """Removes and returns the head, or its first `count` code points."""
         head = self.parts[self.index]
         if count is None or count == _length(head):
             self.index += 1
@@ -69,7 +69,7 @@ def _length(part):
 
 
 def compose(first, second):
-    """One operation with the effect of the first, then the second."""
+    """Returns one operation with the effect of both in turn."""
     out, a, b = _Builder(), _Reader(first), _Reader(second)
     while a.head is not None or b.head is not None:
         if isinstance(a.head, int) and a.head < 0:
