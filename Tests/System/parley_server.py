@@ -1,4 +1,4 @@
-"""The real program, started on a free port with a data folder of its own."""
+"""The real program, started on a free port with a new data folder."""
 
 import http.client
 import json
@@ -83,7 +83,7 @@ class ParleyServer:
         self.process.stdout.close()
 
     def stop(self):
-        """Asks the program to end; returns its exit code."""
+        """Stops the program in order, and returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
         self.output += self.process.stdout.read().splitlines()
         self.process.stdout.close()
@@ -91,7 +91,7 @@ class ParleyServer:
 
     @property
     def store_flags(self):
-        """The flags that name its database; none for a file."""
+        """Returns the flags for its database; none for a file."""
         if "--store-url" not in self.flags:
             return []
         place = self.flags.index("--store-url")
@@ -106,7 +106,7 @@ class ParleyServer:
         return f"http://127.0.0.1:{self.port}"
 
     def request(self, method, path, body=None, headers=None):
-        """One HTTP request; returns status, headers and body as bytes."""
+        """Sends an HTTP request. Returns status, headers and body as bytes."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         try:
             if body is not None and not isinstance(body, bytes):
@@ -118,7 +118,7 @@ class ParleyServer:
             connection.close()
 
     def create_note(self, title="A note"):
-        """Makes a note and returns its id."""
+        """Creates a note, and returns its id."""
         status, _, body = self.request("POST", "/api/notes", {"title": title})
         assert status == 201, (status, body)
         return json.loads(body)["id"]

@@ -1,4 +1,4 @@
-"""How long tests wait for what has to come.
+"""The time limits of tests for expected events.
 
 Nothing takes as long on a machine that does nothing else; on a busy one it may. Only what never comes
 takes all of it.
@@ -7,9 +7,9 @@ takes all of it.
 import threading
 import time
 
-# For a message, an answer, a line of the log.
+# The time limit for a message, an answer or a line of the log.
 SECONDS = 120
-# For a program to end.
+# The time limit for the end of a program.
 PROGRAM_SECONDS = 300
 
 
@@ -29,11 +29,11 @@ def in_time(steps, *lives):
 
 
 def wait_until(condition):
-    """Asks again and again until something holds; what it is."""
+    """Calls a function until it returns a true value, and returns the value."""
     end = time.monotonic() + PROGRAM_SECONDS
     pause = threading.Event()
     while not (found := condition()):
         assert time.monotonic() < end, f"waited {PROGRAM_SECONDS} s in vain"
-        # Questions without a pause would take the processor time of what is waited for.
+        # Calls without a pause would take processor time from the tested programs.
         pause.wait(0.02)
     return found

@@ -7,7 +7,7 @@ import pathlib
 import socket
 import tempfile
 
-# Below those that systems choose themselves: no other server or connection gets one of these meanwhile.
+# Ports below the ephemeral range, so that the system gives them to no other server or connection meanwhile.
 PORTS = range(20_000, 32_000)
 # The number of ports that processes of this user have named, which all of them share.
 COUNT = pathlib.Path(tempfile.gettempdir()) / f"parley-test-ports-{os.getuid()}"
@@ -24,7 +24,7 @@ def next_number():
 
 
 def free_port():
-    """A port that is free, and that no other process names while its server starts."""
+    """Returns a free port that no other process of the tests gets while a server starts."""
     while True:
         port = PORTS[next_number() % len(PORTS)]
         with socket.socket() as found, contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""PostgreSQL, started for the tests: its data in a folder of its own, no port, ended with them."""
+"""PostgreSQL for the tests, with a new data folder and without a TCP port. It ends with the tests."""
 
 import itertools
 import os
@@ -15,7 +15,7 @@ USER = "postgres"
 
 
 def binaries():
-    """The folder with the programs of the newest version."""
+    """Returns the folder with the programs of the newest version."""
     versions = sorted(
         pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)
     )
@@ -24,10 +24,10 @@ def binaries():
 
 
 class PostgresServer:
-    """One server with any number of databases."""
+    """A server with any number of databases."""
 
     def __init__(self, settings=(), parent=None, follows=None):
-        """A new server, or, where `follows` names another one that runs, a standby of that."""
+        """Creates a server, or a standby if `follows` is a running server."""
         in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="parley-pg-", dir=parent or in_memory))
         self.folder.chmod(0o755)
@@ -45,7 +45,7 @@ class PostgresServer:
         )  # fmt: skip
 
     def copy(self, primary):
-        """Has another server's data, in place of its own, and follows it from the next start on."""
+        """Replaces the data with that of another server, and follows it from the next start on."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         self.run(
             "pg_basebackup", "-D", self.folder / "data", "-h", primary.folder, "-U", "parley",
@@ -53,7 +53,7 @@ class PostgresServer:
         )  # fmt: skip
 
     def has_commits_wait(self, wait):
-        """Has commits wait for a standby, which has all there is by then; or no longer."""
+        """Makes commits wait for a standby, after it has caught up; or no longer."""
         if not wait:
             self.configure("RESET synchronous_standby_names")
             return
@@ -79,7 +79,7 @@ class PostgresServer:
         return {"user": USER, "group": USER, "extra_groups": []} if os.getuid() == 0 else {}
 
     def run(self, program, *arguments, check=True):
-        """Runs one of PostgreSQL's programs, and returns what it says."""
+        """Runs a program of PostgreSQL, and returns its output."""
         ended = subprocess.run(
             [binaries() / program, *arguments], check=False, capture_output=True, text=True,
             cwd="/", timeout=PROGRAM_SECONDS, **self.owner,
@@ -136,7 +136,7 @@ class PostgresServer:
         ).splitlines()  # fmt: skip
 
     def new_database(self):
-        """Makes an empty database, and returns its address."""
+        """Creates an empty database, and returns its address."""
         name = f"test{next(self.numbers)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         return f"postgres:///{name}?host={self.folder}&user=parley"

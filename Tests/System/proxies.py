@@ -13,7 +13,7 @@ EXAMPLES = ROOT / "Packaging" / "proxies"
 
 
 def filled(name, replacements):
-    """An example with other words; each of them has to be in it."""
+    """Returns an example configuration with replaced texts, each of which must occur in it."""
     text = (EXAMPLES / name).read_text()
     for old, new in replacements.items():
         assert old in text, f"{name} has no {old}"
@@ -114,7 +114,7 @@ class Proxy:
         return ["caddy", "run", "--adapter", "caddyfile", "--config", self.folder / "Caddyfile"]
 
     def await_ready(self):
-        """Waits until a request gets through; some proxies look at the server's health first."""
+        """Waits until a request succeeds; some proxies check the server's health first."""
         while True:
             assert self.process.poll() is None, (self.folder / "proxy.log").read_text()
             try:

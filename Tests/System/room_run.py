@@ -30,7 +30,7 @@ GRACE_SECONDS = 1
 
 
 def ask(port, method, path, body=None):
-    """Status and JSON of one request, on a connection of its own."""
+    """Sends a request on a new connection. Returns status and JSON."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     try:
         headers = {"content-type": "application/json"}
@@ -43,7 +43,7 @@ def ask(port, method, path, body=None):
 
 
 class RoomThread(threading.Thread):
-    """A client that does the same again and again, and bears that the line breaks."""
+    """A client that repeats a step, and reconnects when the connection breaks."""
 
     def __init__(self, port, seed):
         super().__init__(daemon=True)
@@ -72,7 +72,7 @@ class RoomThread(threading.Thread):
     def lose(self):
         client, self.client = self.client, None
         if client:
-            # A gateway that has gone does not answer a closing handshake.
+            # A killed gateway does not answer a closing handshake.
             with contextlib.suppress(OSError):
                 client.socket.socket.shutdown(2)
             client.close()
@@ -161,7 +161,7 @@ class SessionSubscriber(RoomThread):
 
     def __init__(self, port, seed):
         super().__init__(port, seed)
-        # What each session heard.
+        # The publications that each session has received.
         self.sessions = []
 
     def step(self):
@@ -268,7 +268,7 @@ class RoomRun:
                 raise thread.failure
 
     def look_for_ghosts(self, servers):
-        """Waits as long as a person who has gone may be shown; then none of them is shown."""
+        """Waits for the maximum time for which absent people may be shown, and checks that none is shown."""
         began = time.monotonic()
         while time.monotonic() < began + GHOST_SECONDS:
             self.check_threads()
@@ -310,7 +310,7 @@ class RoomRun:
                 thread.join()
 
     def check(self, server):
-        """Compares what all clients received with the room; returns figures."""
+        """Compares the received publications of all clients with the room. Returns measurements."""
         epoch, numbers = None, []
         while True:
             status, page = ask(

@@ -1,10 +1,10 @@
-"""What a JSON Schema cannot say of the requests that the server takes."""
+"""Rules for valid requests that JSON Schema cannot express."""
 
 import schemathesis
 
 
 def written_whole(value):
-    """Whole numbers are written without a fraction, as Documentation/Protocol.md says."""
+    """Writes whole numbers without a fraction, as Documentation/Protocol.md requires."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

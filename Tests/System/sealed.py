@@ -1,4 +1,4 @@
-"""A WebSocket over TLS whose session of OpenSSL is used by one thread alone.
+"""A WebSocket over TLS whose OpenSSL session is used by only one thread.
 
 The library for WebSockets reads in one thread and writes in another. On one session that sometimes stops for ever.
 """
@@ -12,7 +12,7 @@ import urllib.parse
 
 from websockets.sync.client import connect
 
-# What a socket that does not block says instead of waiting.
+# The errors of a non-blocking socket that would have to wait.
 NOT_YET = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -35,7 +35,7 @@ def forward(sealed, plain):
         while True:
             readers = [end for end, other in others.items() if not unsent[other]]
             writers = [end for end in others if unsent[end]]
-            # What the session has decrypted already makes no socket readable.
+            # Bytes that the session has already decrypted do not make the socket readable.
             select.select(readers, writers, [], 0 if sealed.pending() else None)
             for end in readers:
                 with contextlib.suppress(*NOT_YET):

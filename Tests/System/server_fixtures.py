@@ -1,4 +1,4 @@
-"""What the tests share: the program, and a witness that nothing else is disturbed."""
+"""Shared fixtures: the program, and a client that must not be disturbed."""
 
 import shutil
 
@@ -41,13 +41,13 @@ def start(tmp_path, request):
 
 @pytest.fixture
 def server(start):
-    """A server with its defaults."""
+    """A server with default settings."""
     return start()
 
 
 @pytest.fixture(scope="module")
 def lasting_server(tmp_path_factory):
-    """One for `common_server`."""
+    """The server of `common_server`."""
     server = ParleyServer(tmp_path_factory.mktemp("server")).start()
     yield server
     assert server.is_running and server.stop() == 0, f"the server has ended: {server.log.read_text()[-2000:]}"
@@ -62,7 +62,7 @@ def common_server(lasting_server):
 
 @pytest.fixture
 def bystander(server):
-    """A client that writes a note of its own, and must not notice what others do wrong."""
+    """A client that writes in a separate note, and must not be affected by other clients."""
     document = server.create_note("Somebody else's")
     with NativeClient(server, "Bystander") as client:
         joined = client.join(document)

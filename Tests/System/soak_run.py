@@ -47,7 +47,7 @@ def left_open(server):
 
 
 def load(server, *words):
-    """Starts the load program; it prints a line of JSON when it is done."""
+    """Starts the load program, which prints a line of JSON at its end."""
     return subprocess.Popen(
         [LOAD, *map(str, words), "--port", str(server.port)],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -55,7 +55,7 @@ def load(server, *words):
 
 
 class Publisher(threading.Thread):
-    """A backend: so many publications a second over HTTP, to each room in turn."""
+    """A backend that publishes at a rate over HTTP, to each room in turn."""
 
     def __init__(self, server, rate, stop):
         super().__init__(name="publisher")
@@ -76,7 +76,7 @@ class Publisher(threading.Thread):
 
 
 class Subscriber(threading.Thread):
-    """Follows one room; some let their connection go every few seconds, and resume."""
+    """Follows a room. Some followers disconnect every few seconds, and resume."""
 
     def __init__(self, server, room, restless, seed):
         super().__init__(name=f"{room}, {'restless' if restless else 'steady'}")

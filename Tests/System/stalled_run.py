@@ -28,7 +28,7 @@ def lagging(server):
 
 
 class StalledRun:
-    """One author, one reader who keeps up, and many who stall."""
+    """An author, a reader that keeps up, and many stalled readers."""
 
     def __init__(self, server, readers, change_bytes=1_000):
         self.server = server
@@ -47,7 +47,7 @@ class StalledRun:
         self.joined = resident_bytes(server)
 
     def _stall(self, index):
-        """A reader whose socket is never read again once it has joined."""
+        """A reader whose socket is not read after it has joined."""
         end = socket.socket()
         # So that the system does not read ahead for it.
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -58,7 +58,7 @@ class StalledRun:
         return reader
 
     def write(self, count):
-        """So many changes, each acknowledged and read by the witness."""
+        """Sends a number of changes, each of which is acknowledged and received by the reader that keeps up."""
         began = time.monotonic()
         for _ in range(count):
             operation = [self.text, *([-self.length] if self.length else [])]
@@ -78,7 +78,7 @@ class StalledRun:
         return time.monotonic() - began
 
     def catch_up(self, reader):
-        """A stalled reader reads again: it comes to the head by changes and texts, in order."""
+        """Lets a stalled reader read again, until it has reached the head by changes and texts, in order."""
         revision = None
         while revision is None or revision < self.revision:
             message = reader.receive()

@@ -30,7 +30,7 @@ def guarded(start, tmp_path):
 
 
 def issued(**claims):
-    """A token that says when it was issued: whole seconds, as most issuers do, and not just now."""
+    """Returns a token that was issued some time ago, in whole seconds, as most issuers write it."""
     return token(EVERYTHING, iat=int(time.time()) - 5, **claims)
 
 

@@ -24,7 +24,7 @@ def read_all(connection):
 
 
 def status(port, client, context=None, source="127.0.0.1"):
-    """What a request gets that a proxy announces; None for a connection that is closed."""
+    """Returns the answer to a request of an announced client; None if the connection is closed."""
     line = socket.create_connection(("127.0.0.1", port), SECONDS, source_address=(source, 0))
     with contextlib.closing(line):
         if client:
@@ -52,7 +52,7 @@ def test_each_announced_client_has_its_own_limits(start, tmp_path, is_encrypted)
     assert status(server.port, "203.0.113.1", context) == 429
     assert status(server.port, "203.0.113.2", context) == 200
     assert status(server.port, None, context) is None
-    # Who is no proxy has nothing to announce.
+    # Headers of clients that are not proxies are refused.
     assert status(server.port, None, context, source="127.0.0.2") == 200
     assert status(server.port, "203.0.113.3", context, source="127.0.0.2") in (400, None)
 

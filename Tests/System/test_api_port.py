@@ -1,4 +1,4 @@
-"""A port for programs of its own: what is answered there, and what no longer at the page's."""
+"""A separate port for programs: the requests that it answers, and those that the page's port no longer answers."""
 
 import http.client
 import json

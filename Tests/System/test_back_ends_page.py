@@ -1,4 +1,4 @@
-"""The requests of the page for back ends, run as they are printed, language by language."""
+"""The code of the page for back ends, run as it is printed, in each language."""
 
 import json
 import os

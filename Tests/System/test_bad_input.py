@@ -1,4 +1,4 @@
-"""What a native client may send wrong: each gets a typed answer, and no other client notices."""
+"""Malformed messages of a native client: each gets an error code, and other clients are not affected."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""A machine's clock that is far ahead for a while: afterwards everything continues at the right time."""
+"""A machine's clock that is far ahead for a while: afterwards all times are right again."""
 
 import json
 import time
@@ -64,7 +64,7 @@ def test_a_clock_that_was_ahead_leaves_no_trace(server, faults):
         assert write(server, note, "meanwhile") == 2
         assert get(server, f"/api/notes/{note}")["updatedAt"] > before + 899 * DAYS
         publish(server, "r", 2)
-        # No client is thrown out, and a change goes through as ever.
+        # No client is disconnected, and a change is accepted.
         change = {
             "documentId": note, "epoch": joined["epoch"], "revision": 2, "sequence": 1,
             "operation": [9, "!"],

@@ -1,4 +1,4 @@
-"""The program itself: help, check, what is wrong with a configuration, signals."""
+"""The program: help, check, invalid configurations, and signals."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The manual page and the completions, as an installation has them, in the shells that they are for."""
+"""The installed manual page and completions, in their shells."""
 
 import os
 import re

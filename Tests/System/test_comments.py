@@ -1,4 +1,4 @@
-"""Comments on notes: kept with their words, moved with the text, told outside, and there after export and import."""
+"""Comments on notes: storage, moving with the text, notifications, export and import."""
 
 import json
 import sqlite3
@@ -68,7 +68,7 @@ def test_a_comment_from_creation_to_import_on_another_server(start, postgres, re
     assert status == 201
     status, gone, _ = make(server, note, "gone?", anchor=anchor(1, 10, 15))
     assert status == 201
-    # What is typed before it moves it; what is deleted takes its place away, and not the remark.
+    # Text typed before a comment moves it. Deleting its text removes its place, but not the comment.
     write(server, note, "AA one 🐦 two three")
     write(server, note, "AA one 🐦 two ")
     found = {comment["id"]: comment for comment in comments(server, note)}

@@ -1,4 +1,4 @@
-"""The compose files: every name in them is one of the program's, of the image's, or of another service's."""
+"""The compose files: all names in them belong to the program, the image, or another service."""
 
 import json
 import os
@@ -17,7 +17,7 @@ FILES = ["compose.yaml", "compose-cluster.yaml"]
 
 
 def composed(name):
-    """A file as compose reads it: variables filled in, `$$` for `$`."""
+    """Returns a file with variables replaced, and `$$` as `$`, as compose reads it."""
     text = (PACKAGING / name).read_text()
     filled = re.sub(r"(?<!\$)\$\{(\w+)(?::\?[^}]*)?\}", lambda found: found[1].lower(), text)
     return yaml.safe_load(filled.replace("$$", "$"))

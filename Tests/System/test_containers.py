@@ -1,4 +1,4 @@
-"""The program as containers run it: as a user without a name, with a root that may not be written."""
+"""The program in a container: as a user without a name, with a read-only root."""
 
 import contextlib
 import json
@@ -33,13 +33,13 @@ needs_root = pytest.mark.skipif(
 
 
 def contained(folder, *words):
-    """The command that runs words in such a container, where the folder alone may be written."""
+    """Returns the command that runs arguments in such a container, in which only the folder is writable."""
     return ["unshare", "--mount", "--propagation", "private", "bash", "-c", CONTAINER, "container", str(folder), *words]
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A data folder of the user's, whose parents all users may enter."""
+    """A data folder of the user, whose parents are accessible to all users."""
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     os.chown(data, 12345, 12345)
@@ -51,7 +51,7 @@ def folder(tmp_path):
 
 
 class Contained(ParleyServer):
-    """A server that runs in such a container."""
+    """Runs a server in such a container."""
 
     def launch(self):
         words = [PROGRAM, "serve", "--port", str(self.port), "--data-dir", str(self.data), "--web-dir", str(ROOT / "Web")]
@@ -174,7 +174,7 @@ def test_the_variables_of_a_kubernetes_service_are_no_settings(start):
         ended = subprocess.run([PROGRAM, *words, *flags], capture_output=True, text=True, env=environment)
         assert ended.returncode == 0, (words, ended.stderr)
         assert ended.stderr.count("enableServiceLinks: false") == 1, (words, ended.stderr)
-    # What a person writes is a setting all the same.
+    # Variables that a user has written are settings nevertheless.
     assert "tcp" not in subprocess.run(
         [PROGRAM, "check"], capture_output=True, text=True, env=os.environ | {"PARLEY_PORT": "8081"}
     ).stdout

@@ -46,7 +46,7 @@ def forget_whaler(native, whaler):
 
 
 def double_whaler(native, whaler):
-    # As if the two changes had been one, sent twice.
+    # Combine the two changes, as if one had been sent twice.
     native.claim["id"] = "another"
 
 

@@ -1,4 +1,4 @@
-"""`parley doctor` looks at the machine; what it says is what happens then."""
+"""`parley doctor` checks the machine, and predicts the behaviour of the server."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from test_tls import make_certificate
 
 
 def examine(folder, *flags, **options):
-    """The doctor's exit code, and its lines as {subject: [(severity, text)]}."""
+    """Runs the doctor. Returns its exit code, and its lines as {subject: [(severity, text)]}."""
     ended = subprocess.run(
         [
             PROGRAM, "doctor", "--port", "0", "--data-dir", folder, "--web-dir", ROOT / "Web",

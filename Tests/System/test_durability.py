@@ -1,4 +1,4 @@
-"""What was acknowledged survives SIGKILL, and a change that is sent again is done once."""
+"""Acknowledged changes survive SIGKILL, and a repeated change is made once."""
 
 import random
 
@@ -20,7 +20,7 @@ def test_a7_a_kill_loses_nothing_acknowledged(server):
         assert (after["title"], after["epoch"]) == ("Kept", joined["epoch"])
         assert (after["revision"], after["lastSequence"]) == (2, 2)
         assert after["changes"] == []
-        # What was acknowledged before the kill is acknowledged as it was.
+        # A change acknowledged before the kill is acknowledged with the same revision.
         kind, data = again.change(document, joined, 2, [3, " two"], 1)
         assert isinstance(data.pop("time"), int)
         assert (kind, data) == (
@@ -49,7 +49,7 @@ def test_a7_kills_in_the_middle_of_writing_lose_and_double_nothing(server):
                     pass
         acknowledged = {editor.name: editor.acknowledged for editor in editors}
         server.kill()
-        # What the kernel had already may still be read; the rest comes with the resumption.
+        # Bytes in the kernel may still be read; the rest is received after resuming.
         for editor in editors:
             try:
                 while editor.pump(5):

@@ -1,4 +1,4 @@
-"""The echo endpoint: off unless asked for, and announced when it is there."""
+"""The echo endpoint: disabled by default, and announced if it is enabled."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Whatever bytes come, the server answers others and forgets who sent them."""
+"""After malformed bytes, the server still answers others, and keeps no state of their sender."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""`Scripts/check_english.py`: what it counts as prose, and how it holds a module to its bound."""
+"""`Scripts/check_english.py`: the texts that it checks, and the limits of modules."""
 
 import pathlib
 import sys
@@ -17,7 +17,7 @@ PATTERN = check_english.odd_pattern(
 
 
 def odd(path, text):
-    """The odd words of a file by module, each with its line."""
+    """Returns the odd words of a file by module, each with its line."""
     counts = check_english.measure([path], lambda _: text, PATTERN)
     return {name: [(line, word) for _, line, word in count.odd] for name, count in counts.items() if count.odd}
 

@@ -1,4 +1,4 @@
-"""Pictures and files in notes: kept, given back with their note's rights, and gone when nothing names them."""
+"""Pictures and files in notes: storage, rights, and removal when no revision refers to them."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ MEGABYTE = 1 << 20
 
 
 def picture(width=2, height=2, fill=b"\x10\x80\xff"):
-    """A whole PNG of one colour."""
+    """Returns a PNG of one colour."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -32,7 +32,7 @@ def picture(width=2, height=2, fill=b"\x10\x80\xff"):
 
 
 def parley(*arguments):
-    """Runs a command of the program to its end; its exit code and what it said."""
+    """Runs a command of the program. Returns its exit code and output."""
     ended = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
     return ended.returncode, ended.stdout + ended.stderr
 
@@ -43,7 +43,7 @@ def upload(server, note, data, name="f.png", headers=None):
 
 
 def put(server, note, data, name="f.png"):
-    """Puts a file into a note, and returns what the server says of it."""
+    """Uploads a file to a note, and returns the server's answer."""
     status, file = upload(server, note, data, name)
     assert status == 201, file
     assert file["hash"] == hashlib.sha256(data).hexdigest()
@@ -100,11 +100,11 @@ def test_acknowledged_files_survive_a_kill_and_unreferenced_ones_are_removed(sta
     assert get(server, note, kept, {"if-none-match": headers["etag"]})[0] == 304
     assert server.request("HEAD", f"/api/notes/{note}/{kept['path']}")[0] == 200
     assert upload(server, note, large)[0] == 200
-    # What no revision names is removed; what one has named is in the history.
+    # A file that no revision refers to is removed; the other one is in the history.
     put(server, note, b"never named", "unused")
     write(server, note, "nothing")
     wait_until(lambda: names(server, note) == {"large.png"})
-    # A deleted note rests with its files, and one that is removed for good leaves them.
+    # A deleted note keeps its files until it is removed permanently.
     assert server.request("DELETE", f"/api/notes/{note}")[0] == 204
     assert get(server, note, kept)[0] == 404
     assert server.request("POST", f"/api/deleted/{note}/restore")[0] == 200
@@ -145,7 +145,7 @@ def test_a_backup_has_the_files(start, tmp_path):
     server.start()
     assert get(server, note, file)[2] == picture()
     server.stop()
-    # What was changed on the disk is found.
+    # Changed bytes on the disk are detected.
     path = server.data / "notes.parley"
     raw = path.read_bytes()
     assert raw.count(picture()) == 1
@@ -183,7 +183,7 @@ def test_a_file_has_the_rights_of_its_note(start, tmp_path):
 
 
 def answer_to_head(server, note, count, headers=None):
-    """The status and body of the answer to an upload of which only the head is sent."""
+    """Sends only the head of an upload. Returns status and body of the answer."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as line:
         lines = [f"POST /api/notes/{note}/files HTTP/1.1", "host: 127.0.0.1", f"content-length: {count}"]
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]

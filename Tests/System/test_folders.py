@@ -67,7 +67,7 @@ def bea(guarded):  # noqa: F811
 
 def test_a_group_has_its_folder(guarded, users, ada, bea):  # noqa: F811
     minutes = bea.make("Minutes", " team// minutes ")
-    # Who may read notes by a folder hears when the list of notes changes.
+    # Users with a right to a folder are notified when the list of notes changes.
     listener, _ = greet(guarded, bea.token)
     assert listener.request("subscribe", {"room": "notes"})[0] == "subscribed"
     secret = ada.make("Secret", "board room")

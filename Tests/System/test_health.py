@@ -11,7 +11,7 @@ from test_tls import make_certificate
 
 
 def ask(port, *flags):
-    """The exit code, and what was printed and complained of."""
+    """Runs the check. Returns its exit code, output and errors."""
     ended = subprocess.run(
         [PROGRAM, "health", "--port", str(port), *map(str, flags)], capture_output=True, text=True
     )
@@ -59,7 +59,7 @@ def test_a_stopped_server_does_not_block_the_check(server):
 
 
 def test_another_service_at_the_port(start, tmp_path):
-    # An encrypted server, asked as a plain one.
+    # A TLS server, requested without TLS.
     certificate, key = make_certificate(tmp_path)
     port = start("--tls-certificate", str(certificate), "--tls-key", str(key)).port
     code, output, _ = ask(port)

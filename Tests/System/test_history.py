@@ -1,4 +1,4 @@
-"""A note's past over HTTP, and a store's backup beside a running server."""
+"""The history of a note over HTTP, and backups of the store of a running server."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ def post(server, path, body):
 
 @pytest.fixture
 def written(server):
-    """A note in which Ada wrote “one”, Bo “ two”, and Ada took the first letter away."""
+    """A note in which Ada wrote “one”, Bo “ two”, and Ada deleted the first letter."""
     document = server.create_note()
     with NativeClient(server, "Ada") as ada, NativeClient(server, "Bo") as bo:
         here = ada.join(document)
@@ -117,7 +117,7 @@ def test_a_part_is_restored_by_the_inverse_of_its_difference(server, written):
         cleo.change(document, cleo.join(document), 1, ["\n", 6])
     change = {"revision": 3, "operation": inverse, "author": "Ada"}
     assert post(server, f"{written}/changes", change) == (200, {"revision": 5})
-    # What was written since stays.
+    # Later text remains.
     assert sorted(get(server, f"{written}/text")[1]["text"]) == sorted("\none")
 
 

@@ -1,4 +1,4 @@
-"""The page's and the notes' HTTP surface."""
+"""The HTTP API of notes, and the files of the page."""
 
 import json
 import socket
@@ -152,7 +152,7 @@ APP = "https://app.example"
 
 
 def asked_by(server, origin, method, path, body=None, **headers):
-    """A request of a page of another origin; returns status and headers."""
+    """Sends a request as a page of another origin. Returns status and headers."""
     status, answer, _ = server.request(method, path, body, {"Origin": origin, **headers})
     return status, answer
 

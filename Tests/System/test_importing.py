@@ -95,7 +95,7 @@ def test_the_page_and_the_command_make_the_same_notes(tmp_path):
     notes = notes_of(tmp_path, data)
     assert notes == sorted(row for row in found if len(row) == 3)
     assert len(ended.stdout.splitlines()) == len(notes) == 15
-    # What is refused is named, by both.
+    # Page and command both report refused files.
     refused = [row[0] for row in found if len(row) == 2]
     assert sorted(refused) == sorted([
         "latin.txt", "binary.md", "history.json", "words.zip/picture.png", "packed.zip/in.zip", "packed.zip/bz.md", "cut.zip",

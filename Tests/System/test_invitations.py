@@ -1,4 +1,4 @@
-"""Invitations: a person with one becomes a user, on a running server; and one's own password."""
+"""Invitations with which people become users of a running server, and changing passwords."""
 
 import concurrent.futures
 import json
@@ -49,7 +49,7 @@ def test_an_invited_user_can_join(served):
     assert greet(served, answer["data"]["tokens"]["accessToken"])[1] == "welcome"
     assert log_in(served, "bea")["code"] == 1000
     assert listed(served.users)[1]["rights"] == ["document:*=read,write,presence"]
-    # It was for one.
+    # The invitation was for one person.
     assert join(served, token_of(link), "cid")[1]["code"] == 4010
     assert invite(served, "list") == ""
 

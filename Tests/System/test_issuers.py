@@ -1,4 +1,4 @@
-"""Tokens of three issuers, in the forms that their own servers make, at one gateway."""
+"""Tokens of three issuers, in the forms of their servers, at one gateway."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ from test_tokens import EVERYTHING, SECRET, bearer, token
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-# As short as those that such servers are run with.
+# Secrets as short as those that such servers use.
 WHALER_SECRET = b"thisIsTheJwtSecretPassword"
 TWAKE_SECRET = b"supersecret"
 POOL = "5d0c6f3a-org"
@@ -77,7 +77,7 @@ def flags(folder):
 
 @pytest.fixture
 def several(start, tmp_path):
-    """A server that knows all three, with a note."""
+    """A server with all three profiles, and a note."""
     server = start(*flags(tmp_path))
     body = {"title": "A note"}
     status, _, answer = server.request("POST", "/api/notes", body, bearer(token(EVERYTHING)))

@@ -1,4 +1,4 @@
-"""What commands print with --json, and all notes as files."""
+"""The output of commands with --json, and the export of all notes to files."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_all_notes_become_files(filled, tmp_path):
     assert sum(name.startswith("Plan-") for name in names) == 2
     assert any(name.startswith("etc-passwd-") for name in names)
     assert any(name.startswith("Größe-5-") for name in names)
-    # What is there is left alone.
+    # Existing files are not changed.
     again = run("export", "--all", "--output", str(folder), "--data-dir", str(filled.data))
     assert again.returncode == 1 and "not empty" in again.stderr
     for words in (["--all"], ["--all", "--output", "x", "id"]):

@@ -19,7 +19,7 @@ ALGORITHMS = {
 
 
 def new_pair(folder, name, algorithm):
-    """Makes a private key with OpenSSL and its public one; returns both paths."""
+    """Creates a private and a public key with OpenSSL. Returns both paths."""
     private, public = folder / f"{name}.pem", folder / f"{name}.pub.pem"
     for arguments in (
         ["genpkey", *ALGORITHMS[algorithm], "-out", private],
@@ -30,7 +30,7 @@ def new_pair(folder, name, algorithm):
 
 
 def make(private, *flags, user="ada", grants=("--document", "*=all", "--room", "*=all")):
-    """A token from the command line."""
+    """Returns a token made with the command line."""
     return subprocess.run(
         [PROGRAM, "token", "make", "--user", user, "--key", private, *grants, *flags],
         capture_output=True, text=True, check=True,
@@ -98,7 +98,7 @@ def test_a_key_set_is_read_again_when_it_changes(start, tmp_path):
     replace(file, key_set(two=SECRET[::-1]))
     until(lambda: status(server, two) == 200)
     assert status(server, one) == 401
-    # A file that went wrong leaves the keys known before, and says so.
+    # With an unreadable file the former keys remain, and the failure is logged.
     replace(file, "nonsense")
     until(lambda: "keys not read again" in server.log.read_text() or status(server, two) != 200)
     assert status(server, two) == 200

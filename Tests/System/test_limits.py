@@ -1,4 +1,4 @@
-"""What may be how large, and how many: each limit is set, announced in `welcome`, and held."""
+"""Limits of sizes and numbers: each is configured, announced in `welcome`, and enforced."""
 
 import json
 
@@ -226,7 +226,7 @@ SHAKE = {
 
 
 def handshake(server, family, address):
-    """The status of a handshake from an address, and when to retry."""
+    """Makes a handshake from an address. Returns the status, and when to retry."""
     via = {"X-Forwarded-For": address}
     if family == "socketIO":
         status, headers, _ = server.request("GET", "/socket/?EIO=4&transport=polling", headers=via)

@@ -1,4 +1,4 @@
-"""Short links to notes, and what their addresses show where they are pasted, against the real program."""
+"""Short links to notes, and previews of their addresses, with the real program."""
 
 import json
 import re

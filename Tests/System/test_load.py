@@ -1,4 +1,4 @@
-"""The load program's runs, tiny, so that none rots."""
+"""Tiny runs of the load program, so that every kind of run stays usable."""
 
 import json
 import pathlib

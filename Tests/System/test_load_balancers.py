@@ -1,4 +1,4 @@
-"""What proxies and load balancers ask by default, and requests for WebSockets that they have stripped."""
+"""Default health checks of proxies and load balancers, and WebSocket requests without `Upgrade`."""
 
 import json
 import socket
@@ -7,7 +7,7 @@ import pytest
 from patience import SECONDS
 
 HANDSHAKE = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
-# What each product sends by default.
+# The default request of each product.
 CHECKS = {
     "HAProxy": ("OPTIONS / HTTP/1.0\r\n\r\n", 204),
     "HAProxy 3": ("OPTIONS / HTTP/1.1\r\nHost: 10.0.0.1\r\nConnection: close\r\n\r\n", 204),
@@ -32,7 +32,7 @@ def reachable(start):
 
 
 def head(server, request):
-    """The status and the head of an answer to bytes."""
+    """Sends bytes. Returns status and head of the answer."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as line:
         line.sendall(request.encode())
         answer = b""

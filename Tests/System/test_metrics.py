@@ -1,4 +1,4 @@
-"""What the server says of itself at /metrics, read by Prometheus' own parser."""
+"""The metrics of the server at /metrics, read with Prometheus' parser."""
 
 import json
 import re

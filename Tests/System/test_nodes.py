@@ -1,4 +1,4 @@
-"""Several gateways on one database: what has no log still holds at each of them."""
+"""Several gateways on one database: features without a log also work across gateways."""
 
 import json
 import os

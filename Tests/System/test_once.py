@@ -1,4 +1,4 @@
-"""Requests with an `Idempotency-Key`: done once, also when the server dies in between."""
+"""Requests with an `Idempotency-Key`: performed once, also when the server is killed meanwhile."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""The operations guide's commands, run as they are printed, one after the other."""
+"""The commands of the operations guide, run in order as they are printed."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Shell:
             "PARLEY_WEB_DIR": str(ROOT / "Web"),
             "PARLEY_PORT": "0",
         }
-        # What one command sets, the next one finds.
+        # Variables that a command sets are passed to the next one.
         self.variables = folder / "variables"
         self.variables.touch()
         self.server = None

@@ -1,4 +1,4 @@
-"""What operators see of connected clients, and do with them, against the real program."""
+"""The requests of operators about connected clients, with the real program."""
 
 import json
 import time

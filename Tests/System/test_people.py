@@ -59,7 +59,7 @@ def code(client, kind, data):
 
 
 def quiet(client, *kinds):
-    """Whether none of these has come."""
+    """Returns whether none of these messages was received."""
     return not [message for message in client.take_all() if message["type"] in kinds]
 
 

@@ -1,4 +1,4 @@
-"""Requests sent before the answer to the one before: answered in order, and none keeps the server busy."""
+"""Pipelined requests: they are answered in order, and do not keep the server busy."""
 
 import contextlib
 import itertools
@@ -44,7 +44,7 @@ class Reader:
         return bool(piece)
 
     def answer(self):
-        """The next answer's status and whether the connection stays open; None at the end."""
+        """Returns the next answer's status and whether the connection stays open; None at the end."""
         while b"\r\n\r\n" not in self.bytes:
             if not self.fill():
                 assert self.bytes == b""

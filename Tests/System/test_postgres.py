@@ -1,4 +1,4 @@
-"""The program on PostgreSQL: it keeps, refuses and restarts as it does on a file."""
+"""The program with PostgreSQL behaves as with a file."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def postgres():
 
 
 def parley(folder, *arguments):
-    """One run of the program; its exit code and what it said."""
+    """Runs the program. Returns its exit code and output."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
     ended = subprocess.run(
         [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, env=clean,

@@ -1,4 +1,4 @@
-"""The programs that the tests run: any build can be named, and only in one place."""
+"""The programs that the tests run: their build is selected in only one place."""
 
 import os
 import re

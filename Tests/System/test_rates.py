@@ -23,7 +23,7 @@ def at(address):
 
 
 def wait_as_told(client, data):
-    """Does what the answer asks for: sends nothing for so long."""
+    """Waits for the time in the answer."""
     assert data["retryable"] is True
     assert data["retryAfter"] > 0
     with contextlib.suppress(TimeoutError):
@@ -66,7 +66,7 @@ def exhaust_bytes(*clients):
 
 
 def limited(server):
-    """What the metrics say was too much, by limit."""
+    """Returns the numbers of refusals in the metrics, by limit."""
     body = server.request("GET", "/metrics")[2].decode()
     prefix = 'parley_limited_total{limit="'
     return {

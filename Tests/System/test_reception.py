@@ -1,4 +1,4 @@
-"""Messages and bodies that come in part, from clients with a token and without, against the real program."""
+"""Partially received messages and bodies, from clients with and without a token, with the real program."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ def guarded(start, tmp_path):
 
 @pytest.fixture
 def others(guarded):
-    """Bea, who must not notice anything: she sends large messages, texts and files."""
+    """Bea, who sends large messages, texts and files, and must not be affected."""
     client, reply = greet(guarded, token(EVERYTHING, sub="bea"))
     assert reply == "welcome"
     joined = client.join(guarded.note)
@@ -77,7 +77,7 @@ def rest(line):
 
 
 def put(server, headers, count=MEGABYTE):
-    """A client that has sent the head of a text."""
+    """Connects a client, and sends the head of a text."""
     line = socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)
     fields = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     line.sendall(

@@ -1,4 +1,4 @@
-"""Rooms with memory over real sockets: live, missed, forgotten; and what may go wrong."""
+"""Rooms with history over real sockets: live, missed and expired publications, and errors."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""The scripts that run the tests: what they count."""
+"""The scripts that run the tests, and their counts."""
 
 import sys
 

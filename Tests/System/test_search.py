@@ -20,7 +20,7 @@ def guarded(start, tmp_path):
 
 
 def found(server, words, headers=None):
-    """The ids of notes with these words."""
+    """Returns the ids of notes with these words."""
     status, _, body = server.request("GET", f"/api/search?q={urllib.parse.quote(words)}", headers=headers or {})
     assert status == 200, body
     return {note["id"] for note in json.loads(body)["notes"]}

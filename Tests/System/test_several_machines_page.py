@@ -1,4 +1,4 @@
-"""The commands of the guide to several machines, run as they are printed, in one shell."""
+"""The commands of the guide for several machines, run as they are printed, in one shell."""
 
 import os
 import pathlib

@@ -73,7 +73,7 @@ def problem(address):
     return address.rsplit("=", 1)[1]
 
 
-# What goes well.
+# Successful sign-ins.
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -249,7 +249,7 @@ def test_a_wrong_description_redirects_no_browser(start, provider, secret, field
     assert problem(Visitor(start(*settings(provider, secret))).begin()) == "misbehaves"
 
 
-# What comes from elsewhere.
+# Requests from elsewhere.
 
 
 def test_only_the_browser_that_began_can_finish(honest):
@@ -382,7 +382,7 @@ def test_addresses_count_only_when_they_are_verified_and_of_the_domain(start, pr
     assert visitor.take()[1]["data"]["response"]["id"] == "sso/\u212aim@example.org"
 
 
-# Slow ones, and many at once.
+# Slow providers, and many concurrent sign-ins.
 
 
 def test_a_slow_provider_delays_no_other_request(start, provider, secret):

@@ -45,7 +45,7 @@ def drip(line, byte=b"x", count=600):
 
 
 def rest(line):
-    """What comes until the other side ends it."""
+    """Returns all bytes until the other side closes."""
     said = b""
     line.settimeout(SECONDS)
     with contextlib.suppress(ConnectionError):
@@ -56,7 +56,7 @@ def rest(line):
 
 @pytest.fixture
 def hasty(start):
-    """A server that waits for a second, and a client that is not to notice."""
+    """A server with time limits of a second, and a client that must not be affected."""
     server = start("--request-time", "1s", "--keep-alive-time", "1s")
     note = server.create_note()
     with NativeClient(server) as bystander:

@@ -1,4 +1,4 @@
-"""A disk that takes seconds to sync while people type: they type on, and nothing of it is lost."""
+"""A disk that takes seconds to sync while people type: typing continues, and nothing is lost."""
 
 import socket
 import time
@@ -97,7 +97,7 @@ def test_typing_works_on_a_slow_disk(server, faults):
     settle(typists)
     assert len({typist.text for typist in typists}) == 1
     assert_whole(typists[0].text, typists)
-    # What was acknowledged outlives the program.
+    # Acknowledged changes survive the program.
     server.kill()
     server.start()
     with NativeClient(server) as reader:

@@ -107,7 +107,7 @@ def test_what_waits_for_a_disk_is_bounded(begin, faults, flags, requests_max, by
         pass
     assert server.request("GET", "/ready")[0] == 503
     faults.end("sync")
-    # What was taken is acknowledged, once each, and is there.
+    # Accepted work is acknowledged once, and stored.
     for index, (client, keys) in enumerate(zip(clients, taken)):
         for message_id, _ in keys:
             kind, data = client.reply_to(message_id)

@@ -1,4 +1,4 @@
-"""What one address without a token may take of the server: never so much that others are refused."""
+"""An address without a token cannot use so much of the server that others are refused."""
 
 import asyncio
 

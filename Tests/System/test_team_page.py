@@ -1,4 +1,4 @@
-"""The commands of the guide for a team, run as they are printed; only the name and the ports are a test's."""
+"""The commands of the guide for a team, run as they are printed, except for the name and the ports."""
 
 import re
 

@@ -15,7 +15,7 @@ from sealed import connect_sealed
 
 
 def make_certificate(folder, name="server"):
-    """A certificate for 127.0.0.1 that signs itself, and its key."""
+    """Creates a self-signed certificate for 127.0.0.1, and its key."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     subprocess.run(
         [
@@ -31,7 +31,7 @@ def make_certificate(folder, name="server"):
 
 
 def presented(server):
-    """The certificate that a new connection is shown, as PEM."""
+    """Returns the certificate of a new connection, as PEM."""
     return ssl.get_server_certificate(("127.0.0.1", server.port)).strip()
 
 

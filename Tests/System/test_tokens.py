@@ -1,4 +1,4 @@
-"""Tokens and rights against the real program: what is forged, stale or too narrow stays out."""
+"""Tokens and rights with the real program: forged, expired and insufficient tokens are rejected."""
 
 import base64
 import contextlib
@@ -250,7 +250,7 @@ def test_what_is_refused_is_in_the_log_without_what_was_said(guarded):
 
 
 def new_key(tmp_path, name, *rights):
-    """Makes an API key with the program."""
+    """Creates an API key with the program."""
     return subprocess.run(
         [PROGRAM, "apikey", name, *rights, "--file", tmp_path / "api-keys"],
         capture_output=True, text=True, check=True,

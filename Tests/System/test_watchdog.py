@@ -1,4 +1,4 @@
-"""A server whose loop hangs or whose disk hangs: it ends, and says where it was."""
+"""A server whose loop or disk hangs: it ends, and reports where."""
 
 import json
 import os

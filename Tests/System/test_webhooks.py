@@ -66,7 +66,7 @@ def dead_letters(server):
 
 
 def shape(value):
-    """What a value looks like: its fields and their types."""
+    """Returns the form of a value: its fields and their types."""
     if isinstance(value, dict):
         return {name: shape(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -75,14 +75,14 @@ def shape(value):
 
 
 def documented_check():
-    """The function that the page shows."""
+    """Returns the function in the page's example."""
     (code,) = re.findall(r"<!-- tested -->\n```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}
     exec(code, names)
     return names["is_from_parley"]
 
 
-# MARK: What the page says
+# MARK: The page
 
 
 def test_the_page_documents_every_event():
