@@ -10,8 +10,8 @@ struct NoteContentTests {
   func change(from old: String, to new: String) throws {
     var content = NoteContent(old)
     let change = content.change(to: NoteContent(new))
-    #expect(change == content.change(toText: new))
-    try content.apply(change)
+    #expect(change == RichOperation(content.change(toText: new)))
+    try content.apply(change.text)
     #expect(content == NoteContent(new))
     #expect(content.utf8.elementsEqual(new.utf8))
   }

@@ -183,14 +183,24 @@ struct RichTests {
       Self.rich("+xxx =3 -3", #"{"sets":[{"bold":true}],"put":[3,1]}"#), at: 0)
     let inserted = try sequencer.submit(inheriting: op("=6 +y"), at: 0)
     #expect(Self.json(inserted) == #"=6 +y {"sets":[{"bold":true}],"put":[1,1]}"#)
-    // At the limits it takes none, and is committed all the same.
-    let limits = FormatLimits(setsMax: 0, runsMax: 1)
-    let bare = try sequencer.submit(inheriting: op("=6 +z"), at: 0, within: limits)
-    #expect(bare.format == nil)
-    #expect(sequencer.document == Document("xxxaaayz"))
+    #expect(sequencer.document == Document("xxxaaay"))
     sequencer.content.checkInvariants()
-    #expect(throws: SequencerError.operation(.lengthMismatch(expected: 8, found: 3))) {
-      try sequencer.submit(inheriting: op("=3 +z"), at: 3)
+    #expect(throws: SequencerError.operation(.lengthMismatch(expected: 7, found: 3))) {
+      try sequencer.submit(inheriting: op("=3 +z"), at: 2)
+    }
+  }
+
+  @Test func `text of clients that know only text is committed at the limits`() throws {
+    let runs = #"{"sets":[{"bold":true,"link":"a"}],"runs":[3,1]}"#
+    let document = try RichDocument(Document("aaa"), formatJSON: Array(runs.utf8))
+    for (setsMax, expected) in [
+      (2, #"=3 +z {"sets":[{"bold":true}],"put":[1,1]}"#), (1, "=3 +z "),
+    ] {
+      var sequencer = ServerSequencer(content: document, revision: 0)
+      let stored = try sequencer.submit(
+        inheriting: op("=3 +z"), at: 0, within: FormatLimits(setsMax: setsMax))
+      #expect(Self.json(stored) == expected)
+      #expect(sequencer.document == Document("aaaz"))
     }
   }
 

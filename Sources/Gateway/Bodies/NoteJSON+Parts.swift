@@ -5,11 +5,11 @@ extension NoteJSON {
   /// The parts of a list that the client does not have, as columns.
   ///
   /// `{"count": 256, "parts": [[17, "digest", 40], … ], "may": [["read", … ], … ],
-  /// "rights": [0, … ], "revisions": [ … ], "createdAt": [ … ], "updatedAt": [ … ],
+  /// "rights": [0, … ], "revisions": [ … ], "createdAt": [ … ], "updatedAt": [ … ], "rich": [0, … ],
   /// "deletedAgeMax": 0, "mayCreate": true, "ids": [ … ], "folders": [ … ], "titles": [ … ]}`
   ///
   /// Columns take a third of the bytes of objects. Names come last because they are compressed
-  /// separately.
+  /// separately. `rich` contains the indices of the rich notes, and is absent without one.
   ///
   /// - Returns: The body, a hash of the whole list's state, and how the body may be compressed.
   static func parts(
@@ -37,6 +37,11 @@ extension NoteJSON {
       JSONWriter.array(items, &body) { JSONWriter.integer(Int($0.note.createdAt), &$1) }
       object.key("updatedAt", &body)
       JSONWriter.array(items, &body) { JSONWriter.integer(Int($0.note.updatedAt), &$1) }
+      let rich = items.enumerated().filter { $0.element.note.kind == .rich }
+      if !rich.isEmpty {
+        object.key("rich", &body)
+        JSONWriter.array(rich, &body) { JSONWriter.integer($0.offset, &$1) }
+      }
       let start = body.count
       object.field("deletedAgeMax", Int(deletedAgeMax), &body)
       object.field("mayCreate", mayCreate, &body)

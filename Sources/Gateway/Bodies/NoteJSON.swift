@@ -77,14 +77,19 @@ enum NoteJSON {
     object.field("createdAt", Int(note.createdAt), &body)
     object.field("updatedAt", Int(note.updatedAt), &body)
     if !note.folder.isNone { object.field("folder", note.folder.text, &body) }
+    if note.kind != .plain { object.field("kind", note.kind.rawValue, &body) }
   }
 
-  /// Encodes a former text, with the runs of its authors.
+  /// Encodes a former text, with its attributes, if it has some, and the runs of its authors.
   static func text(_ text: HistoricText) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("revision", text.revision, &body)
       object.field("time", Int(text.time), &body)
       object.field("text", text.text, &body)
+      if text.content.document.hasAttributes {
+        object.key("format", &body)
+        text.content.document.appendFormatJSON(to: &body)
+      }
       object.key("authors", &body)
       JSONWriter.array(text.authors, &body) { run, body in
         JSONWriter.object(&body) { object, body in
@@ -203,6 +208,10 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
+    /// The formatting beside the operation.
+    var format: JSONValue?
+    /// The kind of a new note.
+    var kind: String?
     /// The requested id of a new note; `nil` if the body contains none.
     var id: JSONValue?
     /// Whether the operation was discarded because it has too many components.
@@ -220,17 +229,22 @@ enum NoteJSON {
       case "id": fields.id = try reader.value()
       case "title": fields.title = try reader.string()
       case "folder": fields.folder = try reader.string()
+      case "kind": fields.kind = try reader.string()
       case "name": fields.name = try reader.string()
       case "author": fields.author = try reader.string()
-      case "operation":
+      case "operation", "format":
         do throws(JSONError) {
-          fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+          if key == "format" {
+            fields.format = try reader.value()
+          } else {
+            fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+            fields.hasTooManyComponents = fields.operation == nil
+          }
         } catch {
-          // The operation has so many values that the reader does not even skip the rest of it.
+          // The field has so many values that the reader does not even skip the rest of it.
           if case .tooManyValues = error { isTooLarge = true }
           throw error
         }
-        fields.hasTooManyComponents = fields.operation == nil
       case "revision": fields.revision = try reader.integer()
       default: try reader.skipValue()
       }

@@ -1,3 +1,4 @@
+import ParleyGatewayPorts
 import OTCore
 
 extension DocumentRoom {
@@ -8,15 +9,22 @@ extension DocumentRoom {
   /// changes are sent, or if the text is already encoded.
   func textWork(of joining: DocumentJoining, by dialect: Dialect) -> Int {
     guard let live, live.entries(missedSince: joining.resume) == nil else { return 0 }
-    let isThere = dialect.traits.sharesTexts && sharedText?.revision == live.durableRevision
-    return isThere ? 0 : live.durableDocument.utf8Count
+    let isFormatted = joining.formats && live.durableContent.document.hasAttributes
+    let text = sharedTexts[isFormatted: isFormatted]
+    let isThere = dialect.traits.sharesTexts && text?.revision == live.durableRevision
+    guard !isThere else { return 0 }
+    return isFormatted ? live.durableContent.work : live.durableDocument.utf8Count
   }
 
-  /// Discards an encoded text of an older revision, and one that has not been used recently.
+  /// Discards encoded texts of an older revision, and those that have not been used recently.
   func forgetSharedText(now: Int64) {
-    guard let kept = sharedText else { return }
-    if kept.revision != live?.durableRevision || now - kept.usedAt >= Self.sharedTextMilliseconds {
-      sharedText = nil
+    for isFormatted in [false, true] {
+      guard let kept = sharedTexts[isFormatted: isFormatted] else { continue }
+      if kept.revision != live?.durableRevision
+        || now - kept.usedAt >= Self.sharedTextMilliseconds
+      {
+        sharedTexts[isFormatted: isFormatted] = nil
+      }
     }
   }
 }

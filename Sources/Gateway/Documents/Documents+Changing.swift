@@ -52,9 +52,7 @@ extension Documents {
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
-      room.changes.add(
-        submission.operation, of: submission.client, at: dependencies.clock.microseconds,
-        to: &backlog)
+      room.changes.add(submission, at: dependencies.clock.microseconds, to: &backlog)
       people.recordAct(of: subscription)
       commit(room)
     case .duplicatePending:
@@ -86,7 +84,8 @@ extension Documents {
   func sequence(
     _ submission: LiveDocument.Submission, in room: DocumentRoom
   ) -> LiveDocument.Outcome? {
-    turn.spend(room.live?.work(on: submission.operation, from: submission.revision) ?? 0)
+    turn.spend(
+      room.live?.work(on: submission.operation, submission.format, from: submission.revision) ?? 0)
     return room.live?.submit(
       submission, scalarsMax: settings.limits.documentScalarsMax,
       componentsMax: settings.limits.operationComponentsMax,

@@ -123,7 +123,7 @@ extension Documents {
 
   /// Delivers durable entries to followers, and answers the edits among them.
   func publish(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    room.sharedText = nil
+    room.sharedTexts = SharedTexts()
     // The encoded carets refer to the previous revision.
     room.people.named = nil
     delivery.deliver(entries, in: room)

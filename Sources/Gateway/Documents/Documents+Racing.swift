@@ -97,8 +97,7 @@ extension Documents {
         subscription.messageIDs[revision] = messageID
       }
       room.changes.expect(change.edit, as: revision)
-      room.changes.add(
-        submission.operation, of: submission.client, at: change.arrival, to: &backlog)
+      room.changes.add(submission, at: change.arrival, to: &backlog)
     case .duplicate(let revision):
       // The change reached the log through another node, too; its entry acknowledges it.
       answer(change, as: revision, in: room)

@@ -33,39 +33,32 @@ extension Documents {
     if let expected = edit.expected, expected != live.headRevision {
       return respond(edit.request, .outdated(expected: expected, head: live.headRevision))
     }
-    let operation: TextOperation
-    let revision: Int
-    switch edit.content {
-    case .text(let text, let base):
+    let change: ServerEdit.Content.Change
+    if case .change(let known) = edit.content {
+      change = known
+    } else {
       turn.spend(edit.work(in: live))
-      revision = base?.revision ?? live.durableRevision
-      operation = (base?.content ?? live.durableContent).change(toText: text)
-    case .restored(let content):
-      turn.spend(edit.work(in: live))
-      revision = live.durableRevision
-      operation = live.durableContent.change(to: content)
-    case .change(let change, let base): (operation, revision) = (change, base)
+      change = edit.content.change(of: live)
     }
-    if edit.skipsIdentity, operation.isIdentity {
+    if edit.skipsIdentity, change.isIdentity {
       // The edit changes nothing, and its base is durable already.
-      respond(edit.request, .edited(max(revision, live.durableRevision)))
+      respond(edit.request, .edited(max(change.revision, live.durableRevision)))
       return
     }
     if !edit.content.isChange {
-      var change = edit
-      change.content = .change(operation, revision: revision)
-      guard mayBegin(.edit(change), in: room) else { return room.waiting.append(.edit(change)) }
+      var later = edit
+      later.content = .change(change)
+      guard mayBegin(.edit(later), in: room) else { return room.waiting.append(.edit(later)) }
     }
     let submission = LiveDocument.Submission(
-      client: dependencies.names.next(), sequence: 0, revision: revision,
-      operation: operation, author: edit.author, time: dependencies.clock.now,
-      isResendable: false)
+      client: dependencies.names.next(), sequence: 0, revision: change.revision,
+      operation: change.operation, format: change.format, knowsFormats: change.knowsFormats,
+      author: edit.author, time: dependencies.clock.now, isResendable: false)
     switch sequence(submission, in: room) {
     case .accepted(let revision):
       room.changes.expect(
         edit.request.map { .init(request: $0, expected: edit.expected) }, as: revision)
-      room.changes.add(
-        operation, of: submission.client, at: dependencies.clock.microseconds, to: &backlog)
+      room.changes.add(submission, at: dependencies.clock.microseconds, to: &backlog)
       commit(room)
     case .refused(let refusal):
       refusals.respond(edit.request, refusal)
@@ -107,5 +100,24 @@ extension Documents {
   func save(_ naming: VersionNaming, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
     owner?.save(naming, epoch: epoch, of: room.id)
+  }
+}
+
+extension ServerEdit.Content {
+  /// Returns the edit as a change: the difference to its base.
+  fileprivate func change(of live: LiveDocument) -> Change {
+    switch self {
+    case .text(let text, let base):
+      return Change(
+        operation: (base?.content ?? live.durableContent).change(toText: text),
+        revision: base?.revision ?? live.durableRevision)
+    case .content(let content, let base, let makesRich):
+      let difference = (base?.content ?? live.durableContent).change(to: content)
+      return Change(
+        operation: difference.text,
+        format: ChangeFormat(difference.format, makesRich: makesRich && !live.isRich),
+        knowsFormats: true, revision: base?.revision ?? live.durableRevision)
+    case .change(let change): return change
+    }
   }
 }

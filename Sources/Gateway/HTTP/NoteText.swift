@@ -1,4 +1,6 @@
 import ParleyGatewayPorts
+import ParleyJSON
+import OTCore
 import SocketMessages
 
 /// Responses that contain a note or its whole text.
@@ -16,6 +18,22 @@ enum NoteText {
         body: text.content.utf8)
     }
     return response.of(revision: text.revision).with("vary", "accept")
+  }
+
+  /// Reads the formatting of an operation; `nil` if it has no effect.
+  static func format(
+    _ value: JSONValue, of operation: TextOperation
+  ) throws(Response) -> ChangeFormat? {
+    do throws(OperationError) {
+      return try ChangeFormat(json: value.utf8, of: operation)
+    } catch .tooLong {
+      throw .problem(
+        413, .tooLarge, "a change may have \(Format.setsMax) sets of attributes; send smaller ones")
+    } catch {
+      throw .problem(
+        400, .badOperation,
+        "expected format as an object that fits the operation, with known set numbers")
+    }
   }
 
   /// Returns a note with an entity tag: its revision and a hash of the body, which changes with the
@@ -92,7 +110,8 @@ extension NotesAPI {
     }
   }
 
-  /// Changes the text by an operation on one of its revisions.
+  /// Changes the text by an operation on one of its revisions. Inserted text takes the attributes
+  /// of the text around it, unless the operation has a format, which states them.
   func changeText(_ call: Call) throws(Response) {
     let componentsMax = settings.limits.operationComponentsMax
     let fields = NoteJSON.fields(in: call.body, operationComponentsMax: componentsMax)
@@ -105,13 +124,19 @@ extension NotesAPI {
       throw .problem(
         400, .badOperation, "expected a JSON object with \"revision\" and \"operation\"")
     }
+    let format = try fields.format.flatMap { value throws(Response) in
+      try NoteText.format(value, of: operation)
+    }
     let expected = try expectedRevision(call)
     let author = try access.author(fields.author, call.identity)
     documents.edit(
       call.note,
       ServerEdit(
         request: call.request, grant: .request(try call.right),
-        content: .change(operation, revision: revision),
+        content: .change(
+          .init(
+            operation: operation, format: format, knowsFormats: fields.format != nil,
+            revision: revision)),
         author: author, expected: expected))
   }
 

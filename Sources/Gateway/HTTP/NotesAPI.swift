@@ -54,6 +54,7 @@ final class NotesAPI: Part, DocumentsOwner {
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.requireMaking(id, in: folder, of: call.identity)
     let title = try title(in: fields)
+    let kind = try kind(in: fields)
     guard fields?.id == nil else {
       throw .problem(
         400, .badMessage,
@@ -63,7 +64,7 @@ final class NotesAPI: Part, DocumentsOwner {
     try store(
       .create(
         id: id, epoch: Epoch(dependencies.names.next()), title: title, time: dependencies.clock.now,
-        folder: folder),
+        folder: folder, kind: kind),
       for: call, under: right, .create)
   }
 
@@ -82,7 +83,7 @@ final class NotesAPI: Part, DocumentsOwner {
     let draft = NoteDraft(
       id: call.note, title: title, owner: OnceRequests.owner(call.identity),
       time: dependencies.clock.now,
-      folder: folder)
+      folder: folder, kind: try kind(in: fields))
     try store(
       .once(
         .create(draft, epoch: Epoch(dependencies.names.next()), restMax: settings.answers.ageMax)),
@@ -128,6 +129,15 @@ final class NotesAPI: Part, DocumentsOwner {
     return title
   }
 
+  /// Returns the kind that a body gives a new note: by default a plain one.
+  private func kind(in fields: NoteJSON.Fields?) throws(Response) -> NoteKind {
+    guard let written = fields?.kind else { return .plain }
+    guard let kind = NoteKind(rawValue: written) else {
+      throw .problem(400, .badMessage, "expected kind to be plain or rich")
+    }
+    return kind
+  }
+
   /// Handles the store's reply to a request about notes.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     // A step of a long read whose client has disconnected.
@@ -152,7 +162,7 @@ final class NotesAPI: Part, DocumentsOwner {
         documents.edit(
           id,
           ServerEdit(
-            request: request, grant: .request(right), content: .restored(text.content),
+            request: request, grant: .request(right), content: .content(text.content),
             author: author))
       }
     } catch {

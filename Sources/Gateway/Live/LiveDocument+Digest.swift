@@ -9,7 +9,7 @@ extension LiveDocument {
   /// are hashed eight bytes at a time.
   package static func digest(of submission: Submission) -> UInt64 {
     guard submission.isResendable else { return digestOfWords(submission) }
-    var textBytes = 0
+    var textBytes = submission.format?.byteCount ?? 0
     submission.operation.forEachPacked { _, _, text in textBytes += text.count }
     return textBytes < longTextBytes ? digestOfBytes(submission) : digestOfWords(submission)
   }
@@ -23,7 +23,7 @@ extension LiveDocument {
   /// The minimum bytes of inserted text that are hashed eight at a time.
   private static let longTextBytes = 64 << 10
 
-  /// The revision and the JSON form, hashed byte by byte.
+  /// The revision and the JSON form, with that of the formatting behind it, hashed byte by byte.
   private static func digestOfBytes(_ submission: Submission) -> UInt64 {
     var hash = FNV1a()
     var revision = UInt64(bitPattern: Int64(submission.revision))
@@ -33,6 +33,7 @@ extension LiveDocument {
     }
     var bytes: [UInt8] = []
     submission.operation.appendJSON(to: &bytes)
+    submission.format?.appendJSON(to: &bytes)
     for byte in bytes { hash.combine(byte) }
     return hash.value
   }
@@ -43,15 +44,23 @@ extension LiveDocument {
       hash = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
       hash ^= hash >> 32
     }
-    mix(UInt64(bitPattern: Int64(submission.revision)))
-    submission.operation.forEachPacked { kind, length, text in
-      mix(kind.rawValue << 32 | UInt64(length))
-      let bytes = UnsafeRawBufferPointer(text)
+    func mix(_ bytes: UnsafeRawBufferPointer) {
       let whole = bytes.count & ~7
       for offset in stride(from: 0, to: whole, by: 8) {
         mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
       }
       for byte in bytes[whole...] { mix(UInt64(byte)) }
+    }
+    mix(UInt64(bitPattern: Int64(submission.revision)))
+    submission.operation.forEachPacked { kind, length, text in
+      mix(kind.rawValue << 32 | UInt64(length))
+      mix(UnsafeRawBufferPointer(text))
+    }
+    if let format = submission.format {
+      var json: [UInt8] = []
+      format.appendJSON(to: &json)
+      mix(UInt64(json.count))
+      json.withUnsafeBytes { mix($0) }
     }
     return hash
   }

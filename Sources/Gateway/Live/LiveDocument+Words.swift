@@ -33,6 +33,25 @@ extension LiveDocument.Refusal {
       )
     case .documentFull(let scalarsMax):
       (.tooLarge, "the document may have at most \(scalarsMax) scalars; delete text first")
+    case .plainNote:
+      (
+        .notAllowed,
+        "the note is a plain one, which has no formatting; make it a rich one with kind in the format"
+      )
+    case .formatsUnknown:
+      (.notAllowed, "join the document with formats before you send formatting")
+    case .operation(.tooManySets(let max)):
+      (
+        .tooLarge,
+        "the document may have \(max) different sets of attributes; remove some formatting first"
+      )
+    case .operation(.tooManyRuns(let max)):
+      (
+        .tooLarge,
+        "the document may have \(max) pieces of text with different attributes; remove some first"
+      )
+    case .operation(.tooManyKeys(let max)):
+      (.tooLarge, "a piece of text may have \(max) attributes; remove some of them first")
     case .operation(let error): (.badOperation, "\(error)")
     }
   }

@@ -27,6 +27,11 @@ package struct LiveDocument {
     package var revision: Int
     /// The change, based on the document at `revision`.
     package var operation: TextOperation
+    /// The formatting of the change, based on the same document.
+    package var format: ChangeFormat?
+    /// Whether the author's client states the attributes of all text that it inserts. Text of other
+    /// clients takes the attributes of the text around it.
+    package var knowsFormats: Bool
     /// The author's display name.
     package var author: String
     /// The arrival time.
@@ -38,17 +43,23 @@ package struct LiveDocument {
     package var session = 0
 
     package init(
-      client: String, sequence: Int, revision: Int, operation: TextOperation, author: String,
-      time: Timestamp, isResendable: Bool = true
+      client: String, sequence: Int, revision: Int, operation: TextOperation,
+      format: ChangeFormat? = nil, knowsFormats: Bool = false, author: String, time: Timestamp,
+      isResendable: Bool = true
     ) {
       self.client = client
       self.sequence = sequence
       self.revision = revision
       self.operation = operation
+      self.format = format
+      self.knowsFormats = knowsFormats
       self.author = author
       self.time = time
       self.isResendable = isResendable
     }
+
+    /// The approximate work of applying the change, in bytes of text.
+    package var work: Int { operation.work + (format?.work ?? 0) }
   }
 
   /// The outcome of a submission.
@@ -84,6 +95,10 @@ package struct LiveDocument {
     case inFlight
     /// The operation exceeds the maximum components.
     case tooManyComponents(componentsMax: Int)
+    /// The note is a plain one, and the change has formatting that does not make it a rich one.
+    case plainNote
+    /// The change has formatting, and its author did not ask for that of others.
+    case formatsUnknown
     /// The document would exceed its maximum size, in Unicode scalars.
     case documentFull(scalarsMax: Int)
     /// The operation could not be applied for another reason.
@@ -115,6 +130,8 @@ package struct LiveDocument {
   package private(set) var chain: LogChain?
   /// The highest known session of clients without a session in the store.
   package private(set) var sessionFloor: Int
+  /// The oldest known revision at which the note is a rich one; `nil` for a plain note.
+  private var richRevision: Int?
 
   /// Creates a document from its stored state.
   package init(_ stored: StoredDocument) {
@@ -127,9 +144,16 @@ package struct LiveDocument {
     marks = stored.marks
     chain = stored.chain
     sessionFloor = stored.sessionFloor
+    richRevision = stored.summary.kind == .rich ? 0 : nil
     sequencer = ServerSequencer(
-      document: stored.content.text, revision: stored.summary.revision,
-      recent: stored.recent.map(\.operation))
+      content: stored.content.document, revision: stored.summary.revision,
+      recent: stored.recent.map(\.operation), formats: Self.formats(of: stored.recent))
+  }
+
+  /// Returns the format of each entry; an empty array if none has one.
+  private static func formats(of entries: [LogEntry]) -> [Format?] {
+    guard entries.contains(where: { $0.format != nil }) else { return [] }
+    return entries.map { $0.format?.format }
   }
 
   /// The newest revision that is synced to disk.
@@ -139,7 +163,15 @@ package struct LiveDocument {
   package var durableDocument: Document { sequencer.durableDocument }
 
   /// The content at ``durableRevision``.
-  package var durableContent: NoteContent { NoteContent(sequencer.durableDocument) }
+  package var durableContent: NoteContent { NoteContent(sequencer.durableContent) }
+
+  /// The kind of the note at ``durableRevision``.
+  package var durableKind: NoteKind {
+    richRevision.map { $0 <= durableRevision } ?? false ? .rich : .plain
+  }
+
+  /// Whether the note is a rich one at ``headRevision``.
+  package var isRich: Bool { richRevision != nil }
 
   /// The newest revision, including tentative ones.
   package var headRevision: Int { sequencer.revision }
@@ -229,20 +261,19 @@ package struct LiveDocument {
     guard submission.revision >= oldestBase else {
       return .needsHistory(after: submission.revision, through: oldestBase)
     }
-    guard submission.operation.componentCount <= componentsMax else {
-      return .refused(.tooManyComponents(componentsMax: componentsMax))
+    if let refusal = refusal(of: submission, componentsMax: componentsMax) {
+      return .refused(refusal)
     }
-    guard
-      sequencer.components(after: submission.revision, atMost: historyComponentsMax)
-        <= historyComponentsMax
-    else { return .tooMuchHistory }
+    guard isNear(submission, historyComponentsMax: historyComponentsMax) else {
+      return .tooMuchHistory
+    }
     let growth = submission.operation.targetLength - submission.operation.baseLength
     guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {
       return .refused(.documentFull(scalarsMax: scalarsMax))
     }
-    let stored: TextOperation
-    do {
-      stored = try sequencer.submit(submission.operation, at: submission.revision)
+    let stored: RichOperation
+    do throws(SequencerError) {
+      stored = try sequence(submission)
     } catch {
       switch error {
       case .futureRevision: return .refused(.futureRevision(head: durableRevision))
@@ -261,7 +292,10 @@ package struct LiveDocument {
       LogEntry(
         revision: revision, client: submission.client,
         sequence: submission.isResendable ? submission.sequence : 0, digest: digest,
-        operation: stored, author: submission.author, time: time))
+        operation: stored.text,
+        format: ChangeFormat(
+          stored.format, makesRich: submission.format?.makesRich ?? false),
+        author: submission.author, time: time))
     tentative.append((submission, mark))
     // The author never resends the change, so no mark is stored.
     guard submission.isResendable else { return .accepted(revision: revision) }
@@ -270,13 +304,58 @@ package struct LiveDocument {
     return .accepted(revision: revision)
   }
 
+  /// Returns the reason why a change does not fit the document's kind or has too many components.
+  private func refusal(of submission: Submission, componentsMax: Int) -> Refusal? {
+    let components =
+      submission.operation.componentCount + (submission.format?.componentCount ?? 0)
+    if components > componentsMax { return .tooManyComponents(componentsMax: componentsMax) }
+    guard let format = submission.format else { return nil }
+    if !submission.knowsFormats { return .formatsUnknown }
+    return isRich || format.makesRich ? nil : .plainNote
+  }
+
+  /// Whether a change can be rebased over all changes since its base.
+  private func isNear(_ submission: Submission, historyComponentsMax: Int) -> Bool {
+    let components = sequencer.components(
+      after: submission.revision, atMost: historyComponentsMax)
+    guard components <= historyComponentsMax else { return false }
+    // Each change of the history may move all spans.
+    let spans = submission.format?.componentCount ?? 0
+    return spans == 0
+      || spans * (headRevision - submission.revision) <= Self.spansMovedMax
+  }
+
+  /// Maximum spans that are moved over the changes since a base, counted for each change.
+  private static let spansMovedMax = 2_000_000
+
+  /// Rebases a change by the rule of its author's client, and appends it.
+  private mutating func sequence(
+    _ submission: Submission
+  ) throws(SequencerError) -> RichOperation {
+    let base = submission.revision
+    guard isRich || submission.format != nil else {
+      return RichOperation(try sequencer.submit(submission.operation, at: base))
+    }
+    guard submission.knowsFormats else {
+      return try sequencer.submit(inheriting: submission.operation, at: base)
+    }
+    let stored = try sequencer.submit(
+      RichOperation(submission.operation, submission.format), at: base)
+    if submission.format?.makesRich ?? false { makeRich(at: sequencer.revision) }
+    return stored
+  }
+
+  private mutating func makeRich(at revision: Int) { richRevision = richRevision ?? revision }
+
   /// Returns the approximate work of a change, in bytes of text inserted into the document.
   ///
   /// - Complexity: O(operations after the revision).
-  package func work(on operation: TextOperation, from revision: Int) -> Int {
+  package func work(
+    on operation: TextOperation, _ format: ChangeFormat? = nil, from revision: Int
+  ) -> Int {
     let isKnown = (oldestBase..<headRevision).contains(revision)
     let passed = isKnown ? sequencer.components(after: revision, atMost: 1 << 17) : 0
-    return operation.work + 2 * passed
+    return operation.work + (format?.work ?? 0) + 2 * passed
   }
 
   /// Returns the outcome of a change that is repeated, skips a number or arrives too early.
@@ -327,6 +406,7 @@ package struct LiveDocument {
     let fallen = Array(window.suffix(headRevision - durableRevision))
     window.removeLast(fallen.count)
     sequencer.rollBack()
+    if let rich = richRevision, rich > durableRevision { richRevision = nil }
     for (submission, replaced) in tentative.reversed() where submission.isResendable {
       marks[submission.client] = replaced
     }
@@ -394,7 +474,13 @@ package struct LiveDocument {
     let before = durableRevision
     for entry in entries {
       do throws(SequencerError) {
-        _ = try sequencer.submit(entry.operation, at: entry.revision - 1)
+        if let format = entry.format {
+          _ = try sequencer.submit(
+            RichOperation(entry.operation, format), at: entry.revision - 1, within: .unlimited)
+          if format.makesRich { makeRich(at: entry.revision) }
+        } else {
+          _ = try sequencer.submit(entry.operation, at: entry.revision - 1)
+        }
       } catch {
         preconditionFailure("the stored entry of revision \(entry.revision) does not apply")
       }
@@ -412,7 +498,7 @@ package struct LiveDocument {
   package mutating func prepend(_ older: [LogEntry]) {
     guard let last = older.last, last.revision == oldestBase else { return }
     window.insert(contentsOf: older, at: 0)
-    sequencer.prepend(older.map(\.operation))
+    sequencer.prepend(older.map(\.operation), formats: Self.formats(of: older))
   }
 
   /// Removes all but the newest entries from the window, once it has twice as many.
@@ -437,4 +523,9 @@ package struct LiveDocument {
 extension TextOperation {
   /// The approximate work of applying the operation, in bytes of text.
   package var work: Int { insertedBytes + 16 * componentCount }
+}
+
+extension ChangeFormat {
+  /// The approximate work of applying the formatting, in bytes of text.
+  package var work: Int { byteCount + 16 * componentCount }
 }

@@ -17,11 +17,16 @@ extension LogEntry {
 
 extension ArraySlice<LogEntry> {
   /// Returns the first entries that fit in a message of about `bytesMax` bytes; at least one.
-  func fitting(_ bytesMax: Int) -> Self {
+  ///
+  /// - Parameter formats: Whether the message contains formatting.
+  func fitting(_ bytesMax: Int, formats: Bool) -> Self {
     var bytes = 0
     let end =
       firstIndex { entry in
-        defer { bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount }
+        defer {
+          bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount
+          if formats { bytes += entry.format?.byteCount ?? 0 }
+        }
         return bytes > bytesMax
       } ?? endIndex
     return self[..<end]

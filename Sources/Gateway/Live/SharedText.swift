@@ -4,6 +4,19 @@ import OTCore
 import SocketMessages
 import ParleyWebSocketFrames
 
+/// A document's encoded texts at one revision: without attributes, and with them for clients that
+/// know formatting.
+struct SharedTexts {
+  var plain: SharedText?
+  /// The text with its attributes; `nil` also if it has none.
+  var formatted: SharedText?
+
+  subscript(isFormatted isFormatted: Bool) -> SharedText? {
+    get { isFormatted ? formatted : plain }
+    set { if isFormatted { formatted = newValue } else { plain = newValue } }
+  }
+}
+
 /// A document's text at one revision, encoded once for all its receivers.
 ///
 /// The bytes before and after the text in a message differ for each connection. A short text is
@@ -14,21 +27,28 @@ struct SharedText {
   static let fragmentBytesMin = 64 << 10
 
   let revision: Int
-  /// The text as a JSON string.
+  /// The text as a JSON string, and behind it the field `format` if the text has attributes.
   private let fragment: Frame
   /// The time at which the text was last sent, in milliseconds of uptime.
   var usedAt: Int64
 
   /// Encodes the durable text, which all readers may see.
   ///
-  /// - Complexity: O(*n*) bytes of text.
-  init(_ live: LiveDocument, now: Int64) {
+  /// - Parameter isFormatted: Whether the attributes follow the text.
+  /// - Complexity: O(*n*) bytes of text, and O(*runs*).
+  init(_ live: LiveDocument, isFormatted: Bool, now: Int64) {
     revision = live.durableRevision
     usedAt = now
-    let document = live.durableContent.text
+    let content = live.durableContent
+    let document = content.text
     // Capacity for the quotes, and for some escaped characters.
-    fragment = Frame(.text, .middle, reserving: document.utf8Count * 65 / 64 + 2) {
+    let textBytes = document.utf8Count * 65 / 64 + 2
+    fragment = Frame(.text, .middle, reserving: isFormatted ? content.work : textBytes) {
       JSONWriter.string(document, &$0)
+      if isFormatted {
+        JSONWriter.raw(",\"format\":", &$0)
+        content.document.appendFormatJSON(to: &$0)
+      }
     }
   }
 

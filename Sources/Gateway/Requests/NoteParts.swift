@@ -68,6 +68,7 @@ struct NoteParts {
         withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
       }
       bytes.append(verbs.rawValue)
+      if note.kind != .plain { bytes += note.kind.rawValue.utf8 }
       digest = StableHash.of(bytes)
     }
   }

@@ -9,6 +9,8 @@ struct DocumentJoining {
   var unanswered: ChangeName?
   /// Whether the client reads text beyond one message's size in pages.
   var pages = false
+  /// Whether the client knows formatting.
+  var formats = false
   /// Whether a log that several nodes share was read after the request arrived.
   var isFresh = false
   /// The client's session in a shared log, if it was read; else the document's floor.

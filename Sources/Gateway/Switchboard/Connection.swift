@@ -45,6 +45,8 @@ final class Connection {
   /// The person's colour, `#rrggbb`.
   var color: String?
   var subscriptions: [DocumentID: Subscription] = [:]
+  /// Whether the client's last join asked for formatting; pages of changes then contain it.
+  var knowsFormats = false
   /// Reads of documents' pages that are under way.
   var pageReads: [DocumentID: PageRead] = [:]
   /// Documents of which the client has read pages without following them.
@@ -173,6 +175,8 @@ final class Subscription: CaretHolder {
   var isFenced = false
   /// Whether one of the follower's changes has waited.
   var hasWaited = false
+  /// Whether the client receives formatting, and states that of all text that it inserts.
+  @exclusivity(unchecked) var formats = false
   /// The client's session in a shared log.
   var session = 0
   /// The newest author number that the client has received.

@@ -28,8 +28,8 @@ final class DocumentRoom {
   var live: LiveDocument?
   /// The numbers for the document and its authors in messages.
   var numbers: DocumentNumbers
-  /// The newest encoded text, while clients join.
-  var sharedText: SharedText?
+  /// The newest encoded texts, while clients join.
+  var sharedTexts = SharedTexts()
   /// Followers in the order of joining.
   private(set) var subscriptions = GappedArray<Subscription?>()
   /// The people in the document, as shown to followers.

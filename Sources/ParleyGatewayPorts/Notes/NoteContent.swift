@@ -50,10 +50,18 @@ public struct NoteContent: Sendable, Equatable {
   }
 
   /// Returns the operation that replaces the text, except the common start and end of both texts.
+  /// In a text with attributes it is the difference in lines and words, so that the attributes of
+  /// common text remain.
   public func change(toText other: String) -> TextOperation {
-    TextOperation(replacing: text, by: other)
+    document.hasAttributes
+      ? TextOperation(changing: text, into: Document(other))
+      : TextOperation(replacing: text, by: other)
   }
 
   /// Returns the operation that makes the content equal to another.
-  public func change(to other: NoteContent) -> TextOperation { change(toText: other.text.text) }
+  public func change(to other: NoteContent) -> RichOperation {
+    document.hasAttributes || other.document.hasAttributes
+      ? RichOperation(changing: document, into: other.document)
+      : RichOperation(change(toText: other.text.text))
+  }
 }

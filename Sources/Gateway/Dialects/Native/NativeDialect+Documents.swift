@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import OTCore
 import SocketMessages
 
 /// Handling of document messages of `parley.v1` clients, such as join, change and select.
@@ -43,9 +44,12 @@ extension NativeDialect {
         "expected the clientId of unanswered as it was in a welcome: 1 to \(Self.clientIDBytesMax) visible "
           + "ASCII characters; leave unanswered out to join without it")
     }
+    connection.knowsFormats = join.formats
     documents.join(
       DocumentID(join.documentID),
-      DocumentJoining(resume: join.resume, unanswered: join.unanswered, pages: join.pages),
+      DocumentJoining(
+        resume: join.resume, unanswered: join.unanswered, pages: join.pages,
+        formats: join.formats),
       messageID: ref, connection)
   }
 
@@ -72,10 +76,6 @@ extension NativeDialect {
     guard OneLine.isMet(by: create.title) else {
       throw MessageRefusal(.badMessage, OneLine.problem(of: "a title"))
     }
-    guard create.kind ?? .plain == .plain else {
-      throw MessageRefusal(
-        .notOffered, "this server does not offer rich notes; look at the capabilities in welcome")
-    }
     let folder: FolderPath
     do throws(FolderPathError) {
       folder = try FolderPath(create.folder ?? "")
@@ -96,7 +96,7 @@ extension NativeDialect {
     creation.begin(
       NoteDraft(
         id: id, title: create.title, owner: identity.user, time: dependencies.clock.now,
-        folder: folder),
+        folder: folder, kind: create.kind ?? .plain),
       under: right, messageID: ref, connection)
   }
 
@@ -124,17 +124,17 @@ extension NativeDialect {
       return documents.refusals.refuseForItsEpoch(
         change.sequence, of: id, ref: ref, to: connection)
     }
+    let format: ChangeFormat?
     do throws(MessageError) {
-      guard try change.checkedFormat() == nil else {
-        return refuse(.notAllowed, "the note is a plain one, which has no formatting")
-      }
+      format = try change.checkedFormat()
     } catch {
       return refuse(error.code, error.description)
     }
     documents.submit(
       LiveDocument.Submission(
         client: connection.client, sequence: change.sequence, revision: change.revision,
-        operation: change.operation, author: connection.name, time: dependencies.clock.now),
+        operation: change.operation, format: format, knowsFormats: subscription.formats,
+        author: connection.name, time: dependencies.clock.now),
       messageID: ref, subscription)
   }
 

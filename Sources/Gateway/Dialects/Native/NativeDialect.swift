@@ -21,7 +21,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     creation = NoteCreation(board, rooms)
     let own = [
       "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
-      "resume", "roomHistory", "rooms", "selections",
+      "resume", "rich", "roomHistory", "rooms", "selections",
     ]
     capabilities = (own + rooms.people.capabilities).sorted()
     super.init(
@@ -128,19 +128,20 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     let joined = ServerMessage.Joined(
       documentID: room.id.text, title: live.title, epoch: live.epoch.text,
       revision: live.durableRevision,
-      content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
+      content: join.missed.map { .changes($0.changes(formats: subscription.formats)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
       people: join.verbs.contains(.presence) ? room.people.presence.announcedCount : nil,
       numbers: connection.numbersMax > 0 && room.numbers.areRetained(by: connection.numbersMax)
-        ? room.numbers.all : nil)
+        ? room.numbers.all : nil,
+      kind: live.shownKind)
     subscription.numberKnown = room.numbers.last
     func appendOthers(_ buffer: inout [UInt8]) {
       (join.others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
     }
     if join.missed == nil {
       sendText(
-        of: room, in: .joined(joined), ref: messageID, presence: appendOthers, to: connection)
+        to: subscription, in: .joined(joined), ref: messageID, presence: appendOthers)
     } else {
       let frame = Frame {
         ServerMessage.joined(joined).encode(
@@ -180,28 +181,33 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       .documentHistory(
         .init(
           documentID: live.id.text, epoch: live.epoch.text, revision: revision + 1,
-          changes: entries.map(ServerMessage.Change.init), time: entries.last?.time,
+          changes: entries.changes(formats: connection.knowsFormats), time: entries.last?.time,
           hasMore: revision + entries.count < live.durableRevision)),
       ref: ref, to: connection)
   }
 
-  /// Sends a message with the document's newest text. The encoded text is cached for further
-  /// clients until the next revision.
+  /// Sends a message with the document's newest text, with its attributes to clients that know
+  /// formatting. The encoded text is cached for further clients until the next revision.
   private func sendText(
-    of room: DocumentRoom, in message: ServerMessage, ref: String,
-    presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
+    to subscription: Subscription, in message: ServerMessage, ref: String,
+    presence: ((inout [UInt8]) -> Void)? = nil
   ) {
+    let room = subscription.room
     guard let live = room.live else { return }
+    let isFormatted = subscription.formats && live.durableContent.document.hasAttributes
     let now = dependencies.clock.uptime
     var text: SharedText
-    if let kept = room.sharedText, kept.revision == live.durableRevision {
+    if let kept = room.sharedTexts[isFormatted: isFormatted],
+      kept.revision == live.durableRevision
+    {
       text = kept
       text.usedAt = now
     } else {
-      text = SharedText(live, now: now)
+      text = SharedText(live, isFormatted: isFormatted, now: now)
     }
-    room.sharedText = text
-    board.send(text.frames(of: message, ref: ref, presence: presence), to: connection)
+    room.sharedTexts[isFormatted: isFormatted] = text
+    board.send(
+      text.frames(of: message, ref: ref, presence: presence), to: subscription.connection)
   }
 
   func turnAway(
@@ -233,8 +239,11 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     if let frame = numberedFrame(&delivery, for: subscription, on: connection) {
       return board.push(frame, to: connection)
     }
-    let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
-    delivery.shared = frame
+    let formats = delivery.hasFormats && subscription.formats
+    let entries = delivery.entries
+    let frame = delivery.shared.frame(formatted: formats) {
+      changesFrame(entries, of: subscription.room.id, formats: formats)
+    }
     board.push(frame, to: connection)
   }
 
@@ -256,36 +265,60 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     else { return nil }
     let before = subscription.numberKnown
     subscription.numberKnown = newest
-    guard before < known, let run = delivery.numbered?.run else { return delivery.numbered?.frame }
-    // The follower has lagged, and does not know some authors' numbers.
-    let missed = subscription.room.numbers.authors(after: before)
-    return frame(.numberedChanges(.init(run: run, authors: missed)), ref: "")
+    let formats = delivery.hasFormats && subscription.formats
+    if before < known, let run = delivery.numbered?.run {
+      // The follower has lagged, and does not know some authors' numbers.
+      let missed = subscription.room.numbers.authors(after: before)
+      return frame(run, missed, formats ? delivery.entries : nil)
+    }
+    let entries = delivery.entries
+    guard let run = delivery.numbered?.run, let authors = delivery.numbered?.authors else {
+      return nil
+    }
+    return delivery.numbered?.frames.frame(formatted: formats) {
+      frame(run, authors, formats ? entries : nil)
+    }
   }
 
-  /// Numbers the authors of entries, and encodes the shared frame.
+  /// Encodes numbered changes, with the formatting of entries unless these are `nil`.
+  private func frame(
+    _ run: ServerMessage.NumberedChanges.Run, _ authors: [ServerMessage.Author],
+    _ entries: ArraySlice<LogEntry>?
+  ) -> Frame {
+    var run = run
+    for (index, entry) in (entries ?? []).enumerated() {
+      run.changes[index].format = entry.format.map(FormatJSON.init)
+    }
+    return frame(.numberedChanges(.init(run: run, authors: authors)), ref: "")
+  }
+
+  /// Numbers the authors of entries.
   private func numbered(
     _ entries: ArraySlice<LogEntry>, in room: DocumentRoom
-  ) -> Delivery.NumberedFrame? {
+  ) -> Delivery.NumberedFrames? {
     let known = room.numbers.last
     guard let run = room.numbers.run(of: entries) else { return nil }
-    let authors = room.numbers.authors(after: known)
     return .init(
-      run: run, numberKnown: known, newest: room.numbers.last, keptMin: room.numbers.usedMax,
-      frame: frame(.numberedChanges(.init(run: run, authors: authors)), ref: ""))
+      run: run, authors: room.numbers.authors(after: known), numberKnown: known,
+      newest: room.numbers.last, keptMin: room.numbers.usedMax)
   }
 
   func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
     guard let last = entries.last else { return }
-    board.push(changesFrame(entries, of: subscription.room.id), to: subscription.connection)
+    let frame = changesFrame(
+      entries, of: subscription.room.id, formats: subscription.formats)
+    board.push(frame, to: subscription.connection)
     subscription.forgetMessageIDs(through: last.revision)
   }
 
-  func changesFrame(_ entries: ArraySlice<LogEntry>, of id: DocumentID) -> Frame {
+  private func changesFrame(
+    _ entries: ArraySlice<LogEntry>, of id: DocumentID, formats: Bool
+  ) -> Frame {
     let first = entries.first?.revision ?? 0
     return frame(
       .changes(
         .init(
-          documentID: id.text, revision: first, changes: entries.map(ServerMessage.Change.init),
+          documentID: id.text, revision: first, changes: entries.changes(formats: formats),
           time: entries.last?.time)),
       ref: pushID())
   }
@@ -299,14 +332,14 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     subscription.textRevision = live.durableRevision
     subscription.messageIDs.removeAll()
     sendText(
-      of: subscription.room,
+      to: subscription,
       in: .resync(
         ServerMessage.Resync(
           documentID: live.id.text, reason: reason, epoch: live.epoch.text,
           revision: live.durableRevision, text: "",
           lastSequence: live.lastDurableSequence(of: subscription.connection.client),
-          change: live.nameOfHead)),
-      ref: messageID, to: subscription.connection)
+          change: live.nameOfHead, kind: live.shownKind)),
+      ref: messageID)
   }
 
   func refuse(
@@ -398,9 +431,20 @@ protocol NativeDialectOwner: AnyObject {
   func shareProfile(of connection: Connection)
 }
 
-extension ServerMessage.Change {
-  /// Converts an entry of a log to the change that followers receive.
-  init(_ entry: LogEntry) {
-    self.init(clientID: entry.client, sequence: entry.sequence, operation: entry.operation)
+extension Sequence<LogEntry> {
+  /// Returns the entries of a log as the changes that followers receive.
+  ///
+  /// - Parameter formats: Whether the follower knows formatting.
+  fileprivate func changes(formats: Bool) -> [ServerMessage.Change] {
+    map { entry in
+      ServerMessage.Change(
+        clientID: entry.client, sequence: entry.sequence, operation: entry.operation,
+        format: formats ? entry.format.map(FormatJSON.init) : nil)
+    }
   }
+}
+
+extension LiveDocument {
+  /// The kind that messages state: none of a plain note.
+  fileprivate var shownKind: NoteKind? { durableKind == .plain ? nil : durableKind }
 }

@@ -174,7 +174,7 @@ final class DocumentDelivery: Part {
 
   /// Sends the first of these entries, as many as fit in one frame.
   func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
-    let range = entries.fitting(settings.catchUpBytes)
+    let range = entries.fitting(settings.catchUpBytes, formats: subscription.formats)
     guard let last = range.last else { return }
     subscription.connection.dialect.send(range, to: subscription)
     subscription.revision = last.revision

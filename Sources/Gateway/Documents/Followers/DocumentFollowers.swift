@@ -50,6 +50,7 @@ final class DocumentFollowers: Part {
       people.followNodes(in: room)
     }
     subscription.session = joining.session ?? live.sessionFloor
+    subscription.formats = joining.formats
     let wasShown = subscription.verbs.contains(.presence)
     subscription.verbs = verbs
     if verbs.contains(.presence) {

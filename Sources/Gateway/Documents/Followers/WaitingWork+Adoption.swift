@@ -19,7 +19,10 @@ extension WaitingWork {
     else { return nil }
     return ServerEdit(
       grant: .bearer(identity),
-      content: .change(submission.operation, revision: submission.revision),
+      content: .change(
+        .init(
+          operation: submission.operation, format: submission.format,
+          knowsFormats: submission.knowsFormats, revision: submission.revision)),
       author: submission.author)
   }
 

@@ -153,9 +153,9 @@ final class HistoryPages: Part {
         known == entry.name(withTime: known.time != nil)
       else { return refuse(.historyGone, of: live.id, ref: messageID, to: connection) }
     }
+    let fitting = entries.fitting(settings.catchUpBytes, formats: connection.knowsFormats)
     connection.dialect.page(
-      entries.fitting(settings.catchUpBytes), after: page.resume.revision, of: live,
-      ref: messageID, connection)
+      fitting, after: page.resume.revision, of: live, ref: messageID, connection)
   }
 
   /// Ends a request; the caller answers its reader.

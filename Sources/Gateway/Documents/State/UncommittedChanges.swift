@@ -32,11 +32,14 @@ struct UncommittedChanges {
   ///
   /// - Parameter arrival: The arrival time, in microseconds.
   mutating func add(
-    _ operation: TextOperation, of author: String, at arrival: Int64, to backlog: inout StoreBacklog
+    _ submission: LiveDocument.Submission, at arrival: Int64, to backlog: inout StoreBacklog
   ) {
-    let weight = 64 + operation.insertedBytes + 8 * operation.componentCount
+    let operation = submission.operation
+    let weight =
+      64 + operation.insertedBytes + 8 * operation.componentCount
+      + (submission.format?.byteCount ?? 0)
     changes.append(Change(arrival: arrival, weight: weight))
-    pace.wrote(author)
+    pace.wrote(submission.client)
     backlog.add(bytes: weight)
   }
 

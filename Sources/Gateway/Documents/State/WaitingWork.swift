@@ -25,7 +25,7 @@ enum WaitingWork {
   var byteCount: Int {
     switch self {
     case .join, .page, .version: Self.bytesOfEach
-    case .change(_, _, let submission): Self.bytesOfEach + submission.operation.work
+    case .change(_, _, let submission): Self.bytesOfEach + submission.work
     case .edit(let edit): Self.bytesOfEach + edit.byteCount
     }
   }
@@ -35,7 +35,7 @@ enum WaitingWork {
     switch self {
     case .join, .page, .version: 0
     case .change(_, _, let submission):
-      live.work(on: submission.operation, from: submission.revision)
+      live.work(on: submission.operation, submission.format, from: submission.revision)
     case .edit(let edit): edit.work(in: live)
     }
   }
@@ -46,10 +46,23 @@ struct ServerEdit {
   enum Content {
     /// The whole text, edited from a former content, or from the newest without a `base`.
     case text(String, base: HistoricText? = nil)
-    /// The content of another revision, which replaces the newest.
-    case restored(NoteContent)
-    /// A change of the text at a revision, rebased over later entries.
-    case change(TextOperation, revision: Int)
+    /// The whole content, edited from a former one, or from the newest without a `base`. Text
+    /// and attributes that remain equal are kept. With `makesRich`, a plain note becomes a rich one.
+    case content(NoteContent, base: HistoricText? = nil, makesRich: Bool = false)
+    /// A change of the content at a revision, rebased over later entries.
+    case change(Change)
+
+    /// A change at a revision.
+    struct Change {
+      var operation: TextOperation
+      var format: ChangeFormat?
+      /// Whether the author states the attributes of all inserted text.
+      var knowsFormats = false
+      var revision: Int
+
+      /// Whether the change has no effect.
+      var isIdentity: Bool { operation.isIdentity && format == nil }
+    }
 
     /// Whether the operation is known, so that no texts have to be compared.
     var isChange: Bool { if case .change = self { true } else { false } }
@@ -57,9 +70,8 @@ struct ServerEdit {
     /// The base revision; `nil` for the newest.
     var revision: Int? {
       switch self {
-      case .text(_, let base): base?.revision
-      case .restored: nil
-      case .change(_, let revision): revision
+      case .text(_, let base), .content(_, let base, _): base?.revision
+      case .change(let change): change.revision
       }
     }
   }
@@ -98,8 +110,8 @@ struct ServerEdit {
   var byteCount: Int {
     switch content {
     case .text(let text, let base): text.utf8.count + (base?.content.text.utf8Count ?? 0)
-    case .restored(let content): content.text.utf8Count
-    case .change(let operation, _): operation.work
+    case .content(let content, let base, _): content.work + (base?.content.work ?? 0)
+    case .change(let change): change.operation.work + (change.format?.work ?? 0)
     }
   }
 
@@ -108,8 +120,10 @@ struct ServerEdit {
     switch content {
     case .text(let text, let base):
       text.utf8.count + (base?.content.text.utf8Count ?? live.durableDocument.utf8Count)
-    case .restored(let content): content.text.utf8Count + live.durableDocument.utf8Count
-    case .change(let operation, let revision): live.work(on: operation, from: revision)
+    case .content(let content, let base, _):
+      content.work + (base?.content ?? live.durableContent).work
+    case .change(let change):
+      live.work(on: change.operation, change.format, from: change.revision)
     }
   }
 
@@ -119,4 +133,9 @@ struct ServerEdit {
     if let expected, expected != live.headRevision { return true }
     return content.revision ?? 0 > live.durableRevision
   }
+}
+
+extension NoteContent {
+  /// The approximate work of comparing or encoding the content, in bytes of text.
+  var work: Int { text.utf8Count + 16 * document.runCountMax }
 }
