@@ -48,7 +48,7 @@ private struct Silence: LogSink {
 
 @Suite("Hints by NATS", .timeLimit(.minutes(5)))
 struct BrokerTests {
-  @Test("what is published comes to the others that follow its topic, byte for byte")
+  @Test("hints reach the other followers of their topic unchanged")
   func passing() throws {
     let server = try NATSServer()
     let nodes = try (0..<3).map { _ in try Node(server.address) }
@@ -107,7 +107,7 @@ struct BrokerTests {
     #expect(!other.hasHeard(.heard(topic: "note/a", bytes: [1])))
   }
 
-  @Test("what a stranger sends in a node's own name is passed by")
+  @Test("a message that a stranger sends under the name of a node is ignored")
   func limitedClient() throws {
     let server = try NATSServer()
     let node = try Node(server.address)

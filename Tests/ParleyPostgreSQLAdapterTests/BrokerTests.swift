@@ -68,7 +68,7 @@ struct BrokerTests {
     }
   }
 
-  @Test("what is published comes to the others that follow its topic, byte for byte")
+  @Test("hints reach the other followers of their topic unchanged")
   func passing() throws {
     let address = try server().newDatabase()
     let nodes = try (0..<3).map { _ in try Node(address) }
@@ -167,7 +167,7 @@ struct BrokerTests {
     }
   }
 
-  @Test("frames are read back, and nothing else is")
+  @Test("frames are decoded, and other bytes are rejected")
   func frames() {
     let frame = HintFrame(secret: [1])
     let bytes = frame.encoded(topic: "note/é", [0, 255])

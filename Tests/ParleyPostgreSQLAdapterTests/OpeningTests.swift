@@ -28,7 +28,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("tables are made once, and found again")
+  @Test("tables are created once, and reused")
   func again() throws {
     let database = try server().newDatabase()
     #expect(try !PostgresStore.exists(at: address(database)))
@@ -38,7 +38,7 @@ struct OpeningTests {
     #expect(try PostgresStore.exists(at: address(database)))
   }
 
-  @Test("two that expect to be alone are kept apart; those that share are not")
+  @Test("an exclusive store cannot be opened twice; a shared one can")
   func twoClusters() throws {
     let database = try server().newDatabase()
     let shown = try address(database).description
@@ -88,7 +88,7 @@ struct OpeningTests {
     #expect(try error(database, .reading) == nil)
   }
 
-  @Test("commits that a power cut undoes are refused")
+  @Test("a database without durable commits is refused")
   func unsafe() throws {
     let database = try server().newDatabase()
     let name = try #require(database.dropFirst(12).split(separator: "?").first)
@@ -101,7 +101,7 @@ struct OpeningTests {
     #expect(refused?.description.contains("set synchronous_commit = on") == true)
   }
 
-  @Test("a database user who may not make tables gets the missing right's name")
+  @Test("a database user without the right to create tables gets the name of the right")
   func permission() throws {
     try server().execute("CREATE ROLE guest LOGIN")
     let database = try server().newDatabase(user: "guest")
@@ -112,7 +112,7 @@ struct OpeningTests {
     #expect(reason.contains("grant CREATE"))
   }
 
-  @Test("nothing that is said has the password in it")
+  @Test("no message contains the password")
   func password() throws {
     let text = "postgres://ann:hidden-word@/nowhere?host=/nonexistent&port=1"
     let address = try address(text)
@@ -129,7 +129,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a server's promise is one machine, or two with a synchronous standby")
+  @Test("durability is on one machine, or on two with a synchronous standby")
   func promise() throws {
     let database = try server().newDatabase()
     #expect(try PostgresStore.state(of: address(database)).promise == "durable on one machine")

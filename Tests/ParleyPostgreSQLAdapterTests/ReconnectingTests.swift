@@ -152,7 +152,7 @@ struct ReconnectingTests {
     #expect(try rig.load().text == "a")
   }
 
-  @Test("stopping does not wait for a database that is away", arguments: [true, false])
+  @Test("stopping does not wait for an unreachable database", arguments: [true, false])
   func givenUp(isShared: Bool) throws {
     var timeouts = StoreTimeouts()
     timeouts.reconnecting = 3_600_000
@@ -165,7 +165,7 @@ struct ReconnectingTests {
       rig.store.perform([.rename(id: "n", title: "M", time: 9)])[0].failure?.isRetryable == true)
   }
 
-  @Test("a database that stays away is reported as away, until it returns")
+  @Test("an unreachable database is reported until it returns")
   func away() throws {
     var timeouts = StoreTimeouts()
     timeouts.reconnecting = 100

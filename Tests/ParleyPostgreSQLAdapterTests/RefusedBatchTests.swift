@@ -7,7 +7,7 @@ import ParleyStoreRecords
 import Testing
 
 /// Batches of which PostgreSQL refuses one request, and clients that are made up.
-@Suite("What one request does to others of its batch")
+@Suite("The effects of a request on others of its batch")
 struct RefusedBatchTests {
   private let server: PostgresServer
   private let database: String
@@ -46,7 +46,7 @@ struct RefusedBatchTests {
     if case .failed(.refused) = reply { true } else { false }
   }
 
-  @Test("an append that is refused fails by itself")
+  @Test("a refused append does not affect the batch")
   func appends() throws {
     let replies = store.perform([
       try append("a"), try append("b", client: endless), try append("c"), try append("d"),
@@ -56,7 +56,7 @@ struct RefusedBatchTests {
     #expect(store.check().problems == [])
   }
 
-  @Test("among other work, too, what is refused fails by itself")
+  @Test("a refused append does not affect other work of the batch")
   func others() throws {
     let replies = store.perform([
       .rename(id: "a", title: "New", time: 9), .fence(id: "b", clients: [endless]),

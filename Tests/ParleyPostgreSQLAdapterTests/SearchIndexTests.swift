@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The index of words in PostgreSQL")
 struct SearchIndexTests {
-  @Test("it does what the port says", arguments: SearchIndexConformance.checks)
+  @Test("the index satisfies the port's requirements", arguments: SearchIndexConformance.checks)
   func conforms(check: SearchIndexConformance.Check) throws {
     let address = try Self.database()
     _ = try PostgresStore(address)

@@ -73,7 +73,7 @@ struct LoopBrokerTests {
   }
 
   @Test(
-    "what is published comes to the others that follow its topic, byte for byte",
+    "hints reach the other followers of their topic unchanged",
     arguments: ["note/a", "note/é", "note/e\u{301}", "note/\0 *.>"])
   func passing(topic: String) {
     ends[0].follow(topic)
@@ -92,7 +92,7 @@ struct LoopBrokerTests {
     #expect(ends[1].takeEvents() == [] && wakes.take() == [])
   }
 
-  @Test("names that look alike are not the same")
+  @Test("topics that look alike are distinct")
   func exactNames() {
     ends[1].follow("note/é")
     ends[0].publish("note/e\u{301}", [1])
@@ -121,7 +121,7 @@ struct LoopBrokerTests {
     for end in ends { #expect(end.takeEvents().last == .hints(arrive: false)) }
   }
 
-  @Test("a loop is woken once for all that waits")
+  @Test("a loop is woken once for all waiting hints")
   func waking() {
     for end in ends { end.follow("note/a") }
     for _ in 0..<5 { ends[0].publish("note/a", []) }
@@ -132,7 +132,7 @@ struct LoopBrokerTests {
   }
 
   @Test(
-    "a mailbox that is full takes no more, and is as good as new when it was read",
+    "a full mailbox drops hints, and takes them again after it was read",
     arguments: [(0, LoopBroker.countMax), (4_096, LoopBroker.bytesMax / (4_096 + 6 + 64))])
   func bound(size: Int, room: Int) {
     ends[1].follow("note/a")
@@ -145,7 +145,7 @@ struct LoopBrokerTests {
     #expect(ends[1].takeEvents().count == 1)
   }
 
-  @Test("the outer broker follows the topics of all loops, and receives what each publishes")
+  @Test("the outer broker follows the topics of all loops, and receives the hints of each")
   func outside() {
     let outer = StubBroker()
     outer.bring(.hints(arrive: true))
@@ -184,7 +184,7 @@ struct LoopBrokerTests {
   }
 
   @Test(
-    "what one loop alone has in memory is asked there, all else anywhere",
+    "requests about the memory of one loop go to that loop, others to any loop",
     arguments: [
       ("GET", "/socket/", "EIO=4&transport=polling", 2), ("POST", "/faye", "", 2),
       ("GET", "/bayeux/handshake", "", 2), ("GET", "/socket", "", nil), ("GET", "/ws", "", nil),
@@ -205,13 +205,13 @@ struct LoopBrokerTests {
   }
 
   @Test(
-    "auto is a loop for each core, from four to sixteen",
+    "auto means one loop for each core, from four to sixteen",
     arguments: [(1, 1), (2, 1), (3, 1), (4, 4), (8, 8), (16, 16), (64, 16), (200, 16)])
   func automatic(cores: Int, loops: Int) {
     #expect(Configuration.loops(onCores: cores) == loops)
   }
 
-  @Test("several loops take a store that is shared")
+  @Test("several loops require a shared store")
   func refused() throws {
     var configuration = Configuration()
     try configuration.validate()

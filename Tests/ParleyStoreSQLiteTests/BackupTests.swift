@@ -21,7 +21,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a backup has what was replied before it, and runs beside the server")
+  @Test("a backup contains everything replied before it, and runs beside the server")
   func online() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -65,7 +65,7 @@ struct BackupTests {
       try StoreBackup.make(of: folder.file(), at: folder.file("backup"), isVerified: false) == nil)
   }
 
-  @Test("a restored store is another history, and the text of before")
+  @Test("a restored store has another epoch, and the former text")
   func restore() throws {
     do {
       let store = try SQLiteStore(path: folder.file())
@@ -155,7 +155,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a backup is not put beside a log that belongs to another database")
+  @Test("a backup is not restored beside a log of another database")
   func logAlone() throws {
     var store: SQLiteStore? = try SQLiteStore(path: folder.file())
     store?.create("n")
@@ -178,7 +178,7 @@ struct BackupTests {
     #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
   }
 
-  @Test("a store that is open is not restored over")
+  @Test("an open store is not replaced by a restore")
   func inUse() throws {
     let store = try SQLiteStore(path: folder.file())
     try StoreBackup.make(of: folder.file(), at: folder.file("backup"))
@@ -193,7 +193,7 @@ struct BackupTests {
     store.create("n")
   }
 
-  @Test("a damaged backup is refused, and what is there stays")
+  @Test("a damaged backup is refused, and the existing store is kept")
   func damagedBackup() throws {
     do {
       let store = try SQLiteStore(path: folder.file())
@@ -214,7 +214,7 @@ struct BackupTests {
     #expect(!folder.names.contains { $0.contains("partial") })
   }
 
-  @Test("a file that is no store is neither backed up nor restored")
+  @Test("other files are neither backed up nor restored")
   func foreign() throws {
     try writeFile(folder.file("diary"), Array("Dear diary".utf8))
     #expect(throws: StoreBackupError.file(.notAStore(path: folder.file("diary")))) {

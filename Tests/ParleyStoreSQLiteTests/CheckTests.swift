@@ -62,7 +62,7 @@ struct CheckTests {
   }
 
   @Test(
-    "what no single read would show is found",
+    "inconsistencies between records are found",
     arguments: [
       "UPDATE log SET operation = CAST('[1,\"?\"]' AS BLOB) WHERE revision = 2 AND document = 1",
       "UPDATE log SET time = 9 WHERE revision = 1 AND document = 1",
@@ -92,7 +92,7 @@ struct CheckTests {
     }
   }
 
-  @Test("a snapshot that only its own checksum vouches for is compared with the log")
+  @Test("a snapshot with a valid checksum is compared with the log")
   func wrongSnapshot() throws {
     // The wrong snapshot has a valid checksum.
     let store = try makeStore()
@@ -103,7 +103,7 @@ struct CheckTests {
     #expect(store.check().problems.contains { $0.document == "n" })
   }
 
-  @Test("a file that SQLite cannot read is said to be damaged")
+  @Test("a file that SQLite cannot read is reported as damaged")
   func pages() throws {
     do { _ = try makeStore() }
     var bytes = try readFile(folder.file())

@@ -34,7 +34,7 @@ struct ClockTests {
     return note.updatedAt
   }
 
-  @Test("a note changed while the clock was ahead is of its next change's time afterwards")
+  @Test("a note changed while the clock was ahead gets the time of its next change")
   func updated() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -115,7 +115,7 @@ struct ClockTests {
     return accepted
   }
 
-  @Test("what was published while the clock was ahead expires as well", arguments: [false, true])
+  @Test("publications made while the clock was ahead expire", arguments: [false, true])
   func publications(isReopened: Bool) throws {
     var store: SQLiteStore? = try SQLiteStore(path: folder.file())
     func open() throws -> SQLiteStore { try #require(store) }
@@ -147,7 +147,7 @@ struct ClockTests {
     #expect(try open().check().problems == [])
   }
 
-  @Test("who was online while the clock was ahead is not for ever")
+  @Test("a later report corrects the time of a person online while the clock was ahead")
   func online() throws {
     let store = try SQLiteStore(path: folder.file())
     func seen(at time: Timestamp) -> Timestamp? {

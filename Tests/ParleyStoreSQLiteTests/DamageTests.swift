@@ -90,7 +90,7 @@ struct DamageTests {
     }
   }
 
-  @Test("a note beside a damaged one is served")
+  @Test("other notes are served beside a damaged one")
   func neighbour() throws {
     try makeStore()
     do {
@@ -109,7 +109,7 @@ struct DamageTests {
     }
   }
 
-  @Test("entries that trade places are found")
+  @Test("exchanged entries are found")
   func swapped() throws {
     try makeStore()
     try SecondConnection(folder.file()).run(
@@ -127,7 +127,7 @@ struct DamageTests {
     }
   }
 
-  @Test("any one flipped bit of the file is found, or does not show")
+  @Test("any flipped bit of the file is found, or has no effect")
   func flippedBits() throws {
     try makeStore()
     let sound = try SQLiteStore(path: folder.file()).load("n", recentMax: 20)

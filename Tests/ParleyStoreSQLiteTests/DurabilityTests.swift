@@ -4,7 +4,7 @@ import OTCore
 import ParleyStoreSQLite
 import Testing
 
-@Suite("What was replied is there")
+@Suite("Replied work is durable")
 struct DurabilityTests {
   let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ struct DurabilityTests {
     #expect(try other.integer("SELECT sequence FROM marks") == 5)
   }
 
-  @Test("a killed process leaves all that was acknowledged")
+  @Test("acknowledged work survives a killed process")
   func killed() async throws {
     let path = folder.file()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -36,7 +36,7 @@ struct DurabilityTests {
     #expect(document.marks["ann"]?.sequence == 50)
   }
 
-  @Test("a batch that the disk cannot take has not happened, and reads are answered")
+  @Test("a batch that the disk refuses has no effect, and reads are answered")
   func fullDisk() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -80,7 +80,7 @@ struct DurabilityTests {
         .recent.count == 5)
   }
 
-  @Test("a deleted note's rows go away")
+  @Test("the rows of a deleted note are removed")
   func garbage() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")

@@ -5,7 +5,7 @@ import ParleyStoreRecords
 import ParleyStoreSQLite
 import Testing
 
-@Suite("Rooms that hold nothing")
+@Suite("Empty rooms")
 struct EmptyRoomTests {
   private let folder: TemporaryFolder
   private static let none = RoomRetention(publicationsMax: 0, ageMax: 1_000)
@@ -36,7 +36,7 @@ struct EmptyRoomTests {
     return recovery
   }
 
-  @Test("go after a while, and never take a position twice")
+  @Test("are removed after a while, and never reuse a position")
   func removal() throws {
     let store = try SQLiteStore(path: folder.file())
     var positions: [RoomPosition] = []
@@ -68,7 +68,7 @@ struct EmptyRoomTests {
     #expect(try other.integer("SELECT count(*) FROM rooms") == 1, "in a batch")
   }
 
-  @Test("a room that holds something stays what it is")
+  @Test("a room with content is not removed")
   func kept() throws {
     let store = try SQLiteStore(path: folder.file())
     let positions: [RoomName: RoomPosition?] = [

@@ -3,9 +3,9 @@ import ParleyGrowthKit
 import ParleyStoreSQLite
 import Testing
 
-@Suite("What reading history costs", .serialized)
+@Suite("The cost of reading history", .serialized)
 struct HistoryGrowthTests {
-  @Test("a page costs what it gives, however long the history", arguments: [1, 40])
+  @Test("a page costs as much in a long history as in a short one", arguments: [1, 40])
   func growthOfPages(authors: Int) throws {
     let law = GrowthLaw("history of \(authors) authors", size: 2_000) { size in
       PreparedStore(entries: size, authors: authors)
@@ -23,7 +23,7 @@ struct HistoryGrowthTests {
     #expect(ratio < 2)
   }
 
-  @Test("a page of sessions costs what it reads, however long the history", arguments: [1, 40])
+  @Test("a page of sessions costs as much in a long history as in a short one", arguments: [1, 40])
   func growthOfSessions(authors: Int) throws {
     let law = GrowthLaw("sessions of \(authors) authors", size: 12_000) { size in
       PreparedStore(entries: size, authors: authors)
@@ -57,7 +57,7 @@ struct HistoryGrowthTests {
     #expect(ratio < 2)
   }
 
-  @Test("the newest texts of an imported log cost the same, however long it is")
+  @Test("the cost of the newest texts does not depend on the length of an imported log")
   func growthOfImportedTexts() throws {
     let law = GrowthLaw("difference in an imported log", size: 2_000) { size in
       PreparedStore(importing: size)
@@ -74,9 +74,9 @@ struct HistoryGrowthTests {
   }
 }
 
-@Suite("Reading while something is committed")
+@Suite("Reading during commits")
 struct ConcurrentReadTests {
-  @Test("an open read keeps its moment, and no commit waits for it")
+  @Test("an open read keeps its snapshot, and no commit waits for it")
   func openRead() throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file())

@@ -14,7 +14,7 @@ struct MemoryStoreTests {
     return store
   }
 
-  @Test("commits fail as many as ordered, and leave nothing")
+  @Test("the configured number of commits fails without effect")
   func failingCommits() throws {
     let store = makeStore()
     store.commitsToFail = 2
@@ -70,7 +70,7 @@ struct MemoryStoreTests {
     #expect(try store.load("m").text.isEmpty)
   }
 
-  @Test("a restart loses the newest commits, whatever was in them", arguments: 1...40)
+  @Test("a restart loses the newest commits", arguments: 1...40)
   func lostTail(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     var writer = RandomWriter()

@@ -24,7 +24,7 @@ struct MovedFilesTests {
     return words
   }
 
-  @Test("a moved database refuses changes, and takes them when it is back")
+  @Test("a moved database refuses changes until it is moved back")
   func movedDatabase() throws {
     rename(folder.file(), folder.file("elsewhere"))
     store.look()
@@ -57,7 +57,7 @@ struct MovedFilesTests {
     #expect(refusal() == nil)
   }
 
-  @Test("a deleted log refuses changes, and an orderly end writes all of it into the database")
+  @Test("without its log a store refuses changes, and a stop writes all data to the database")
   func deletedLog() throws {
     removeFile(folder.file() + "-wal")
     #expect(refusal()?.contains("the log notes.parley-wal was moved, deleted or replaced") == true)
@@ -66,7 +66,7 @@ struct MovedFilesTests {
     #expect(try SQLiteStore(path: folder.file("copy.parley")).load("n").text == "before")
   }
 
-  @Test("a log that a long read has let grow is truncated when the read is over")
+  @Test("a log that has grown during a long read is truncated after the read")
   func grownLog() throws {
     store.walPagesToCheckpoint = 16
     let reader = try SecondConnection(folder.file())
@@ -120,7 +120,7 @@ struct RunningMarkTests {
     try SQLiteStore(reading: path).check().problems.map(\.description)
   }
 
-  @Test("a copy of a running server's database without its log is found out")
+  @Test("a copy of a running server's database without its log is detected")
   func withoutLog() throws {
     let store = try serve()
     store.create("n")

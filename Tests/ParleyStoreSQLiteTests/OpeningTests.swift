@@ -23,7 +23,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("nor when the file with the lock was removed")
+  @Test("two owners cannot have one store if the lock file was removed")
   func removedLock() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -43,7 +43,7 @@ struct OpeningTests {
     #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
   }
 
-  @Test("the next owner may come while a child that is being made still has the first one's files")
+  @Test("a forked child with the first owner's files does not prevent the next owner")
   func unlockBesideChild() throws {
     var store: SQLiteStore? = try SQLiteStore(path: folder.file())
     store?.create("n")
@@ -66,7 +66,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a missing folder is said to be missing")
+  @Test("a missing folder is reported as missing")
   func noFolder() {
     let path = folder.path + "/nowhere/notes.parley"
     #expect(throws: StoreOpenError.noFolder(path: path)) { try SQLiteStore(path: path) }
@@ -79,7 +79,7 @@ struct OpeningTests {
     unlink(folder.path + "-lock")
   }
 
-  @Test("a file of another kind is left as it was")
+  @Test("a file of another kind is refused unchanged")
   func foreignFile() throws {
     let bytes = Array("Dear diary, this is a text and no database at all.\n".utf8)
     try writeFile(folder.file(), bytes)
@@ -89,7 +89,7 @@ struct OpeningTests {
     #expect(try readFile(folder.file()) == bytes)
   }
 
-  @Test("another program's database is left as it was")
+  @Test("another program's database is refused unchanged")
   func foreignDatabase() throws {
     try SecondConnection(folder.file()).run("CREATE TABLE songs (name TEXT)")
     let bytes = try readFile(folder.file())
@@ -100,7 +100,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "a log without its database is refused, and stays as it was",
+    "a log without its database is refused unchanged",
     arguments: [StoreOpenError.DatabaseState.missing, .empty, .folder])
   func logAlone(state: StoreOpenError.DatabaseState) throws {
     var store: SQLiteStore? = try SQLiteStore(path: folder.file())
@@ -122,7 +122,7 @@ struct OpeningTests {
     #expect(try readFile(folder.file() + "-wal") == log)
   }
 
-  @Test("a log of no more than a header is no reason to refuse")
+  @Test("a log that contains only a header is accepted")
   func emptyLogAlone() throws {
     try writeFile(folder.file() + "-wal", [UInt8](repeating: 0, count: 32))
     #expect(try !SQLiteStore.exists(at: folder.file()))
@@ -130,7 +130,7 @@ struct OpeningTests {
     #expect(try SQLiteStore.exists(at: folder.file()))
   }
 
-  @Test("an orderly end leaves everything in the one file")
+  @Test("an orderly stop leaves all data in one file")
   func emptiedLog() throws {
     do {
       let store = try SQLiteStore(path: folder.file())
@@ -144,7 +144,7 @@ struct OpeningTests {
     #expect(try SQLiteStore(path: folder.file("copy.parley")).load("n").text == "kept")
   }
 
-  @Test("a program that reads the store keeps the log from being emptied, and nothing is lost")
+  @Test("a reading program prevents truncating the log, and nothing is lost")
   func readerAtTheEnd() throws {
     let reader = try SecondConnection(folder.file("notes.parley"))
     do {

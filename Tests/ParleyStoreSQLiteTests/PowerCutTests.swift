@@ -60,17 +60,17 @@ struct PowerCutTests {
     #expect(number == 150)
   }
 
-  @Test("a power cut at any moment keeps what was replied", arguments: [11, 12, 13] as [UInt64])
+  @Test("replied work survives a power cut at any time", arguments: [11, 12, 13] as [UInt64])
   func powerCut(seed: UInt64) throws {
     try endAnywhere(seed: seed) { image, random in image.afterPowerCut(using: &random) }
   }
 
-  @Test("a kill at any moment keeps what was replied", arguments: [21, 22] as [UInt64])
+  @Test("replied work survives a kill at any time", arguments: [21, 22] as [UInt64])
   func killed(seed: UInt64) throws {
     try endAnywhere(seed: seed) { image, _ in image.afterKill() }
   }
 
-  @Test("a first start that was ended at any moment still starts the next time")
+  @Test("a store whose first start was killed at any time can be started")
   func firstStart() throws {
     let disk = try FaultyDisk()
     var random = SplitMix64(seed: 31)
@@ -132,7 +132,7 @@ struct PowerCutTests {
   }
 
   @Test(
-    "what the disk refused has not happened, and does not turn up after a kill",
+    "work that the disk refused has no effect, also after a kill",
     arguments: [
       Fault(
         calls: .syncs, code: SQLITE_IOERR, count: 1, tornBytes: 0,

@@ -35,7 +35,7 @@ struct RetentionTests {
     #expect(try store.compact(keeping: rule, now: 1_000_000) == 0)
   }
 
-  @Test("young entries are kept, however many")
+  @Test("recent entries are kept in any number")
   func byAge() throws {
     let store = try makeStore(entries: 300)
     let rule = Retention(entriesMin: 10, ageMin: 100)
@@ -46,7 +46,7 @@ struct RetentionTests {
     #expect(try store.load("n").text.utf8.count == 300)
   }
 
-  @Test("a served store keeps its logs short by itself")
+  @Test("a served store compacts its logs automatically")
   func live() throws {
     let store = try makeStore(entries: 100)
     store.retention = Retention(entriesMin: 400, ageMin: 0)
@@ -61,7 +61,7 @@ struct RetentionTests {
     #expect(store.check().problems.isEmpty)
   }
 
-  @Test("space is given back")
+  @Test("freed space is returned to the file system")
   func space() throws {
     let store = try makeStore(entries: 5_000)
     while store.maintain() {}
@@ -72,7 +72,7 @@ struct RetentionTests {
     #expect(try store.load("n").text.utf8.count == 5_000)
   }
 
-  @Test("loading reads no more of a log than the text is long, however long the log")
+  @Test("loading reads a part of the log in proportion to the text")
   func loading() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")

@@ -16,12 +16,12 @@ struct SearchIndexTests {
       state: IndexedState(revision: revision, updatedAt: 1, createdAt: 1))
   }
 
-  @Test("it does what the port says", arguments: SearchIndexConformance.checks)
+  @Test("the index satisfies the port's requirements", arguments: SearchIndexConformance.checks)
   func conforms(check: SearchIndexConformance.Check) throws {
     try check.run(try SQLiteSearchIndex(beside: folder.file()))
   }
 
-  @Test("what was put is there after a restart, and can be read beside its owner")
+  @Test("indexed notes are found after a restart, and by a second reader")
   func reopened() throws {
     #expect(try SQLiteSearchIndex(reading: folder.file()) == nil)
     var owner: SQLiteSearchIndex? = try SQLiteSearchIndex(beside: folder.file())
@@ -55,7 +55,7 @@ struct SearchIndexTests {
     #expect(try SQLiteSearchIndex(beside: folder.file()).ids(after: nil, limit: 9) == [])
   }
 
-  @Test("to index a note costs in proportion to it")
+  @Test("indexing a note costs in proportion to its length")
   func growthWithLength() throws {
     let path = folder.file("long")
     let law = GrowthLaw("put, scalars", size: 40_000) { size in

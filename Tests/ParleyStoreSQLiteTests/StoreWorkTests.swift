@@ -5,7 +5,7 @@ import Testing
 
 /// Work counted in instructions of SQLite's virtual machine. The counts are the same in every run,
 /// and show immediately if a request reads more than its answer needs.
-@Suite("What SQLite does for requests and for housekeeping")
+@Suite("The work of SQLite for requests and housekeeping")
 struct StoreWorkTests {
   /// The rows whose work grows with the store.
   private static let growing: Set<String> = [
@@ -30,7 +30,7 @@ struct StoreWorkTests {
       "\(row): \(small) instructions, and \(large) at eight times the size")
   }
 
-  @Test("what is kept of publications that are gone is looked for in portions")
+  @Test("data of removed publications is searched in portions")
   func orphans() throws {
     func work(_ count: Int) throws -> (most: Int, receipts: Int) {
       let folder = try TemporaryFolder(isInMemory: true)
@@ -67,7 +67,7 @@ struct StoreWorkTests {
     #expect(large.most <= small.most + small.most / 4)
   }
 
-  @Test("what lies before the base of logs is removed note by note")
+  @Test("entries before the base of logs are removed note by note")
   func compacted() throws {
     func work(_ count: Int) throws -> Int {
       let folder = try TemporaryFolder(isInMemory: true)

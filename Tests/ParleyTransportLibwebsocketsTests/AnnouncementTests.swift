@@ -52,7 +52,7 @@ struct AnnouncementTests {
     Array("PROXY UNKNOWN\r\n".utf8),
     [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a, 0x20, 0, 0, 0],
   ])
-  func `a proxy may speak for itself`(header: [UInt8]) throws {
+  func `a proxy may send its own requests`(header: [UInt8]) throws {
     let server = try serve()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -66,7 +66,7 @@ struct AnnouncementTests {
     Array("PROXY TCP4 192.0.2.7 198.51.100.1 51000 443 ".utf8)
       + [UInt8](repeating: 0x78, count: 200),
   ])
-  func `a connection that begins with something else is closed`(bytes: [UInt8]) throws {
+  func `a connection that begins with other bytes is closed`(bytes: [UInt8]) throws {
     let server = try serve()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -106,7 +106,7 @@ struct AnnouncementTests {
     #expect(try server.onLoop { $0.transport.refusedConnections.full } == 0)
   }
 
-  @Test func `a header that does not come to its end is not waited for`() throws {
+  @Test func `an incomplete header ends after the time limit`() throws {
     let server = try serve { $0.handshakeSeconds = 1 }
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -114,7 +114,7 @@ struct AnnouncementTests {
     #expect(try client.isAtEnd())
   }
 
-  @Test func `from who is no proxy, a header is no request`() throws {
+  @Test func `a header from a client that is not a proxy is a malformed request`() throws {
     let server = try serve(requiresProxyHeader: false)
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -122,7 +122,7 @@ struct AnnouncementTests {
     #expect(try client.answer().status == 400)
   }
 
-  @Test func `clients are held to the limit of their own address`() throws {
+  @Test func `clients are limited by their own address`() throws {
     let server = try serve { $0.connectionsPerAddressMax = 4 }
     defer { server.stop() }
     func client(_ number: Int) throws -> TestClient {

@@ -36,7 +36,7 @@ private final class Crew {
 
 @Suite("Several loops", .serialized)
 struct ConnectionBalancerTests {
-  @Test func `connections are dealt out evenly, and names tell their loop`() throws {
+  @Test func `connections are distributed evenly, and their ids contain the loop`() throws {
     let balancer = try Crew()
     var clients = try (0..<9).map { _ in try TestClient.open(port: balancer.port) }
     for (index, client) in clients.enumerated() {
@@ -67,7 +67,7 @@ struct ConnectionBalancerTests {
   }
 
   @Test(arguments: ["", "x", String(repeating: "long ", count: 50_000)])
-  func `a request is answered where it belongs, whichever connection brings it`(body: String) throws
+  func `a request is answered by the loop where it belongs, on any connection`(body: String) throws
   {
     let balancer = try Crew()
     let clients = try (0..<4).map { _ in try TestClient(port: balancer.port) }
@@ -82,7 +82,7 @@ struct ConnectionBalancerTests {
     }
   }
 
-  @Test func `a long body is decided about and read where its request belongs`() throws {
+  @Test func `a long body is accepted and read by the loop of its request`() throws {
     let balancer = try Crew { $0.bodyBytesMax = 10 }
     for server in balancer.servers {
       _ = try server.onLoop { server in
@@ -105,7 +105,7 @@ struct ConnectionBalancerTests {
     }
   }
 
-  @Test func `what was read behind a request goes with it`() throws {
+  @Test func `bytes read after a request move with it`() throws {
     let balancer = try Crew()
     let client = try TestClient(port: balancer.port)
     let paths = ["/to/2/a", "/to/2/b", "/any", "/to/2/c"]
@@ -120,7 +120,7 @@ struct ConnectionBalancerTests {
     #expect(try client.isAtEnd())
   }
 
-  @Test func `a WebSocket is opened where its request belongs`() throws {
+  @Test func `a WebSocket is opened in the loop of its request`() throws {
     let balancer = try Crew()
     for place in [1, 0, 2, 1] {
       let client = try TestClient.open(port: balancer.port, "/to/\(place)")
@@ -134,7 +134,7 @@ struct ConnectionBalancerTests {
     }
   }
 
-  @Test func `the limit of connections is of all loops together`() throws {
+  @Test func `the limit of connections applies to all loops together`() throws {
     let balancer = try Crew { $0.connectionsMax = 4 }
     let clients = try (0..<4).map { try TestClient.open(port: balancer.port, "/to/\($0 % 3)") }
     let late = try TestClient(port: balancer.port)
@@ -147,7 +147,7 @@ struct ConnectionBalancerTests {
     #expect(try last.receive().text == "in")
   }
 
-  @Test func `a request to an ended loop is hung up on, and the others continue`() throws {
+  @Test func `a request to an ended loop is closed, and the others continue`() throws {
     let balancer = try Crew()
     balancer.servers[1].stop()
     let client = try TestClient.open(port: balancer.port, "/to/2")
@@ -158,7 +158,7 @@ struct ConnectionBalancerTests {
     #expect(try client.receive().text == "still")
   }
 
-  @Test func `of many that arrive at once, a turn takes 256, and each has its turn`() throws {
+  @Test func `a turn accepts 256 of many connections, and all are accepted in the end`() throws {
     let balancer = try Crew()
     let clients = try (0..<420).map { _ in try TestClient(port: balancer.port) }
     var movers: [TestClient] = []

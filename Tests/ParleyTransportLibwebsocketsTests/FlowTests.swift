@@ -28,7 +28,7 @@ struct FlowTests {
     #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
   }
 
-  @Test func `a frame for several reaches each, behind one that lags, too`() throws {
+  @Test func `a shared frame reaches all, also after a lagging reader`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let slow = try TestClient.open(port: server.port, receiveBuffer: 4096)
@@ -98,7 +98,7 @@ struct FlowTests {
     #expect(try server.onLoop { $0.transport.queuedBytesBound } == 0)
   }
 
-  @Test func `drained comes after a large flush that the socket took at once`() throws {
+  @Test func `drained is reported after a large write that the socket accepts at once`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
@@ -348,7 +348,7 @@ struct FlowTests {
     #expect(turns.withLock { $0 } >= 20)
   }
 
-  @Test func `what drained sends goes out, too`() throws {
+  @Test func `frames sent during drained are written`() throws {
     let rounds = 20
     let server = try TestServer { server, _ in
       var round = 0
@@ -387,7 +387,7 @@ struct FlowTests {
     try server.log.closed(id)
   }
 
-  @Test func `a reader that never reads is cut after its close`() throws {
+  @Test func `a reader that never reads is disconnected after its close`() throws {
     let server = try TestServer { $1.closeSeconds = 1 }
     defer { server.stop() }
     let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
@@ -455,7 +455,7 @@ struct FlowTests {
     }
   }
 
-  @Test func `who reads slowly is not taken for dead`() throws {
+  @Test func `a slow reader is not treated as dead`() throws {
     let ticks = TickGate()
     let server = try TestServer { server, configuration in
       configuration.tickMilliseconds = 50
@@ -483,7 +483,7 @@ struct FlowTests {
     #expect(!server.log.all.contains(.closed(id)))
   }
 
-  @Test func `the silent are pinged, and cut if they do not answer`() throws {
+  @Test func `silent clients are pinged, and disconnected without an answer`() throws {
     let server = try TestServer {
       $1.pingSeconds = 1
       $1.hangUpSeconds = 3
@@ -525,7 +525,7 @@ struct FlowTests {
     #expect(server.log.all.contains(.woken))
   }
 
-  @Test func `an owner that wants another turn gets it at once, and what it sends goes out`() throws
+  @Test func `an owner that requests another turn gets it at once, and its data is written`() throws
   {
     // No tick comes while the test runs, so nothing else turns the loop.
     let server = try TestServer { _, configuration in configuration.tickMilliseconds = 600_000 }

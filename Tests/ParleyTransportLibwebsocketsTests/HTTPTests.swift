@@ -29,7 +29,7 @@ struct HTTPTests {
     }
   }
 
-  @Test func `requests say at which address they came, and each has room of its own`() throws {
+  @Test func `requests have their listening address, and each address has its limits`() throws {
     let server = try TestServer { server, configuration in
       configuration.connectionsMax = 1
       configuration.back = .init(host: "127.0.0.1", port: 0)
@@ -108,7 +108,7 @@ struct HTTPTests {
     #expect(try slow.answer().body.count == 30_000_000)
   }
 
-  @Test func `an answer may come later, from another thread`() throws {
+  @Test func `a response may be sent later, from another thread`() throws {
     let server = try TestServer { server, _ in server.onRequest = { _, _, _, _ in } }
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -227,7 +227,7 @@ struct HTTPTests {
   @Test(arguments: [
     ("/a%20b", "/a%20b"), ("/caf%C3%A9", "/caf%C3%A9"), ("/", "/"), ("//a", "/a"),
   ])
-  func `a path comes in one form`(sent: String, seen: String) throws {
+  func `a path is normalized`(sent: String, seen: String) throws {
     let server = try TestServer()
     defer { server.stop() }
     let answer = try TestClient(port: server.port).request(sent)
@@ -262,7 +262,7 @@ struct HTTPTests {
     ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
     ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", 400),
   ])
-  func `what is no request gets an answer`(bytes: String, status: Int) throws {
+  func `malformed requests are answered`(bytes: String, status: Int) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -296,7 +296,7 @@ struct HTTPTests {
     #expect(try client.handshake(headers: ["\(name): b"]).status == 101)
   }
 
-  @Test func `long extension headers are passed over`() throws {
+  @Test func `long extension headers are ignored`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -373,7 +373,7 @@ struct HTTPTests {
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `spoilt requests harm no other client`(seed: UInt64) throws {
+  func `malformed requests do not affect other clients`(seed: UInt64) throws {
     let server = try TestServer()
     defer { server.stop() }
     var generator = SplitMix64(seed: seed)

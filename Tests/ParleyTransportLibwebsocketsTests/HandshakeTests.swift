@@ -18,7 +18,7 @@ struct HandshakeTests {
   }
 
   @Test(arguments: ["parley.v1", "other, parley.v1", "parley.v1,other"])
-  func `the subprotocol both know is named`(offers: String) throws {
+  func `the common subprotocol is selected`(offers: String) throws {
     let server = try TestServer { server, _ in
       server.onDecide = { _ in .accept(subprotocol: "parley.v1") }
     }
@@ -140,7 +140,7 @@ struct HandshakeTests {
     #expect(answer.text.contains("parley.v1"))
   }
 
-  @Test func `a subprotocol the owner does not take gets 400`() throws {
+  @Test func `a subprotocol that the owner rejects gets 400`() throws {
     let server = try TestServer { server, _ in
       server.onDecide = { _ in .accept(subprotocol: nil) }
     }
@@ -196,7 +196,7 @@ struct HandshakeTests {
     #expect(try client.answer().status == 101)
   }
 
-  @Test func `one address may hold so many connections`() throws {
+  @Test func `the connections of an address are limited`() throws {
     let server = try TestServer { $1.connectionsPerAddressMax = 2 }
     defer { server.stop() }
     let first = try TestClient.open(port: server.port)
@@ -230,7 +230,7 @@ struct HandshakeTests {
     for client in flood { client.shut() }
   }
 
-  @Test func `a full server says so`() throws {
+  @Test func `a full server refuses handshakes with a reason`() throws {
     let server = try TestServer { $1.connectionsMax = 1 }
     defer { server.stop() }
     let first = try TestClient.open(port: server.port)

@@ -140,7 +140,7 @@ struct MessageTests {
     try server.log.closed(id)
   }
 
-  @Test func `a close comes after what was queued before it`() throws {
+  @Test func `a close frame is sent after the frames queued before it`() throws {
     let server = try TestServer { server, _ in
       server.onReceived = { server, id, _, _ in
         for number in 0..<1000 {
@@ -230,7 +230,7 @@ struct MessageTests {
     #expect(!server.log.all.contains { if case .received = $0 { true } else { false } })
   }
 
-  @Test func `a reset tells the owner`() throws {
+  @Test func `a reset is reported to the owner`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
@@ -240,7 +240,7 @@ struct MessageTests {
     #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
   }
 
-  @Test func `bytes that are no frames end one connection only`() throws {
+  @Test func `malformed frames end only their connection`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let other = try TestClient.open(port: server.port)

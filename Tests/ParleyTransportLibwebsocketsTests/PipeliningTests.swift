@@ -58,7 +58,7 @@ struct PipeliningTests {
   }
 
   @Test(arguments: sequences)
-  func `the same holds behind a request that was answered`(requests: [Request]) throws {
+  func `requests after an answered one are answered in order`(requests: [Request]) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -146,7 +146,7 @@ struct PipeliningTests {
     #expect(try client.receive().text == "after")
   }
 
-  @Test func `messages behind an upgrade that waited are taken`() throws {
+  @Test func `messages after a waiting upgrade are read`() throws {
     let inHand = Collected<RequestID>()
     let server = try TestServer { server, _ in
       server.onRequest = { _, id, _, _ in inHand.append(id) }
@@ -167,7 +167,7 @@ struct PipeliningTests {
     #expect(try client.receive().text == "a")
   }
 
-  @Test func `messages behind an upgrade are taken`() throws {
+  @Test func `messages after an upgrade are read`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -178,7 +178,7 @@ struct PipeliningTests {
     #expect(try client.receive().text == "b")
   }
 
-  @Test func `requests behind an upgrade are no messages`() throws {
+  @Test func `requests after an upgrade are malformed frames`() throws {
     let counter = TurnCounter()
     let server = try TestServer { counter.shape($0, &$1) }
     defer { server.stop() }

@@ -69,7 +69,7 @@ struct ReceptionTests {
     try server.onLoop { $0.transport.memoryUsage.receptionBytes }
   }
 
-  @Test func `one address holds half, and others are read`() throws {
+  @Test func `one address can use half of the memory, and others are read`() throws {
     let server = try Self.server()
     defer { server.stop() }
     let (waiting, refused) = try Self.partials(6, server)
@@ -88,7 +88,7 @@ struct ReceptionTests {
     #expect(try Self.held(server) == 0)
   }
 
-  @Test func `a client that leaves gives its room back`() throws {
+  @Test func `a client that leaves releases its memory`() throws {
     let server = try Self.server()
     defer { server.stop() }
     var (waiting, _) = try Self.partials(4, server)
@@ -160,7 +160,7 @@ struct ReceptionTests {
 
   // MARK: Clients that have ended their side
 
-  @Test func `a client that has ended its side gets its answers, then the end`() throws {
+  @Test func `a client that has ended its side gets its responses, then the end`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)

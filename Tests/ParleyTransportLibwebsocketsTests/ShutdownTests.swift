@@ -21,7 +21,7 @@ struct ShutdownTests {
     #expect(!server.transport.mailbox.wake())
   }
 
-  @Test func `every client gets a close frame, after what was queued before`() throws {
+  @Test func `every client gets a close frame after its queued frames`() throws {
     let server = try TestServer { server, _ in server.onReceived = { _, _, _, _ in } }
     let clients = try (0..<20).map { _ in try TestClient.open(port: server.port) }
     let ids = try server.onLoop { server in
@@ -43,7 +43,7 @@ struct ShutdownTests {
     for id in ids { try server.log.closed(id) }
   }
 
-  @Test func `clients that do not answer are cut in time`() throws {
+  @Test func `clients that do not answer are disconnected in time`() throws {
     let server = try TestServer()
     let deaf = try TestClient.open(port: server.port)
     let id = try server.log.opened()
@@ -69,7 +69,7 @@ struct ShutdownTests {
     stopper.finish()
   }
 
-  @Test func `after stopAccepting no client comes in, connected ones stay`() throws {
+  @Test func `after stopAccepting new clients are refused, and connected ones stay`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let port = server.port
@@ -80,7 +80,7 @@ struct ShutdownTests {
     #expect(try client.receive().text == "still")
   }
 
-  @Test func `nothing is left behind`() async {
+  @Test func `no descriptors remain after stopping`() async {
     // In a process of its own, since other tests open descriptors, too.
     await #expect(processExitsWith: .success) {
       // What the first start makes for good does not count.
@@ -103,7 +103,7 @@ struct ShutdownTests {
     }
   }
 
-  @Test func `a taken port is named`() throws {
+  @Test func `a port in use is reported`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let port = server.port
@@ -114,7 +114,7 @@ struct ShutdownTests {
     #expect(error?.description.contains("choose another port") == true)
   }
 
-  @Test func `unknown hosts and foreign addresses are named`() throws {
+  @Test func `unknown hosts and foreign addresses are reported`() throws {
     let foreign = #expect(throws: TransportError.self) {
       _ = try TestServer { $1.hosts = ["192.0.2.77"] }
     }

@@ -71,7 +71,7 @@ struct TLSTests {
     held.shut()
   }
 
-  @Test func `a plain client on an encrypted port harms no other`() throws {
+  @Test func `an unencrypted client on an encrypted port does not affect others`() throws {
     let folder = try OpenSSLTool.makeCertificate()
     defer { folder.remove() }
     let server = try TestServer {
@@ -87,7 +87,7 @@ struct TLSTests {
     #expect(try client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
   }
 
-  @Test func `missing and unfit files are named`() throws {
+  @Test func `missing and unusable files are reported`() throws {
     let folder = try OpenSSLTool.makeCertificate()
     defer { folder.remove() }
     let missing = #expect(throws: TransportError.self) {

@@ -47,7 +47,7 @@ struct WaitingBodiesTests {
   private static let ada = LimitedClient.user("ada")
   private static let bea = LimitedClient.user("bea")
 
-  @Test func `equal bodies are one`() throws {
+  @Test func `equal bodies share memory`() throws {
     var bodies = Bodies(1 << 20)
     let first = try Self.take(&bodies, Self.body(500_000))
     let others = try (0..<100).map { _ in try Self.take(&bodies, Self.body(500_000)) }
@@ -59,7 +59,7 @@ struct WaitingBodiesTests {
     #expect(bodies.byteCount == 0)
   }
 
-  @Test func `bodies that only look equal are not one`() throws {
+  @Test func `similar bodies do not share memory`() throws {
     var bodies = Bodies(1 << 20)
     let first = try Self.take(&bodies, Self.body(100_000))
     var changed = Self.body(100_000)
@@ -74,7 +74,7 @@ struct WaitingBodiesTests {
     #expect(bodies.byteCount == 0)
   }
 
-  @Test func `over the limit none is taken, but one alone always is`() throws {
+  @Test func `over the limit no body is accepted, except for a single one`() throws {
     var bodies = Bodies(1_000_000)
     let long = try Self.take(&bodies, Self.body(3_000_000))
     #expect(Self.isRefused(&bodies, Self.body(10)))
@@ -134,7 +134,7 @@ struct WaitingBodiesTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `what is counted is what is kept`(seed: UInt64) throws {
+  func `the counted bytes equal the kept bytes`(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     var bodies = Bodies(2_000_000)
     let limitedClients: [LimitedClient?] = [nil, Self.ada, Self.bea]
