@@ -4,19 +4,19 @@ import Testing
 @Suite("Channels")
 struct ChannelTests {
   @Test(
-    "names and patterns",
+    "names and patterns of channels are accepted",
     arguments: ["/a", "/user/185", "/direct_message/1_2", "/a/*", "/a/**", "/-_!~()$@", "/*"])
   func names(text: String) { #expect(BayeuxChannel(text) != nil) }
 
   @Test(
-    "what is no channel",
+    "malformed channels are rejected",
     arguments: [
       "", "/", "a", "//", "/a/", "/a//b", "/a?b", "/*/a", "/a*", "/a/***", "/é", "/a b", "/a/**/b",
     ])
   func noNames(text: String) { #expect(BayeuxChannel(text) == nil) }
 
   @Test(
-    "patterns match one segment, or one and more",
+    "* matches one segment, and ** matches one or more",
     arguments: [
       ("/a/*", "/a/b", true), ("/a/*", "/a/b/c", false), ("/a/*", "/a", false),
       ("/a/**", "/a/b", true), ("/a/**", "/a/b/c", true), ("/a/**", "/ab/c", false),
@@ -30,7 +30,7 @@ struct ChannelTests {
   }
 
   @Test(
-    "every room has a channel, and that channel that room",
+    "every room has a channel, and that channel names the room",
     arguments: [
       "/user/185", "acc-1", "/companies/c/workspaces/w/channels?type=public&user=a=b", "a!b",
       "/a!3F",
@@ -45,7 +45,7 @@ struct ChannelTests {
     #expect(named.room.utf8.elementsEqual(room.utf8), "\(named.text)")
   }
 
-  @Test("a room whose name is a channel's is that channel")
+  @Test("a room whose name is also a valid channel has that channel")
   func same() throws {
     #expect(try #require(BayeuxChannel(room: "/group/9")).text == "/group/9")
     #expect(

@@ -4,7 +4,7 @@ import Testing
 @Suite("Scripts for pages of other origins")
 struct ScriptCallbackTests {
   @Test(
-    "names of functions",
+    "names of functions are accepted",
     arguments: [
       "jsonpcallback", "__jsonp1__", "jQuery17_42", "org.cometd._callback", "$", "a.$.b_1", "_",
       String(repeating: "a", count: 128),
@@ -15,7 +15,7 @@ struct ScriptCallbackTests {
   }
 
   @Test(
-    "whatever else could run, or end what runs",
+    "other texts, which could run as code or end the script, are rejected",
     arguments: [
       "", ".", "a.", ".a", "a..b", "1a", "a.1", "a-b", "a b", "a()", "a;b", "a[0]", "alert(1)//",
       "</script>", "a\n", "a\u{2028}", "a\u{0}", "é", "a\"", "a'", "a/**/", "a=b", "a,b", "a?b",
@@ -24,7 +24,7 @@ struct ScriptCallbackTests {
     ])
   func noNames(name: String) { #expect(ScriptCallback(name) == nil) }
 
-  @Test("JSON becomes a call, without what old scripts take for the end of a line")
+  @Test("JSON becomes a call, and characters that end a line in old scripts are escaped")
   func script() throws {
     let callback = try #require(ScriptCallback("f.g"))
     func script(_ json: String) -> String {

@@ -14,7 +14,7 @@ struct SessionTests {
     #"{"id":"2","channel":"/meta/connect","successful":true,"clientId":"c","#
     + #""advice":{"reconnect":"retry","interval":0,"timeout":30000}}"#
 
-  @Test("one object or an array of them is taken")
+  @Test("a body is one message or an array of at most 256 messages")
   func forms() throws {
     let one = #"{"channel":"/meta/subscribe","subscription":"/a","ext":{"access_token":"T"}}"#
     #expect(try message(one).subscriptions == ["/a"])
@@ -29,7 +29,7 @@ struct SessionTests {
     #expect(BayeuxMessage.decode(("[{}" + String(repeating: ",{}", count: 256) + "]").utf8) == nil)
   }
 
-  @Test("an id is sent back as it came, if it is a text or a number")
+  @Test("a reply repeats the id of its message if the id is a text or a number")
   func ids() throws {
     let reply = BayeuxReply.reply(
       to: try message(#"{"channel":"/x","id":7}"#), clientID: nil, error: .invalid("/x"))
@@ -39,7 +39,7 @@ struct SessionTests {
     #expect(try message(#"{"id":{"deep":1}}"#).id == nil)
   }
 
-  @Test("on a WebSocket events do not wait, and a connect does")
+  @Test("on a WebSocket events are sent at once, and a connect is answered after its timeout")
   func webSocket() throws {
     var session = BayeuxSession(id: "c", settings: .init(), now: 0)
     #expect(session.connect(webSocket: try message(connect), now: 0).isEmpty)
@@ -49,7 +49,7 @@ struct SessionTests {
     #expect(session.ticked(now: 31_000).isEmpty)
   }
 
-  @Test("C3: in a minute there are two connects, and no third")
+  @Test("C3: a client connects at most three times in a minute")
   func noBusyLoop() throws {
     var session = BayeuxSession(id: "c", settings: .init(), now: 0)
     var rounds = 0
@@ -75,7 +75,7 @@ struct SessionTests {
     #expect(session.deliver([2]) == [.answer([[2], Array(reply.utf8)])])
   }
 
-  @Test("a client that wants its connect answered at once is")
+  @Test("a connect with a timeout of zero is answered at once")
   func impatient() throws {
     var session = BayeuxSession(id: "c", settings: .init(), now: 0)
     let now = String(connect.dropLast()) + #","advice":{"timeout":0}}"#
@@ -83,7 +83,7 @@ struct SessionTests {
     #expect(session.connect(request: try message(now), now: 0) == [.answer([Array(reply.utf8)])])
   }
 
-  @Test("a session without a connect is forgotten")
+  @Test("a session ends after some time without a connect")
   func forgotten() throws {
     var session = BayeuxSession(id: "c", settings: .init(), now: 0)
     #expect(session.ticked(now: 59_999).isEmpty)
@@ -95,7 +95,7 @@ struct SessionTests {
     #expect(session.ticked(now: 90_000) == [.end])
   }
 
-  @Test("what is kept between polls has a limit")
+  @Test("a session ends when the events kept between polls exceed their limit")
   func slow() {
     var settings = BayeuxSession.Settings()
     settings.queuedBytesMax = 100

@@ -21,7 +21,7 @@ struct MessageCacheTests {
     cache.found("tea", in: thread, limit: .max).map(\.id.position.offset)
   }
 
-  @Test("pages and news make one list, whatever their order", arguments: 1...50)
+  @Test("pages make one ordered list, in whichever order they arrive", arguments: 1...50)
   func order(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var cache = MessageCache()
@@ -36,7 +36,7 @@ struct MessageCacheTests {
     }
   }
 
-  @Test("of a thread the newest stay, of threads those used last, and bytes are bounded")
+  @Test("the newest messages and the threads used last are kept, within a number of bytes")
   func bounds() {
     var bounds = MessageCache.Bounds()
     bounds.messages = 3
@@ -60,7 +60,7 @@ struct MessageCacheTests {
     #expect(cache.bytes == 0)
   }
 
-  @Test("another history takes the place of the former one")
+  @Test("messages of a new epoch replace the messages of the former epoch")
   func epochs() {
     var cache = MessageCache()
     cache.put([message(1), message(2)])
@@ -69,7 +69,7 @@ struct MessageCacheTests {
     #expect(cache.bytes == 5)
   }
 
-  @Test("a person's messages are forgotten, in all threads")
+  @Test("forgetting a person removes their messages from all threads")
   func forgetting() {
     var cache = MessageCache()
     cache.put([message(1), message(2, by: "u-cid")])
@@ -79,7 +79,7 @@ struct MessageCacheTests {
     #expect(cache.bytes == 5)
   }
 
-  @Test("all words have to be there, in any case and order; texts alone are searched")
+  @Test("a search finds texts that contain all words, in any case and order")
   func words() {
     var cache = MessageCache()
     cache.put([message(1, "Green TEA, please"), message(2, "black tea"), message(3, "Éclair")])
@@ -90,7 +90,7 @@ struct MessageCacheTests {
     #expect(cache.found("tea", in: nil, limit: 1).map(\.id.position.offset) == [2])
   }
 
-  @Test("names that look alike are two threads")
+  @Test("names that look alike are distinct threads and people")
   func exactness() {
     #expect(ChatThread("\u{e9}") != ChatThread("e\u{301}"))
     #expect(Set([ChatPerson.ID("\u{e9}"), ChatPerson.ID("e\u{301}")]).count == 2)

@@ -15,7 +15,7 @@ struct ProgramTests {
     try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
   }
 
-  @Test("two talk: they see each other come, type, read and go")
+  @Test("two people who talk see each other join, type, read and leave")
   func talk() async throws {
     let server = try server()
     let (ann, ben) = (try connect(server, as: "ann"), try connect(server, as: "ben"))
@@ -87,7 +87,7 @@ struct ProgramTests {
     #expect(mine.push == nil)
   }
 
-  @Test("a right that is missing is an error with its code")
+  @Test("a request without the necessary right fails with the code notAllowed")
   func rights() async throws {
     let server = try server()
     let ann = try connect(server, as: "ann", rights: "*=read")

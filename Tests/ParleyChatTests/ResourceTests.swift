@@ -37,7 +37,7 @@ struct ResourceTests {
     func next() async -> String? { await words.next() }
   }
 
-  @Test("a delegate is notified of updates, a lost connection, missed updates, and the next one")
+  @Test("a delegate is told of updates, lost connections, reconnections and missed updates")
   func whole() async throws {
     let parley = Parley(transport: server, as: "Ann", seed: 1)
     let resources = ResourceConnections(parley, senderID: "mine")
@@ -69,7 +69,7 @@ struct ResourceTests {
     registration.cancel()
   }
 
-  @Test("several watch one resource; each registration ends for itself")
+  @Test("one resource can have several registrations, and each one ends by itself")
   func several() async throws {
     let parley = Parley(transport: server, as: "Ann", seed: 1)
     let resources = ResourceConnections(parley)
@@ -94,7 +94,7 @@ struct ResourceTests {
     other.cancel()
   }
 
-  @Test("a delegate is not kept")
+  @Test("a registration does not retain its delegate")
   func weakness() async throws {
     let parley = Parley(transport: server, as: "Ann", seed: 1)
     let resources = ResourceConnections(parley)

@@ -227,7 +227,7 @@ struct AwaitTests {
     #expect(!entries.contains { "\($0)".contains("secret") })
   }
 
-  @Test func `a note that was never made is unknown, and one that is deleted is deleted`() async {
+  @Test func `opening a missing note fails as unknownNote, and deletion is a state`() async {
     let server = ScriptedServer("text")
     server.set { $0.joinRefusal = .unknownDocument }
     let parley = Parley(transport: server, as: "Ann", time: ManualTime(), seed: 1)
@@ -244,7 +244,7 @@ struct AwaitTests {
     await until { parley.note("n").state == .deleted }
   }
 
-  @Test func `stopping and starting in one step ends no call`() async throws {
+  @Test func `signing in while the connection waits fails no waiting call`() async throws {
     let server = ScriptedServer("text")
     let time = ManualTime()
     server.set { $0.isGone = true }

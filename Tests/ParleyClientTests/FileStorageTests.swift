@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A storage of files")
 struct FileStorageTests {
-  @Test("a storage that is refused closes its lock once, and no file of another part of the app")
+  @Test("a refused storage closes its lock once, and closes no file that another thread opened")
   func refused() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("parley-files-\(UUID().uuidString)").path
@@ -23,7 +23,7 @@ struct FileStorageTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test("a folder is made with those above it, for its owner alone")
+  @Test("a folder and missing folders above it are created, and only the owner may use them")
   func folders() async throws {
     let base = FileManager.default.temporaryDirectory
       .appendingPathComponent("parley-files-\(UUID().uuidString)").path
@@ -40,7 +40,7 @@ struct FileStorageTests {
     #expect(throws: FileStorage.Failure.self) { try FileStorage(folder: "") }
   }
 
-  @Test("a name is one folder among the app's data, whatever it contains")
+  @Test("any name, even one with slashes or dots, becomes one folder in the app's data")
   func names() {
     let program = CommandLine.arguments[0].split(separator: "/").last.map { String($0) } ?? ""
     func path(_ name: String, _ variables: [String: String]) -> String {

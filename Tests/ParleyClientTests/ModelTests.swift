@@ -141,7 +141,7 @@ struct ModelTests {
     Parley(transport: server, as: "Ann", storage: storage, time: time, token: token, seed: 1)
   }
 
-  @Test("whatever comes in between, text, view and server are one in the end", arguments: 1...30)
+  @Test("text, view and server agree in the end, whichever edits come between", arguments: 1...30)
   func histories(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let server = ScriptedServer(RandomTexts.text(scalars: 20, using: &random))
@@ -204,7 +204,7 @@ struct ModelTests {
     #expect(server.text == "xabc!")
   }
 
-  @Test("a refusal is shown, holds the edits back, and ends by a retry or by giving them up")
+  @Test("after a refusal the edits wait until the app retries or discards them")
   func refusal() async throws {
     let server = ScriptedServer("abc")
     let parley = connect(server)
@@ -282,7 +282,7 @@ struct ModelTests {
     #expect(server.text == "abc!")
   }
 
-  @Test("a storage that cannot be read fails the note, and it opens once it can be")
+  @Test("a note fails while its storage is unreadable, and can be reopened later")
   func unreadable() async throws {
     let storage = ScriptedStorage(["note/n": Array("7\nnothing".utf8)])
     let server = ScriptedServer("abc")
@@ -300,7 +300,7 @@ struct ModelTests {
     #expect(note.text == "abc")
   }
 
-  @Test("a reader who falls behind gets the text as it is, and then each change")
+  @Test("a reader who falls behind gets the current text, and then each change")
   func slowReader() async throws {
     let server = ScriptedServer("")
     let parley = connect(server)
@@ -328,7 +328,7 @@ struct ModelTests {
     #expect(total <= 256)
   }
 
-  @Test("updates begin with the text, and without a reset if it is empty", arguments: ["", "abc"])
+  @Test("updates begin with a reset to the text, unless the text is empty", arguments: ["", "abc"])
   func firstUpdate(text: String) async throws {
     let server = ScriptedServer(text)
     let parley = connect(server)
@@ -344,7 +344,7 @@ struct ModelTests {
     #expect(change.inserted == "!")
   }
 
-  @Test("a token that cannot be had now is asked for again after a pause")
+  @Test("after a failure the token is requested again after a pause")
   func tokenLater() async throws {
     let server = ScriptedServer("abc")
     let time = ManualTime()
@@ -380,7 +380,7 @@ struct ModelTests {
     }
   }
 
-  @Test("ranges go both ways between indices and UTF-16 units")
+  @Test("ranges are converted from indices to UTF-16 units and back")
   func ranges() async throws {
     let server = ScriptedServer("a😀e\u{301}b")
     let parley = connect(server)

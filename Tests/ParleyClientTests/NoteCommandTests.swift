@@ -98,7 +98,7 @@ struct NoteCommandTests {
   }
 
   @Test(
-    "wrong arguments are refused with 2, and say what is expected",
+    "wrong arguments end the command with 2 and a message about the expected ones",
     arguments: [
       ([], "expected cat"), (["write", "n"], "expected cat"), (["cat"], "expected a note's id"),
       (["cat", "n", "m"], "at most 1 words"), (["cat", "n", "--loud"], "no flag is called --loud"),
@@ -114,7 +114,7 @@ struct NoteCommandTests {
     #expect(end.errors.contains(words), "\(end.errors)")
   }
 
-  @Test("missing notes and servers end it with 1 and the reason, malformed addresses with 2")
+  @Test("missing notes and servers end the command with 1, malformed addresses end it with 2")
   func failures() async throws {
     let (server, _) = try await serve()
     let missing = try run("cat", "missing", server: server)
@@ -153,7 +153,7 @@ struct NoteCommandTests {
     #expect(watch.errors.contains("token's file cannot be read"))
   }
 
-  @Test("tail shows the last lines, then each that is added, and ends well when asked to")
+  @Test("tail prints the last lines, then each added line, and ends with 0 when interrupted")
   func tail() async throws {
     let (server, note) = try await serve("1\n2\n3\n4\n")
     let tail = try NoteProgram(["tail", "n", "--lines", "2"], server: server)
@@ -169,7 +169,7 @@ struct NoteCommandTests {
     #expect(tail.end() == (0, "", ""))
   }
 
-  @Test("watch runs a command with the text when it has come to rest, without the token")
+  @Test("watch runs a command with the text after a pause in the changes, without the token")
   func watch() async throws {
     let (server, note) = try await serve("one\n")
     let watch = try NoteProgram(
@@ -185,7 +185,7 @@ struct NoteCommandTests {
     #expect(watch.end() == (0, "", ""))
   }
 
-  @Test("a command that reads nothing, or fails, is said so, and the next one runs")
+  @Test("watch reports a command that fails without reading, and runs the next one")
   func failingCommand() async throws {
     let (server, note) = try await serve(String(repeating: "x", count: 300_000))
     let watch = try NoteProgram(
@@ -208,7 +208,7 @@ struct NoteCommandTests {
     while contents(file)?.utf8.elementsEqual(text.utf8) != true { await Task.yield() }
   }
 
-  @Test("edit makes the file, sends each save word by word, and writes down what others do")
+  @Test("edit creates the file, sends the changed words of each save, and writes others' changes")
   func edit() async throws {
     let (server, note) = try await serve("one two\nthree")
     let file = server.folder.appendingPathComponent("n.txt")
@@ -234,7 +234,7 @@ struct NoteCommandTests {
     #expect(edit.end().code == 0)
   }
 
-  @Test("the last save is sent before it ends")
+  @Test("edit sends the last save before it ends")
   func lastSave() async throws {
     let (server, note) = try await serve("a")
     let file = server.folder.appendingPathComponent("n.txt")
@@ -246,7 +246,7 @@ struct NoteCommandTests {
     #expect(try await until(note) { $0 == "a and the last" } == "a and the last")
   }
 
-  @Test("it ends with 3 where the server is gone and has not confirmed the last save")
+  @Test("edit ends with 3 if the server is unreachable and has not confirmed the last save")
   func unconfirmed() async throws {
     let (server, note) = try await serve("a")
     let proxy = try CuttingProxy(to: server.port)
@@ -265,7 +265,7 @@ struct NoteCommandTests {
     #expect(try await note.text() == "a")
   }
 
-  @Test("a file with another text is left alone, unless it is said which one counts")
+  @Test("edit leaves a file with another text unchanged unless --take chooses file or note")
   func sides() async throws {
     let (server, note) = try await serve("of the note")
     let file = server.folder.appendingPathComponent("n.txt")
@@ -287,7 +287,7 @@ struct NoteCommandTests {
     #expect(other.end().code == 0)
   }
 
-  @Test("files that are no text, or too large, are not taken; the next save is")
+  @Test("edit does not send binary or too large files, and sends the next save")
   func notText() async throws {
     let (server, note) = try await serve("a")
     let file = server.folder.appendingPathComponent("n.txt")
@@ -313,7 +313,7 @@ struct NoteCommandTests {
     #expect(end.errors.contains("is no text"))
   }
 
-  @Test("a link stays a link, and the file keeps its rights")
+  @Test("edit keeps a symbolic link, and the permissions of its file")
   func link() async throws {
     let (server, note) = try await serve("a")
     let file = server.folder.appendingPathComponent("target.txt")

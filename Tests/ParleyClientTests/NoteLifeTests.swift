@@ -71,7 +71,7 @@ struct NoteLifeTests {
   enum Token: CaseIterable { case missing, none, garbage, otherAudience, failing }
 
   @Test(arguments: Token.allCases)
-  func `without a good token, each call ends, and says why`(kind: Token) async throws {
+  func `without a valid token each call fails with the reason`(kind: Token) async throws {
     let server = try guarded()
     let other = try server.token(for: "ann", audience: "another app")
     let source: TokenSource = {
@@ -110,7 +110,7 @@ struct NoteLifeTests {
     }
   }
 
-  @Test func `a token that is refused is asked for again`() async throws {
+  @Test func `after a refusal of its token the client requests a new one`() async throws {
     let server = try guarded()
     let (old, new) = (
       try server.token(for: "ann", audience: "another app"), try server.token(for: "ann")
@@ -169,7 +169,7 @@ struct NoteLifeTests {
     return try await note.currentText()
   }
 
-  @Test func `an app's connection and a service's have one surface`() async throws {
+  @Test func `the same code works with the connection of an app and of a service`() async throws {
     let server = try GatewayProgram()
     #expect(
       try await write("app", by: Parley(server.address, as: "Ann", timeout: .seconds(600))) == "app"
@@ -179,7 +179,7 @@ struct NoteLifeTests {
         == "bot")
   }
 
-  @Test func `a service sees the others, as an app does`() async throws {
+  @Test func `a service sees the other participants, as an app does`() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
     let service = ParleyService(server.address, as: "Bot", timeout: .seconds(600))
@@ -195,7 +195,7 @@ struct NoteLifeTests {
     #expect(await note.participants.map(\.color) == ["#102030"])
   }
 
-  @Test func `another server is no Parley server`() async throws {
+  @Test func `answers of other servers and transports without HTTP are errors`() async throws {
     let notes = ParleyService(
       transport: ScriptedServer(), requests: Portal(), as: "Ann", time: ManualTime()
     ).notes

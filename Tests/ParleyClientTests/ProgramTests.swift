@@ -24,7 +24,7 @@ import Testing
 
 @MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(15)))
 struct ProgramTests {
-  @Test("two write in one note, and have one text")
+  @Test("two people who write in one note get the same text")
   func together() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -48,7 +48,7 @@ struct ProgramTests {
     #expect(!mine.text.isEmpty)
   }
 
-  @Test("the other is seen, with name, carets and leave")
+  @Test("a participant is seen with their name and carets, and until they leave")
   func people() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -70,7 +70,7 @@ struct ProgramTests {
     await until { note.people.isEmpty }
   }
 
-  @Test("a connection that is killed is opened again, and nothing typed is lost or doubled")
+  @Test("a killed connection is opened again, and typed text is neither lost nor doubled")
   func killed() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -98,7 +98,7 @@ struct ProgramTests {
     #expect(other.text == expected)
   }
 
-  @Test("what is typed offline is stored once the server is there again")
+  @Test("text typed offline is stored when the server is reachable again")
   func offline() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -191,7 +191,7 @@ struct ProgramTests {
     #expect(note.state == .live)
   }
 
-  @Test("without the right to a note it is refused, and says so; with it, it opens")
+  @Test("a note opens with the right to it, and is refused with the reason without it")
   func refused() async throws {
     let server = try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
     try await server.makeNote("n", token: try server.token(for: "ann"))
@@ -214,7 +214,7 @@ struct ProgramTests {
     #expect(throws: NoteError.readOnly) { try read.append("x") }
   }
 
-  @Test("without a token nothing is tried until the person has signed in")
+  @Test("without a token the client does not connect until the person has signed in")
   func signIn() async throws {
     let server = try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
     try await server.makeNote("n", token: try server.token(for: "ann"))
@@ -236,7 +236,7 @@ struct ProgramTests {
     init(token: Locked<String?>) { self.token = token }
   }
 
-  @Test("a room delivers each publication once, those missed while away included")
+  @Test("a room delivers each publication once, also publications missed while offline")
   func rooms() async throws {
     let server = try GatewayProgram()
     let proxy = try CuttingProxy(to: server.port)
@@ -269,7 +269,7 @@ struct ProgramTests {
     #expect(room.position?.offset == 4)
   }
 
-  @Test("who is present in a room is seen, and whether they type")
+  @Test("a room shows who is present and whether they type")
   func presence() async throws {
     let server = try GatewayProgram()
     let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
@@ -284,7 +284,7 @@ struct ProgramTests {
     await until { !room.people.contains { $0.name == "Ben" } }
   }
 
-  @Test("a server that is not there is a problem in words, and no end")
+  @Test("an unreachable server is reported as a problem, and the client continues to try")
   func absent() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")

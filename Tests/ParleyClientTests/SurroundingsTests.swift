@@ -35,7 +35,7 @@ struct SurroundingsTests {
     #expect(server.state.withLock { $0.joins } == 1)
   }
 
-  @Test("a note that outlives its client takes no edits, and says why")
+  @Test("a note that outlives its client refuses edits with the error closed")
   func outlivingNote() async throws {
     let note: Note
     do {
@@ -47,7 +47,7 @@ struct SurroundingsTests {
     #expect(note.text == "abc")
   }
 
-  @Test("what waits for the disk gets there after the client was released")
+  @Test("edits that wait for the disk are written after the client was released")
   func releasedEarly() async throws {
     let server = ScriptedServer("abc")
     server.set { $0.holdsAnswers = true }
@@ -91,7 +91,7 @@ struct SurroundingsTests {
     #expect(next.text == "abc1")
   }
 
-  @Test("edits made just before the last reference goes are on the disk", arguments: [false, true])
+  @Test("edits made just before the client is released are on the disk", arguments: [false, true])
   func letGo(isStopped: Bool) async throws {
     let server = ScriptedServer("abc")
     server.set { $0.holdsAnswers = true }
@@ -110,7 +110,7 @@ struct SurroundingsTests {
     #expect(next.text == "abc1")
   }
 
-  @Test("however slow the disk is, one state of a note waits for it, the newest")
+  @Test("on a slow disk only the newest state of a note waits to be written")
   func slowDisk() async throws {
     let server = ScriptedServer("")
     server.set { $0.holdsAnswers = true }
@@ -137,7 +137,7 @@ struct SurroundingsTests {
 
   // MARK: Rooms
 
-  @Test("two who publish under one key at once both get the answer")
+  @Test("two callers that publish under one key at once both get the answer")
   func oneKey() async throws {
     var publishing = Publishing()
     let waiting = [publishing.wait(for: "k"), publishing.wait(for: "k")]
@@ -171,7 +171,7 @@ struct SurroundingsTests {
 
   // MARK: People
 
-  @Test("a token that comes after another was asked for is not taken")
+  @Test("a token that arrives after another was requested is ignored")
   func lateToken() async throws {
     let server = ScriptedServer("abc")
     let gates = Gates()
@@ -201,7 +201,7 @@ struct SurroundingsTests {
     func open(_ index: Int, _ token: String) { gates[index].put(token) { Array($0) } }
   }
 
-  @Test("edits of one person are kept, and never sent with a token of another's")
+  @Test("edits of one person are kept, and never sent with the token of another person")
   func otherPerson() async throws {
     let server = ScriptedServer("abc")
     server.set { $0.person = "ann" }

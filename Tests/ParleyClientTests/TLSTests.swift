@@ -77,7 +77,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a server with a certificate of an authority that is named is written to, by name and address")
+    "a certificate of the given authority is accepted for a name and for an address")
   func own() async throws {
     let (server, authority) = try serve("DNS:localhost,IP:127.0.0.1")
     for host in ["localhost", "127.0.0.1"] {
@@ -100,7 +100,7 @@ struct TLSTests {
     }
   }
 
-  @Test("a certificate for another host is not accepted, by name or by address")
+  @Test("a certificate for another host is rejected, by name and by address")
   func wrongHost() async throws {
     let (server, authority) = try serve("DNS:notes.example.org,IP:192.0.2.1")
     for host in ["localhost", "127.0.0.1"] {
@@ -110,7 +110,7 @@ struct TLSTests {
     }
   }
 
-  @Test("a name is not matched by a wildcard of part of it, nor an address by a name")
+  @Test("a wildcard for part of a label does not match, and a DNS entry does not match an address")
   func wildcards() async throws {
     let (server, authority) = try serve("DNS:local*,DNS:127.0.0.1")
     for host in ["localhost", "127.0.0.1"] {
@@ -136,7 +136,7 @@ struct TLSTests {
     }
   }
 
-  @Test("a certificate that has expired is not accepted")
+  @Test("an expired certificate is rejected")
   func expired() async throws {
     let (server, authority) = try serve("DNS:localhost", days: -1)
     let failure = await failure("localhost", server, trusting: authority.certificate)
@@ -144,7 +144,7 @@ struct TLSTests {
     #expect(failure?.description.contains("expired") == true)
   }
 
-  @Test("a malformed file of certificates is named")
+  @Test("the error names a missing or malformed file of certificates")
   func noCertificates() async throws {
     let (server, authority) = try serve("DNS:localhost")
     let missing = authority.path("missing.pem")

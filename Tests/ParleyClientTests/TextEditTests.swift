@@ -20,7 +20,7 @@ struct TextEditTests {
     }
   }
 
-  @Test("neighbours are one edit, which deletes and inserts")
+  @Test("a deletion and an insertion at the same place become one edit")
   func neighbours() {
     let operation: TextOperation = [.retain(1), .delete(2), .insert("x"), .retain(1)]
     #expect(
@@ -47,7 +47,7 @@ struct TextEditTests {
     #expect(Array(document.text(in: range).unicodeScalars) == expected)
   }
 
-  @Test("a range beyond the text is refused, and says so", arguments: [-1..<0, 0..<5, 4..<4])
+  @Test("a range beyond the text is refused with its numbers", arguments: [-1..<0, 0..<5, 4..<4])
   func beyond(range: Range<Int>) {
     #expect(throws: NoteError.outOfRange(range, length: 3)) {
       try Document("abc").scalars(ofUTF16: range)

@@ -20,7 +20,7 @@ struct CryptoTests {
     for _ in 0..<2 { #expect(hexadecimal(hash.hash(Array(text.utf8)).bytes) == digest) }
   }
 
-  @Test("names are letters and digits, and differ")
+  @Test("random names consist of letters and digits, and differ")
   func names() {
     let source = RandomNames()
     var seen: Set<String> = []
@@ -58,7 +58,7 @@ struct CryptoTests {
         == "f0b7fe8e6a44ff9dfef1a95791607340bd96c70d5466e91463db3f02829d239d")
   }
 
-  @Test("random bytes are as many as asked for")
+  @Test("the requested number of random bytes is generated, and they differ each time")
   func bytes() {
     #expect(randomBytes(count: 0).isEmpty)
     #expect(randomBytes(count: 32).count == 32)

@@ -28,13 +28,13 @@ struct HashedAPIKeysTests {
     }
   }
 
-  @Test("the file does not have the key")
+  @Test("the line in the file does not contain the key")
   func hashed() throws {
     let key = HashedAPIKeys.newKey()
     #expect(!(try line("shop", key, "room:*=publish")).contains(key.dropFirst(3)))
   }
 
-  @Test("only a line says who is an operator")
+  @Test("a key whose line says so is an operator's, and has no other rights")
   func operators() throws {
     let line = try HashedAPIKeys.line(name: "admin", key: "pk_a", isOperator: true, rights: [])
     let keys = try HashedAPIKeys(path: files.write(line, to: "keys"))
@@ -43,7 +43,7 @@ struct HashedAPIKeysTests {
     #expect(identity.verbs(on: .document("n", in: nil)).isEmpty)
   }
 
-  @Test("a changed file counts at the next look; a broken one changes nothing")
+  @Test("a changed file is read again; a malformed file changes nothing")
   func reload() throws {
     let path = files.write(try line("one", "pk_1", "room:*=publish"), to: "keys")
     let keys = try HashedAPIKeys(path: path)
@@ -56,7 +56,7 @@ struct HashedAPIKeysTests {
   }
 
   @Test(
-    "what is no line is said with its place",
+    "a malformed line is refused with its place, without its hash",
     arguments: [
       "shop", "shop sha256:12", "shop md5:00", "shop sha256:HASH", "shop sha256:HASH all",
       "shop sha256:HASH room:*=shout", "shop sha256:HASH room:*", "shop sha256:HASH room:*=",
@@ -78,7 +78,7 @@ struct GrantTextTests {
     #expect(NamePattern(text).text == text)
   }
 
-  @Test("a name with a star at its end is meant alone if it is said exactly")
+  @Test("an exact pattern with a star at its end matches only that name, also in a token")
   func exactly() throws {
     let grant = Grant(.documents, NamePattern(exactly: "a*"), .read)
     #expect(grant.pattern.text == nil)
@@ -91,7 +91,7 @@ struct GrantTextTests {
     #expect(identity.grants == [grant])
   }
 
-  @Test("all is every verb")
+  @Test("the word all means every verb")
   func all() throws {
     #expect(try Grant(.rooms, text: "x=y=all") == Grant(.rooms, NamePattern("x=y"), .all))
   }

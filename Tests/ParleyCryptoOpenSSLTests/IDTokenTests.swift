@@ -48,7 +48,7 @@ struct IDTokenTests {
     }
   }
 
-  @Test("a token as it should be names its user, with all claims")
+  @Test("a valid token gives its user and all claims")
   func good() throws {
     let text = try token(["groups": "[\"writers\"]", "aud": "[\"parley\"]"])
     let read = try IDToken(text, keys: keys, expecting: expected, now: Self.now)
@@ -73,7 +73,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "clocks may differ, and several audiences name who has asked",
+    "a minute of clock skew and several audiences with an authorised party are accepted",
     arguments: [
       ["exp": "1799999941"], ["iat": "1800000061"], ["iat": "1799999341"], ["nbf": "1800000060"],
       ["aud": "[\"x\",\"parley\"]", "azp": "\"parley\""],
@@ -82,7 +82,7 @@ struct IDTokenTests {
     #expect(rejection(try token(changes)) == nil)
   }
 
-  @Test("only the provider's own keys sign")
+  @Test("signatures of other keys or of another payload are rejected")
   func signatures() throws {
     #expect(rejection(try token(keyID: nil)) == nil)
     #expect(rejection(try token(keyID: "other")) == .unknownKey)
@@ -94,7 +94,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "a secret in the public key set is rejected",
+    "algorithms other than RS256, ES256 and EdDSA are rejected",
     arguments: ["none", "HS256", "PS256"])
   func algorithms(name: String) throws {
     let head = Base64.url.encode(Array("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))
@@ -108,12 +108,12 @@ struct IDTokenTests {
         "expected RS256, ES256 or EdDSA, got \(name)"))
   }
 
-  @Test("what is no token is rejected", arguments: ["", ".", "..", "a.b", "a.b.c.d", "€.€.€"])
+  @Test("malformed tokens are rejected", arguments: ["", ".", "..", "a.b", "a.b.c.d", "€.€.€"])
   func garbage(text: String) {
     #expect(rejection(text) == .malformed)
   }
 
-  @Test("a token may be as long as many groups make it, and no longer")
+  @Test("a token with 2,000 groups is accepted, and one with 8,000 groups is rejected")
   func length() throws {
     let groups = { (count: Int) in
       "[" + (0..<count).map { "\"group-\($0)\"" }.joined(separator: ",") + "]"

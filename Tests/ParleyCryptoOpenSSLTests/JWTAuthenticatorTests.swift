@@ -89,7 +89,7 @@ struct JWTAuthenticatorTests {
     #expect(refusal(signer.token(claims()), authenticator) == nil)
   }
 
-  @Test("a key's name chooses among several")
+  @Test("the key ID of a token chooses among several keys")
   func keyNames() throws {
     let ed = files.write(TestKeys.ed25519Public, to: "ed")
     let ec = files.write(TestKeys.p256Public, to: "ec")
@@ -108,7 +108,7 @@ struct JWTAuthenticatorTests {
 
   // MARK: Bad tokens
 
-  @Test("no token, no form, no token's form")
+  @Test("missing and malformed tokens are refused")
   func garbage() throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     #expect(refusal("", authenticator) == .missing)
@@ -125,7 +125,7 @@ struct JWTAuthenticatorTests {
     }
   }
 
-  @Test("no change of a single letter goes through")
+  @Test("a token with any single character changed is refused")
   func flips() throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     let good = Array(try JWTSigner(secret: Self.secret).token(claims()).utf8)
@@ -137,7 +137,7 @@ struct JWTAuthenticatorTests {
   }
 
   @Test(
-    "no algorithm but the key's own",
+    "algorithms other than that of the key are refused",
     arguments: [
       "none", "None", "NONE", "", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256", "PS256",
       "a\\nb",
@@ -166,7 +166,7 @@ struct JWTAuthenticatorTests {
     }
   }
 
-  @Test("a public key is no secret")
+  @Test("a token signed with a public key as its secret is refused")
   func confusion() throws {
     let file = files.write(TestKeys.rsaPublic, to: "public")
     let authenticator = try JWTAuthenticator(files: [KeyFile(.publicKey(id: nil), path: file)])
@@ -176,14 +176,14 @@ struct JWTAuthenticatorTests {
     }
   }
 
-  @Test("extensions that must be understood are not")
+  @Test("a token with critical extensions is refused")
   func critical() throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     let token = try signed(#"{"alg":"HS256","crit":["b64"],"b64":false}"#, #"{"sub":"u1"}"#)
     #expect(refusal(token, authenticator) == .algorithm)
   }
 
-  @Test("another's signature is not this key's")
+  @Test("signatures of another key or of another payload are refused")
   func forged() throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     let other = try JWTSigner(secret: Self.secret.reversed()).token(claims())
@@ -194,7 +194,7 @@ struct JWTAuthenticatorTests {
     #expect(refusal("\(parts[0]).\(parts[1]).", authenticator) == .signature)
   }
 
-  @Test("times hold, give or take the skew")
+  @Test("a token is valid from its start to its end, with a tolerance of the clock skew")
   func times() throws {
     let policy = JWTPolicy(clockSkewMilliseconds: 5_000)
     let authenticator = try JWTAuthenticator(secret: Self.secret, policy: policy)
@@ -213,7 +213,7 @@ struct JWTAuthenticatorTests {
     #expect(endless.expiresAt == nil)
   }
 
-  @Test("what is taken back stays so though the issuer's clock is ahead, and none is of the future")
+  @Test("a revocation applies although the issuer's clock is ahead, within the clock skew")
   func timeOfIssue() throws {
     let policy = JWTPolicy(clockSkewMilliseconds: 5_000)
     let authenticator = try JWTAuthenticator(secret: Self.secret, policy: policy)
@@ -229,7 +229,7 @@ struct JWTAuthenticatorTests {
     #expect(refusal(future, authenticator, at: Self.now + 1) == nil)
   }
 
-  @Test("a token is for its audience, and from its issuer")
+  @Test("a token of another audience or issuer is refused")
   func audienceAndIssuer() throws {
     let strict = try JWTAuthenticator(
       secret: Self.secret, policy: JWTPolicy(audiences: ["parley", "notes"], issuers: ["me"]))
@@ -254,7 +254,7 @@ struct JWTAuthenticatorTests {
   }
 
   @Test(
-    "claims of the wrong kind",
+    "missing claims and claims of the wrong type are refused",
     arguments: [
       #"{}"#, #"{"sub":""}"#, #"{"sub":1}"#, #"{"sub":null}"#, #"[]"#, #""x""#, #"{"sub":"u""#,
       #"{"sub":"u","exp":"1"}"#, #"{"sub":"u","exp":-1}"#, #"{"sub":"u","exp":1e300}"#,
@@ -286,7 +286,7 @@ struct JWTAuthenticatorTests {
 
   // MARK: Keys
 
-  @Test("a changed file counts from the next second on")
+  @Test("a changed file is read within a second; a malformed file changes nothing")
   func reloading() throws {
     func keySet(_ secret: [UInt8]) -> String {
       #"{"keys":[{"kty":"oct","kid":"k","k":"\#(Base64.url.encode(secret))"},{"kty":"new"}]}"#
@@ -307,7 +307,7 @@ struct JWTAuthenticatorTests {
     #expect(refusal(old, authenticator, at: Self.now + 5_000) == nil)
   }
 
-  @Test("files that hold no usable key")
+  @Test("files without a usable key are refused")
   func badKeys() throws {
     func failure(_ kind: KeyFile.Kind, _ text: String) -> JWTKeyError? {
       let path = files.write(text, to: "key")

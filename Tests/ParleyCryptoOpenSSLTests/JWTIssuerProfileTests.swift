@@ -49,7 +49,7 @@ struct JWTIssuerProfileTests {
   }
 
   @Test(
-    "a claim of the issuer's choice is the user",
+    "a profile chooses the claim that names the user",
     arguments: [
       (#""userID":"u1""#, "u1"), (#""userID":17"#, "17"), (#""userID":"x","userID":"u1""#, "u1"),
       (#""userID":"""#, nil), (#""userID":null"#, nil), (#""userID":1.5"#, nil),
@@ -74,7 +74,7 @@ struct JWTIssuerProfileTests {
     #expect(try outcome(token, authenticator).get().user == "app/ada")
   }
 
-  @Test("rights in a user's name are those of the user with the prefix, and of no namesake")
+  @Test("{user} in a right stands for the user with the prefix")
   func userPrefixInRights() throws {
     let rights = [try GrantTemplate(.rooms, text: "/me/{user}=read")]
     let authenticator = try makeAuthenticator {
@@ -87,7 +87,7 @@ struct JWTIssuerProfileTests {
     #expect(identity.verbs(on: .room("/me/ada")).isEmpty)
   }
 
-  @Test("a token is judged by the profile of its key, whatever it says of itself")
+  @Test("a token is checked by the profile of its key, not by its own claims or key ID")
   func confusion() throws {
     let authenticator = try makeAuthenticator {
       $0.userClaim = "userID"
@@ -108,7 +108,7 @@ struct JWTIssuerProfileTests {
   }
 
   @Test(
-    "rights to folders are carried and given; a token with a malformed path is rejected"
+    "tokens and profiles give rights to folders; a token with a malformed path is rejected"
   )
   func folders() throws {
     func claims(_ match: String) -> String {
@@ -137,7 +137,7 @@ struct JWTIssuerProfileTests {
     }
   }
 
-  @Test("a token that carries no rights has those of its profile, and none by default")
+  @Test("a token without rights has the rights of its profile, and none by default")
   func rights() throws {
     let plain = #"{"sub":"u*","exp":1900000000}"#
     let silent = try makeAuthenticator { _ in }
@@ -196,7 +196,7 @@ struct JWTIssuerProfileTests {
     #expect(outcome(#"{"sub":"u","aud":"parley","type":"other"}"#, Self.own) == nil)
   }
 
-  @Test("room tokens count where the profile says so, and no other token is one")
+  @Test("room tokens are accepted only if the profile says so, and other tokens are no room tokens")
   func roomTokens() throws {
     let second = Self.now / 1_000
     func token(
@@ -274,7 +274,7 @@ struct JWTIssuerProfileTests {
     #expect(failure(key, other) == nil)
   }
 
-  @Test("a file that comes to hold another profile's key is not taken over")
+  @Test("a changed file that contains the key of another profile is ignored")
   func sharedLater() throws {
     let one = file(Self.own, "one")
     let two = file(Self.app + Self.app, "two")
@@ -292,7 +292,7 @@ struct JWTIssuerProfileTests {
     #expect(throws: Never.self) { try authenticator.authenticate(kept, now: Self.now + 4_000) }
   }
 
-  @Test("a short secret is refused unless its profile says otherwise, and then warned of")
+  @Test("a short secret is refused, or causes a warning if its profile allows it")
   func shortSecrets() throws {
     let file = file(Self.app, "app")
     #expect(throws: JWTKeyError.self) {

@@ -44,7 +44,7 @@ struct JWTVectorTests {
     ),
   ]
 
-  @Test("signatures hold, and no other payload's", arguments: 0..<3)
+  @Test("signatures are valid for their own payload, not for another one", arguments: 0..<3)
   func signatures(index: Int) throws {
     let vector = Self.vectors[index]
     let files = TemporaryFiles()
@@ -92,7 +92,7 @@ struct JWTVectorTests {
   }
 
   @Test(
-    "what no encoder writes is refused",
+    "base64url that no encoder writes is refused",
     arguments: ["Z", "Zg==", "Zh", "Zm9=", "Zm 9v", "Zm9v\n", "+/+/", "é"])
   func badBase64(text: String) {
     #expect(Base64.url.decode(text.utf8) == nil)

@@ -15,7 +15,7 @@ struct PasswordHashTests {
   }
 
   @Test(
-    "a password counts in every composition of its letters, and in the one that another program has hashed"
+    "a password matches in composed and decomposed form, and a foreign hash matches its own form"
   )
   func composition() throws {
     let spellings = ["caf\u{E9} 1", "cafe\u{301} 1"]

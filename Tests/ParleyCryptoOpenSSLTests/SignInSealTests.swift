@@ -96,7 +96,7 @@ struct ProvidedUserTests {
   }
 
   @Test(
-    "a user comes out as they went in",
+    "a token contains the user's id, name and nonempty groups",
     arguments: [[], ["writers"], ["a b", "", "c%20d", "écrivains", "x\ny"]])
   func roundTrip(groups: [String]) throws {
     let user = ProvidedUser(id: "u|1", name: "Ada L.", groups: groups)
@@ -106,7 +106,7 @@ struct ProvidedUserTests {
     #expect(read.identity.grants.isEmpty)
   }
 
-  @Test("a token is good for its purpose alone, and until its end")
+  @Test("a token is accepted only for its purpose, and until it expires")
   func purposes() throws {
     let user = ProvidedUser(id: "u", name: "U", groups: ["writers"])
     let (ticket, refresh) = (token(.ticket, for: user), token(.refresh, for: user))
