@@ -124,3 +124,169 @@ def test_two_people_write_and_format(server, person):
     names = bo.page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
     assert any("prosemirror" in name for name in names)
     assert not any("codemirror" in name for name in names)
+
+
+def test_paste_keeps_formatting_and_never_runs_scripts(server, person):
+    note = rich(server)
+    # Without the page's policy, any script that got through would run.
+    ann = Writer(person("Ann", bypass_csp=True), note)
+    ann.paste("<h2>Head</h2><p>a <b>bold</b> word</p><ul><li>one<ul><li>two</li></ul></li></ul>", "x")
+    ann.expect("h2|Head", "|a [bold:bold] word", "bullet|one", "bullet1|two", "|")
+    ann.press("Control+z").expect("|")
+    attacks = [
+        "<img src=x onerror=\"document.title='run'\">a", "<svg onload=\"document.title='run'\"><p>b</p></svg>",
+        "<script>document.title='run'</script><p>c</p>", "<iframe srcdoc=\"<script>top.document.title='run'</script>\"></iframe>d",
+        "<p style=\"background:url(javascript:document.title='run')\">e</p>", "<a href=\"javascript:document.title='run'\">f</a>",
+        "<a href=\" jAvA\tscript:document.title='run'\">g</a>", "<a href=\"&#106;avascript:document.title='run'\">h</a>",
+        "<a href=\"data:text/html,<script>opener.document.title='run'</script>\">i</a>", "<math><mtext><img src=x onerror=\"document.title='run'\">j",
+        "<details open ontoggle=\"document.title='run'\">k</details>", "<b autofocus onfocus=\"document.title='run'\" tabindex=0>l</b>",
+    ]  # fmt: skip
+    for attack in attacks:
+        before = len("".join(ann.lines()))
+        ann.paste(attack, "plain")
+        wait_until(lambda before=before: len("".join(ann.lines())) > before, ann.lines)
+    assert "link" not in "".join(ann.lines())
+    # Attributes that another client sends: addresses are checked where they are drawn.
+    ann.person.wait_until_saved()
+    answer = server.request("GET", f"/api/notes/{note}")
+    sets = [{"link": "javascript:document.title='run'"}, {"color": "red;background:url(x)"}, {"mention": "<img onerror=1>"},
+            {"link": "java\nscript:document.title='run'"}, {"block": "h9"}]  # fmt: skip
+    length = sum(len(line.split("|", 1)[1]) + 1 for line in ann.lines()) - 1
+    plain = re.sub(r"\[[a-z=,]*:([^\]]*)\]", r"\1", "".join(line.split("|", 1)[1] + "\n" for line in ann.lines()))
+    assert len(plain) <= length + 1
+    change = {"operation": ["evil\n", len(plain) - 1], "format": {"sets": sets, "put": [1, 1, 1, 2, 1, 3, 1, 4, 1, 5]}}
+    server.request("POST", f"/api/notes/{note}/changes", {"revision": answer["revision"], **change})
+    wait_until(lambda: "evil" in re.sub(r"\[[^:]*:|[\]]", "", ann.lines()[0].replace("document.title='run'", "")) or "link" in ann.lines()[0])
+    assert ann.page.locator("#editor a").count() == 0
+    ann.page.locator("#editor .is-refused").first.click(modifiers=["Control"])
+    ann.page.get_by_role("button", name="Read as a page").click()
+    expect(ann.page.locator("#rendered p").first).to_be_visible()
+    assert ann.page.locator("#rendered a").count() == 0
+    assert ann.page.title() != "run" and "run" not in ann.page.title()
+
+
+def test_markdown_becomes_formatted_and_markdown_again(server, person):
+    note = server.create("Shopping")
+    server.put_text(note, "# Shopping\n\n- [ ] **milk**\n- [x] bread\n\nSee [there](https://example.org/).\n")
+    person_ann = person("Ann").open(note)
+    page = person_ann.page
+    page.locator("#note-menu").click()
+    page.get_by_role("menuitem", name="Turn into a formatted note").click()
+    page.get_by_role("button", name="Turn into a formatted note").click()
+    page.locator("#editor .content").wait_for(state="attached")
+    expected = ["h1|Shopping", "task|[bold:milk]", "done|bread", "|See [link=https://example.org/:there].", "|"]
+    wait_until(lambda: page.evaluate(LINES) == expected, lambda: page.evaluate(LINES))
+    person_ann.wait_until_saved()
+    assert server.request("GET", f"/api/notes/{note}")["kind"] == "rich"
+    page.locator("#note-menu").click()
+    page.get_by_role("menuitem", name="Write its text as Markdown").click()
+    page.locator("#editor .cm-content").wait_for(state="attached")
+    markdown = "# Shopping\n\n- [ ] **milk**\n- [x] bread\n\nSee [there](https://example.org/).\n"
+    person_ann.wait_for_text(markdown)
+    person_ann.wait_until_saved()
+    page.locator("#note-menu").click()
+    page.get_by_role("menuitem", name="Format its Markdown").click()
+    wait_until(lambda: page.evaluate(LINES) == expected, lambda: page.evaluate(LINES))
+
+
+def test_a_new_note_of_each_kind(server, person):
+    ann = person("Ann")
+    ann.page.goto("/")
+    ann.page.locator("#create").click()
+    expect(ann.page.locator("#kind-choice")).to_be_visible()
+    ann.page.get_by_role("radio", name="Formatted").check(force=True)
+    ann.page.locator("#editor .content").wait_for(state="attached")
+    expect(ann.page.locator("#kind-choice")).to_be_visible()
+    ann.page.locator("#editor .content").focus()
+    ann.page.keyboard.type("# Begun")
+    expect(ann.page.locator("#kind-choice")).to_be_hidden()
+    wait_until(lambda: ann.page.evaluate(LINES) == ["h1|Begun", "|"])
+    # The heading is the title of an untitled note.
+    expect(ann.page.locator("#title")).to_have_value("Begun")
+    # The next one is of the same kind at once; Markdown is offered.
+    ann.page.locator("#create").click()
+    ann.page.locator("#editor .content").wait_for(state="attached")
+    ann.page.get_by_role("radio", name="Markdown").check(force=True)
+    ann.page.locator("#editor .cm-content").wait_for(state="attached")
+
+
+def test_without_a_line_and_over_a_reload(server, person):
+    note = rich(server)
+    ann = Writer(person("Ann", worker=True), note)
+    ann.type("# Plan", "words")
+    ann.person.wait_until_saved()
+    wait_until(lambda: ann.page.evaluate("() => navigator.serviceWorker?.controller != null"))
+    ann.page.reload()
+    ann.wait()
+    wait_until(lambda: ann.page.evaluate("""async () => (await Promise.all((await caches.keys()).map(async (name) =>
+        (await (await caches.open(name)).keys()).some(({ url }) => url.includes("prosemirror"))))).some(Boolean)"""))
+    server.kill()
+    ann.person.wait_for_status("offline")
+    ann.content.focus()
+    ann.press("Control+End")
+    ann.keys.type("- offline **bold**")
+    expected = ["h1|Plan", "|words", "bullet|offline [bold:bold]", "|"]
+    ann.expect(*expected)
+    ann.page.reload()
+    ann.content.wait_for(state="attached")
+    ann.expect(*expected)
+    server.start()
+    bo = Writer(person("Bo"), note)
+    assert agree(ann, bo) == expected
+
+
+def test_comments_follow_formatted_text(server, person):
+    note = rich(server)
+    ann = Writer(person("Ann"), note)
+    ann.type("# Plan", "the important words")
+    ann.person.wait_until_saved()
+    revision = server.request("GET", f"/api/notes/{note}/comments")["revision"]
+    server.request("POST", f"/api/notes/{note}/comments", {"text": "Why?", "anchor": {"revision": revision, "from": 9, "to": 18}})
+    mark = ann.page.locator("#editor .comment-mark")
+    expect(mark).to_have_text("important")
+    ann.press("Control+Home")
+    ann.keys.type("A ")
+    ann.expect("h1|A Plan", "|the important words", "|")
+    expect(mark).to_have_text("important")
+    mark.click()
+    expect(ann.page.locator("#comments-list li")).to_contain_text("Why?")
+
+
+def test_a_composed_word_is_not_disturbed(server, person):
+    note = rich(server)
+    ann, bo = Writer(person("Ann"), note), Writer(person("Bo"), note)
+    ann.type("one", "two")
+    agree(ann, bo)
+    session = ann.page.context.new_cdp_session(ann.page)
+    ann.content.focus()
+    session.send("Input.imeSetComposition", {"text": "に", "selectionStart": 1, "selectionEnd": 1})
+    bo.content.focus()
+    bo.press("Control+End")
+    bo.keys.type("BO")
+    bo.press("Control+Home")
+    bo.keys.type("# ")
+    bo.person.wait_until_saved()
+    # The other line is shown at once, the composed one when the word is complete.
+    ann.expect("h1|one", "|twoに")
+    session.send("Input.insertText", {"text": "日本"})
+    lines = agree(ann, bo)
+    assert lines[0] == "h1|one" and "日本" in lines[1] and "BO" in lines[1]
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+def test_nothing_keeps_people_out(server, person, options):
+    note = rich(server)
+    ann = Writer(person("Ann", **options), note)
+    ann.type("# Plan", "- one", "- two", "")
+    ann.press("Enter")
+    ann.type("[] box", "", "")
+    ann.keys.type("> quote")
+    ann.press("Enter", "Enter")
+    ann.keys.type("```")
+    ann.press("Enter")
+    ann.keys.type("code")
+    ann.person.wait_until_saved()
+    expect(ann.page.locator("#editor .is-task .item")).to_have_attribute("aria-posinset", "3")
+    assert barriers(ann.page) == []
+    if options:
+        assert small_targets(ann.page) == []

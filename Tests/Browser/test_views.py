@@ -59,6 +59,11 @@ def fill(server):
     made = server.request("POST", "/api/notes", {"title": "A walk along the river", "folder": "Walks/By the river"})
     server.note = made["id"]
     server.insert_text(server.note, TEXT + "\n\n#river")
+    server.rich = server.request("POST", "/api/notes", {"title": "A formatted walk", "kind": "rich"})["id"]
+    sets = [{"block": "h1"}, {"block": "bullet"}, {"block": "done"}, {"link": "https://example.org/"}, {"block": "code"}]
+    put = [len("First heading"), 0, 1, 1, len(WORDS * 6) + 1, 0, 3, 4, 1, 2, 5, 0, 1, 3, 3, 0, 1, 5]
+    change = {"revision": 0, "operation": [f"First heading\n{WORDS * 6}\none\nmilk \na=1\n"], "format": {"sets": sets, "put": put}}
+    server.request("POST", f"/api/notes/{server.rich}/changes", change)
     revision = server.request("GET", f"/api/notes/{server.note}/comments")["revision"]
     anchor = {"revision": revision, "from": 20, "to": 40}
     server.request("POST", f"/api/notes/{server.note}/comments", {"text": WORDS, "anchor": anchor})
@@ -107,6 +112,12 @@ class Seen:
     def note(self):
         self.close()
         page = self.at(f"/n/{self.server.note}", "#editor .cm-line")
+        self.ada.wait_for_status("saved")
+        return page
+
+    def formatted(self):
+        self.close()
+        page = self.at(f"/n/{self.server.rich}", "#editor .line")
         self.ada.wait_for_status("saved")
         return page
 
@@ -180,6 +191,9 @@ VIEWS = {
     "importing": (lambda see: see.menu("plus", "#import", "#list-menu"), None),
     "page": (lambda see: see.note() and see.click("#read", PAGE), PAGE),
     "beside": (lambda see: see.menu("eye", PAGE), PAGE),
+    "formatted note": (lambda see: see.formatted(), "#editor .line"),
+    "colours": (lambda see: see.formatted() and see.click(".format-bar [aria-haspopup=dialog]", ".colour-box"), None),
+    "formatted note as a page": (lambda see: see.formatted() and see.click("#read", PAGE), PAGE),
     "authors": (lambda see: see.menu("changes", "#editor .written"), COLUMN),
     "comments": (lambda see: see.note() and see.click("#comments", "#comments-list li"), COLUMN),
     "history": (lambda see: see.at(f"/n/{see.server.note}#history", "#history-text .cm-line"), "#history-text .cm-line"),

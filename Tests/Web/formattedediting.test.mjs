@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { documentOf, toDocument } from "../../Web/js/formatted/document.js";
-import { formatAfter, touches } from "../../Web/js/formatted/held.js";
+import { formatAfter, formatBefore, touches } from "../../Web/js/formatted/held.js";
 import {
   backspace, deleteForward, enter, enterAfterMarks, indent, nextHeading, startOfLine, tick, tickLine, toggleKind,
 } from "../../Web/js/formatted/linecommands.js";
@@ -178,6 +178,8 @@ test("formatting of the shown text is that of the note's, over what waits", () =
   assert.deepEqual(kept([2, 3, 1], [{ from: 3, to: 4, insert: "" }]), [2, 1, 1, 0, 1, 1]);
   assert.deepEqual(kept([2, 3, 1], [{ from: 3, to: 3, insert: "z" }]), [2, 1, 1, 1, 2, 1]);
   assert.deepEqual(kept([2, 3, 1, 1, 2, 2], [{ from: 0, to: 6, insert: "" }]), [0, 2, 2]);
+  const waiting = [{ from: 2, to: 3, insert: "xyz" }];
+  assert.deepEqual(formatBefore({ sets: [], kept: [0, 1, 1, 6, 2, 2] }, waiting)?.kept, [0, 1, 1, 4, 2, 2]);
   assert.ok(touches({ changes: [], format: { kept: [4, 2, 1] } }, { from: 5, to: 5 }));
   assert.ok(!touches({ changes: [{ from: 9, to: 9, insert: "x" }], format: { kept: [0, 2, 1] } }, { from: 4, to: 6 }));
 });

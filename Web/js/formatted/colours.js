@@ -32,7 +32,13 @@ export function openColours(button, view) {
     closeOpen = undefined;
     button.setAttribute("aria-expanded", "false");
     document.removeEventListener("pointerdown", outside, true);
+    removeEventListener("resize", place);
     box.remove();
+  };
+  const place = () => {
+    const at = button.getBoundingClientRect();
+    box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
+    box.style.top = `${Math.max(8, at.bottom + 4)}px`;
   };
   const choose = (/** @type {string} */ key, /** @type {string | null} */ value) => {
     close();
@@ -54,9 +60,8 @@ export function openColours(button, view) {
   closeOpen = close;
   (button.closest("main") ?? document.body).append(box);
   button.setAttribute("aria-expanded", "true");
-  const place = button.getBoundingClientRect();
-  box.style.left = `${Math.max(8, Math.min(place.left, innerWidth - box.offsetWidth - 8))}px`;
-  box.style.top = `${place.bottom + 4}px`;
+  addEventListener("resize", place);
+  place();
   /** @type {HTMLElement | null} */ (box.querySelector("button[aria-pressed='true'], button"))?.focus();
 }
 

@@ -3,7 +3,7 @@
 // The client core has the text, the attributes and the history. Each transaction of the editor becomes one change for
 // it. The core reports changes by others and undo as changes. The editor is in a shadow root, as that of Markdown notes.
 
-import { placeBefore } from "../client/changes.js";
+import { placeAfter, placeBefore } from "../client/changes.js";
 import { ComposedLine } from "../editing/composedline.js";
 import { rangeOf } from "../editing/foundplace.js";
 import { t } from "../ground/language.js";
@@ -17,7 +17,7 @@ import { changeOf } from "./difference.js";
 import { documentOf, textOfDocument, toDocument, toText } from "./document.js";
 import { kindOf } from "./elements.js";
 import { EmbedView } from "./embedview.js";
-import { formatAfter, touches } from "./held.js";
+import { formatAfter, formatBefore, touches } from "./held.js";
 import { tickAt } from "./linecommands.js";
 import { LineView, numberItems } from "./lineview.js";
 import { PageView, adoptPageStyles } from "./pageview.js";
@@ -373,16 +373,20 @@ export class FormattedEditor {
   #take(change, selection) {
     this.#peers.carry(change.changes);
     try {
-      if (!this.#composed?.isComposing) this.#show(change, selection);
-      else if (this.#composed.waiting.length > 0 || this.#isBehind || touches(change, this.#composedRange)) {
+      const composed = this.#composed;
+      if (!composed?.isComposing) return this.#show(change, selection);
+      const { waiting } = composed;
+      const { from, to } = this.#composedRange;
+      if (touches(change, { from: placeAfter(from, waiting, true), to: placeAfter(to, waiting, false) })) {
         this.#isBehind = true;
-        this.#composed.take(change.changes);
-      } else {
-        this.#arriving = change;
-        this.#composed.take(change.changes);
-        if (change.changes.length === 0) this.#show(change);
-        this.#arriving = undefined;
+        composed.take(change.changes);
+        return undefined;
       }
+      const format = formatBefore(change.format, waiting);
+      this.#arriving = { ...change, ...(format && { format }) };
+      composed.take(change.changes);
+      if (change.changes.length === 0) this.#show(this.#arriving);
+      this.#arriving = undefined;
     } catch (error) {
       // The editor's text differs from the note's.
       console.warn(error);
@@ -390,6 +394,7 @@ export class FormattedEditor {
       this.#composed?.reset();
       this.#settle();
     }
+    return undefined;
   }
 
   get #composedRange() {
@@ -452,9 +457,11 @@ export class FormattedEditor {
       lineAt: () => this.#composedRange,
       make: (changes) => {
         const arriving = this.#arriving;
-        if (arriving && changes.length === arriving.changes.length) this.#show(arriving);
-        else if (this.#composed?.isComposing) this.#show({ changes });
-        else this.#settle();
+        if (arriving && changes.length === arriving.changes.length) this.#show({ ...arriving, changes });
+        else if (this.#composed?.isComposing) {
+          this.#isBehind = true;
+          this.#show({ changes });
+        } else this.#settle();
       },
       focus: () => editor.focus(),
     };
