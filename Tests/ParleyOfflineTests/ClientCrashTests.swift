@@ -13,7 +13,7 @@ struct ClientCrashTests {
   private static let kills =
     ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 20
 
-  @Test("each edit and each change that it said was kept is on the server, once")
+  @Test("each edit and change that the client reported as stored reaches the server once")
   func crashes() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The example of a list", .timeLimit(.minutes(15)))
 struct ExampleTests {
-  @Test("it shows others' changes, and keeps own ones without a server")
+  @Test("the example shows others' changes, and stores its own ones without a server")
   func list() async throws {
     let parley = try GatewayProgram()
     let room = await ParleyService(parley.address, as: "api").room("items")
@@ -44,7 +44,7 @@ struct ExampleTests {
     #expect(backEnd.made.count == 4)
   }
 
-  @Test("it has fewer than 60 lines")
+  @Test("the example has fewer than 60 lines")
   func length() throws {
     let file = GatewayProgram.root.appendingPathComponent("Examples/OfflineList/main.swift")
     #expect(try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n").count <= 60)

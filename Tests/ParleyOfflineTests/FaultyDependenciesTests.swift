@@ -28,7 +28,7 @@ struct FaultyDependenciesTests {
     return backEnd
   }
 
-  @Test("a list of 50 MB is read, and kept")
+  @Test("a list of 50 MB is read and stored")
   func largeList() async throws {
     let count = 50 * Self.megabyte
     let backEnd = try server("200 OK", #"[{"id":1,"name":""#, count: count, #""}]"#)
@@ -42,7 +42,7 @@ struct FaultyDependenciesTests {
     #expect(try await kept.next()?.map(\.name.utf8.count) == [count])
   }
 
-  @Test("a list longer than the limit of answers is rejected, and the kept one stays")
+  @Test("a list longer than the limit of answers is rejected, and the stored list stays")
   func endlessList() async throws {
     let backEnd = try server("200 OK", #"[{"id":1,"name":""#, count: 70 * Self.megabyte, #""}]"#)
     defer { backEnd.close() }
@@ -64,7 +64,7 @@ struct FaultyDependenciesTests {
     #expect(reason.contains("over 67108864 bytes"))
   }
 
-  @Test("an answer of 50 MB to a change is read; of a refusal its reason's beginning is kept")
+  @Test("an answer of 50 MB to a change is read, and a long reason of a refusal is shortened")
   func largeAnswers() async throws {
     let count = 50 * Self.megabyte
     let request = MutationRequest(
@@ -89,7 +89,7 @@ struct FaultyDependenciesTests {
 
   // MARK: Disks
 
-  @Test("at a full disk a change is refused and not shown, what is fetched is, and space mends it")
+  @Test("while the disk is full changes are refused and fetched lists shown; free space ends this")
   func fullStore() async throws {
     let server = FakeServer()
     server.set { $0.contacts = [Contact(id: 1, name: "Ada")] }
@@ -128,7 +128,7 @@ struct FaultyDependenciesTests {
     return process.terminationStatus == 0
   }()
 
-  @Test("a disk that becomes full takes nothing that was kept with it", .enabled(if: mayMount))
+  @Test("stored changes and edits survive a disk that becomes full", .enabled(if: mayMount))
   func fullDisk() async throws {
     let script = """
       mount -t tmpfs -o size=600k none "$FOLDER" || exit 9
@@ -140,7 +140,7 @@ struct FaultyDependenciesTests {
     try await filled(by: "/usr/bin/unshare", ["-rm", "sh", "-c", script], full: "disk is full")
   }
 
-  @Test("nor does a file that may not grow further")
+  @Test("stored changes and edits survive a file that may not grow further")
   func largestFile() async throws {
     let script = """
       (trap '' XFSZ; ulimit -f 800; exec "$VICTIM" "$PARLEY" http://127.0.0.1:1 "$FOLDER" 0 100000)
@@ -194,7 +194,7 @@ struct FaultyDependenciesTests {
 
   // MARK: Processes
 
-  @Test("of two processes on one store the second is refused, and the first does not notice")
+  @Test("a second process on a store is refused, and the first process is not disturbed")
   func twoProcesses() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -227,7 +227,7 @@ struct FaultyDependenciesTests {
   // MARK: Clocks
 
   @Test(
-    "a device whose clock is a day off sends everything, with a token that would have ended by it",
+    "a device whose clock is a day off sends everything, with a token expired by that clock",
     arguments: [-86_400, 86_400])
   func clock(seconds: Int) async throws {
     let server = try GatewayProgram(
@@ -305,7 +305,7 @@ struct FaultyDependenciesTests {
 
   // MARK: People
 
-  @Test("what waits of one person is not sent with another's token, and goes once they are back")
+  @Test("waiting changes of one person are sent with their own token, after they sign in again")
   @MainActor func otherPerson() async throws {
     let server = try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
     let tokens = ["ann": try server.token(for: "ann"), "ben": try server.token(for: "ben")]

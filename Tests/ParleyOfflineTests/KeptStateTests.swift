@@ -38,7 +38,7 @@ struct KeptStateTests {
     }
   }
 
-  @Test("has its waiting changes, lists and values")
+  @Test("its waiting changes, lists and values can be read")
   func contents() async throws {
     let folder = TemporaryFolder()
     try FileManager.default.copyItem(atPath: Self.fixture.path, toPath: folder.path)
@@ -53,7 +53,7 @@ struct KeptStateTests {
     #expect(try await store.read("note/ü") == [1, 2])
   }
 
-  @Test("is written", .enabled(if: target != nil))
+  @Test("the fixture of a new version is written", .enabled(if: target != nil))
   func write() async throws {
     let store = try OfflineStore(folder: try #require(Self.target) + "/swift-offline")
     try store.write(changes.map { .put($0) } + [.alias(name: "t:a", id: "x")])

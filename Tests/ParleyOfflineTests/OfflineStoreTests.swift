@@ -49,7 +49,7 @@ struct OfflineStoreTests {
     }
   }
 
-  @Test("values of the client are there for the next process, by their keys")
+  @Test("the next process finds the client's values by their keys")
   func client() async throws {
     do {
       let store = try OfflineStore(folder: folder.path)
@@ -69,7 +69,7 @@ struct OfflineStoreTests {
     #expect(try await Set(store.keys(beginningWith: "note/")) == ["note/a", "note/ü"])
   }
 
-  @Test("waiting changes of every state are there for the next process")
+  @Test("the next process finds waiting changes of every state")
   func mutations() throws {
     let entries = [
       mutation(1), mutation(2, .conflict(theirs: [123, 125], version: "w")),
@@ -89,7 +89,7 @@ struct OfflineStoreTests {
     #expect(kept.aliases.map(\.id) == ["x", "y"])
   }
 
-  @Test("what was fetched is kept for its user, each thing once, and goes when no list names it")
+  @Test("fetched items are stored for their user, and deleted when no list names them")
   func items() throws {
     let store = try OfflineStore(folder: folder.path)
     let ann = Collection(user: "ann", resource: "c")
@@ -110,7 +110,7 @@ struct OfflineStoreTests {
     #expect(try store.kept("", of: ann)?.isEmpty == true)
   }
 
-  @Test("a second store on the folder is refused, until the first is gone")
+  @Test("a second store on the folder is refused until the first is released")
   func twoStores() throws {
     var first: OfflineStore? = try OfflineStore(folder: folder.path)
     #expect(throws: OfflineStoreError.inUse) { try OfflineStore(folder: folder.path) }
@@ -173,7 +173,7 @@ struct OfflineStoreTests {
     #expect(throws: OfflineStoreError.foreign) { try OfflineStore(folder: other.path) }
   }
 
-  @Test("a damaged file is said, and stays as it is")
+  @Test("a damaged file is reported, and not changed")
   func damaged() throws {
     try FileManager.default.createDirectory(
       atPath: folder.path, withIntermediateDirectories: true)
@@ -187,7 +187,7 @@ struct OfflineStoreTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file)) == garbage)
   }
 
-  @Test("a page of the file that is damaged is said when it is read")
+  @Test("a damaged page of the file is reported when it is read")
   func damagedPage() throws {
     do {
       let store = try OfflineStore(folder: folder.path)
@@ -206,7 +206,7 @@ struct OfflineStoreTests {
     #expect(try Data(contentsOf: url).count == data.count)
   }
 
-  @Test("a value that no version has written is said to be damaged")
+  @Test("a value that no version has written is reported as damaged")
   func damagedValue() throws {
     let store = try OfflineStore(folder: folder.path)
     try store.write([.put(mutation(1))])
@@ -219,7 +219,7 @@ struct OfflineStoreTests {
   }
 
   @Test(
-    "a full disk and one that may not be written are said, and nothing of the step is there",
+    "a full or read-only disk is reported, and nothing of the step is stored",
     arguments: [
       (SQLITE_FULL, OfflineStoreError.full), (SQLITE_READONLY, .readOnly),
     ])
@@ -239,7 +239,7 @@ struct OfflineStoreTests {
     #expect(try OfflineStore(folder: folder.path).kept().entries.map(\.number) == [1, 3])
   }
 
-  @Test("what is written is synced before the step returns")
+  @Test("written changes are synced before the step returns")
   func synced() throws {
     let layer = try #require(faults_create("offline-sync"))
     defer { faults_destroy(layer) }
@@ -253,12 +253,12 @@ struct OfflineStoreTests {
     }
   }
 
-  @Test("a folder that cannot be made is said")
+  @Test("a folder that cannot be created is an error")
   func noFolder() {
     #expect(throws: OfflineStoreError.self) { try OfflineStore(folder: "/proc/nothing/here") }
   }
 
-  @Test("a second outbox on the store is refused until the first is gone, and overwrites nothing")
+  @Test("a second outbox on the store is refused until the first is released, and changes nothing")
   func twoOutboxes() async throws {
     let store = try OfflineStore(folder: folder.path)
     let server = FakeServer()

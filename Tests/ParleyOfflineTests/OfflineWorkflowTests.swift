@@ -66,7 +66,7 @@ struct OfflineWorkflowTests {
     var requests: [MutationRequest] { server.state.withLock { $0.requests } }
   }
 
-  @Test("each cell of a column", arguments: Column.allCases)
+  @Test("the app behaves as each column of the table says", arguments: Column.allCases)
   func column(_ column: Column) async throws {
     switch column {
     case .viewOnline, .viewOffline: try await view(isOnline: column == .viewOnline)

@@ -67,7 +67,7 @@ struct OutboxGrowthTests {
     #expect(finding.holds, "\(finding)")
   }
 
-  @Test("the events of these laws do what they are measured for")
+  @Test("the measured events have their intended effects")
   func events() throws {
     var stopped = Self.machine(100, .waiting, .ofTheThing)
     _ = try stopped.handle(.answered(key: "k1", .refused(status: 422)), now: 0)

@@ -86,7 +86,7 @@ struct RESTServiceTests {
       status: status, headers: headers.map { (name: $0.0, value: $0.1) }, body: Array(body.utf8))
   }
 
-  @Test("each kind of change is its request, with its key, version and sender")
+  @Test("each kind of change becomes a request with its key, version and sender")
   func requests() async {
     let web = ScriptedWeb(answer(201), answer(200), answer(204), answer(201))
     let service = RESTService("https://h/v1/", transport: web) { _ in
@@ -111,7 +111,7 @@ struct RESTServiceTests {
     }
   }
 
-  @Test("answers are what they mean for a change")
+  @Test("each answer is translated into its meaning for the change")
   func answers() async {
     let current = #"{"id":7,"version":4}"#
     let cases: [(WebResponse, MutationKind, MutationAnswer)] = [
@@ -146,7 +146,7 @@ struct RESTServiceTests {
     #expect(await RESTService("http://127.0.0.1:1").send(request(.create)) == .notSent)
   }
 
-  @Test("no request leaves with another person's token, or without one")
+  @Test("no request is sent with another person's token, or without a token")
   func tokens() async {
     let web = ScriptedWeb()
     let other = RESTService("http://h", transport: web) { _ in
@@ -162,7 +162,7 @@ struct RESTServiceTests {
     #expect(web.requests.withLock { $0.isEmpty })
   }
 
-  @Test("a refused token gives way to a newer one")
+  @Test("after a refusal of its token a request is sent with a newer token")
   func renewal() async throws {
     let web = ScriptedWeb(answer(401), answer(200, "[]"))
     let service = RESTService("http://h", transport: web) { refused in
@@ -174,7 +174,7 @@ struct RESTServiceTests {
   }
 
   @Test(
-    "a renewal that fails holds a change up for a pause, and not for good", arguments: [1, 2, 5])
+    "after a failed renewal of the token a change is sent after a pause", arguments: [1, 2, 5])
   func failedRenewal(failures: Int) async throws {
     let web = ScriptedWeb(answer(401), answer(200))
     let source = WeakSource(failures: failures)
@@ -201,7 +201,7 @@ struct RESTServiceTests {
     #expect(tokens.map { $0?.value } == ["Bearer old", "Bearer new"])
   }
 
-  @Test("a list whose token cannot be renewed just now is unreachable, and not signed out")
+  @Test("while the token of a list cannot be renewed, the list is unreachable, not signed out")
   func failedRenewalOfList() async throws {
     let source = WeakSource(failures: 1)
     let service = RESTService(
@@ -215,7 +215,7 @@ struct RESTServiceTests {
     #expect(try await service.get("contacts", as: "ann")?.elements?.isEmpty == true)
   }
 
-  @Test("another person's token has the source asked again, for lists and for changes")
+  @Test("a token of another person makes the service ask its source again")
   func anotherPerson() async throws {
     let web = ScriptedWeb(answer(200, "[]"), answer(200), answer(200, "[]"))
     let names = Names(["ben", "ann", "ben"])
@@ -264,7 +264,7 @@ struct RESTServiceTests {
     #expect(source.asked.withLock { $0.map { $0?.token } } == [nil, nil, "first", nil])
   }
 
-  @Test("the system's transport talks to a server, and says that there is none")
+  @Test("the system's transport talks to a server, and reports that a server is missing")
   func system() async throws {
     let backEnd = try BackEnd()
     let web = SystemWebTransport()

@@ -47,7 +47,7 @@ struct RepositoryUpdateTests {
     while let list = try await lists.next(), list.map(\.name) != [name] {}
   }
 
-  @Test("a burst of updates is one fetch, 50 ms after the first of them")
+  @Test("a burst of updates causes one fetch, 50 ms after the first update")
   func burst() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -75,7 +75,7 @@ struct RepositoryUpdateTests {
     #expect(fetches == 3)
   }
 
-  @Test("updates that this device has caused are passed over")
+  @Test("updates that this device has caused are ignored")
   func ownUpdates() async throws {
     have("old")
     let (outbox, contacts) = try open()
@@ -94,7 +94,7 @@ struct RepositoryUpdateTests {
     #expect(fetches == 2)
   }
 
-  @Test("a gap is an update, whatever caused the missing publications")
+  @Test("a gap in the publications counts as an update")
   func gap() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -109,7 +109,7 @@ struct RepositoryUpdateTests {
     try await wait(for: "new", in: &lists)
   }
 
-  @Test("what was fetched before the room was followed is fetched once more")
+  @Test("a list fetched before the room is followed is fetched again")
   func lateRoom() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -170,7 +170,7 @@ struct RepositoryUpdateTests {
     #expect(await problems.next() == .some(nil))
   }
 
-  @Test("once the server has taken a change, what it did not give is asked for again")
+  @Test("after the server has accepted a change, a failed fetch is retried at once")
   func backAgain() async throws {
     have("old")
     let (_, contacts) = try open()

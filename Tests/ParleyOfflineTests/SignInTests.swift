@@ -52,7 +52,7 @@ struct SignInTests {
     while let list = try await lists.next(), list.map(\.name) != names {}
   }
 
-  @Test("AUTHENTICATION, online, a token is there: the list comes without a sign-in")
+  @Test("AUTHENTICATION, online, with a token: the list is fetched without a sign-in")
   func cachedToken() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -68,7 +68,7 @@ struct SignInTests {
     #expect(backEnd.made.count == 1)
   }
 
-  @Test("AUTHENTICATION, online, no token: it says so, and continues by itself after signing in")
+  @Test("AUTHENTICATION, online, no token: this is reported, and work continues after signing in")
   func noToken() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -86,7 +86,7 @@ struct SignInTests {
     #expect(await problems.next() == .some(nil))
   }
 
-  @Test("AUTHENTICATION, online, the token has ended: a newer one is asked for with the old one")
+  @Test("AUTHENTICATION, online, expired token: a newer one is requested with the old one")
   func endedToken() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -103,7 +103,7 @@ struct SignInTests {
     #expect(try await lists.next()?.isEmpty == true)
   }
 
-  @Test("AUTHENTICATION, offline, a token is there: the kept list comes, and changes wait")
+  @Test("AUTHENTICATION, offline, with a token: the stored list is shown, and changes wait")
   func offline() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -130,7 +130,7 @@ struct SignInTests {
     #expect(backEnd.made.count == 2)
   }
 
-  @Test("OPTION VALUES: fetched at each online use, and there without a server")
+  @Test("OPTION VALUES: fetched at each online use, and available without a server")
   func optionValues() async throws {
     let server = FakeServer()
     func open() async throws -> Repository<Contact> {

@@ -31,7 +31,7 @@ struct AllocationTests {
     }
   }
 
-  @Test("the counter counts")
+  @Test("the counter counts allocations")
   func counter() {
     let before = parley_allocation_count()
     let list = [UInt8](repeating: 1, count: Int(before % 7) + 100)
@@ -39,7 +39,7 @@ struct AllocationTests {
     #expect(list.count >= 100)
   }
 
-  @Test("the envelope is read without any")
+  @Test("reading the envelope allocates nothing")
   func envelope() throws {
     let escaped =
       #"{"x":[{"y":"\n"},1.5e3,null],"type":"ch\u0061nge","data":{},"messageId":"\u0031"}"#
@@ -52,7 +52,7 @@ struct AllocationTests {
     }
   }
 
-  @Test("a change asks for its operation's memory alone")
+  @Test("reading a change allocates at most twice")
   func change() throws {
     let ofOperation = try allocations(reading: #"[1000,"x",2000]"#) {
       bytes throws(OperationError) in
@@ -66,7 +66,7 @@ struct AllocationTests {
     #expect(count <= 2, "\(ofOperation) to read it from its own JSON")
   }
 
-  @Test("messages without lists ask for none")
+  @Test("reading messages without lists allocates nothing")
   func small() throws {
     for json in [
       #"{"messageId":"c1","type":"ping","data":{}}"#,

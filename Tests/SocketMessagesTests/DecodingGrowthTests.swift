@@ -65,7 +65,7 @@ struct DecodingGrowthTests {
     #expect(finding.holds, "\(finding)")
   }
 
-  @Test("as many components as allowed are read, and no more", arguments: Form.allCases)
+  @Test("too many components are refused as tooLarge", arguments: Form.allCases)
   private func limit(form: Form) throws {
     #expect(try form.read(form.bytes(components: 10), componentsMax: 10) == 10)
     let error = #expect(throws: MessageError.self) {
@@ -78,7 +78,7 @@ struct DecodingGrowthTests {
     }
   }
 
-  @Test("components count as they are written, also those that merge or mean nothing")
+  @Test("the limit counts the written components, also empty ones and those that merge")
   func merging() throws {
     let message =
       #"{"messageId":"c","type":"change","data":{"documentId":"n","epoch":"e","revision":0,"#
@@ -92,7 +92,7 @@ struct DecodingGrowthTests {
   }
 
   @Test(
-    "a message of too many values is refused before it is read to its end, and names its change",
+    "a message with too many values is refused before its end, and the error names its change",
     arguments: [true, false])
   func values(namesFirst: Bool) {
     let name = #""documentId":"n","sequence":7"#

@@ -33,7 +33,7 @@ struct EscapeTests {
 
   /// Texts are escaped piece by piece: lengths are about those of a piece, two, and of a long text.
   @Test(
-    "a text is written as by the book, alone and as a document", arguments: 0..<40 as Range<UInt64>)
+    "a text is escaped as in RFC 8259, alone and in a document", arguments: 0..<40 as Range<UInt64>)
   func writing(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for length in [0, 1, 158, 159, 160, 161, 319, 320, 321, 20_000] {

@@ -163,12 +163,12 @@ struct FieldTests {
     Example(.whalerServer, "resourceUpdate", ["resourceId": #""r""#]),
   ]
 
-  @Test("the examples are messages", arguments: examples)
+  @Test("the examples are decoded as known messages", arguments: examples)
   func good(example: Example) throws {
     #expect(try example.dialect.decode(Array(example.frame(example.fields).utf8)).isKnown)
   }
 
-  @Test("a missing field is named, and the message's name kept", arguments: examples)
+  @Test("the error about a missing field names the field and the message's id", arguments: examples)
   func missing(example: Example) throws {
     for field in example.fields {
       let frame = example.frame(example.fields.filter { $0.name != field.name })
@@ -184,7 +184,7 @@ struct FieldTests {
     #expect(error.description == "\(example.type): the field data is missing")
   }
 
-  @Test("a field of another type is named, and the message's name kept", arguments: examples)
+  @Test("the error about a wrong type names the field and the message's id", arguments: examples)
   func wrongType(example: Example) throws {
     for index in example.fields.indices {
       for value in [
@@ -229,7 +229,7 @@ struct FieldTests {
     }
   }
 
-  @Test("unknown fields are passed over, of whatever type", arguments: examples)
+  @Test("unknown fields of any type are skipped", arguments: examples)
   func unknownFields(example: Example) throws {
     let plain = try example.dialect.again(example.frame(example.fields))
     let unknown = ["true", "null", "1.5e300", #""x""#, "{}", #"{"a":[{"b":[]}]}"#, "[[],{}]"]
@@ -284,7 +284,7 @@ struct FieldTests {
 
   // MARK: Keys that come twice
 
-  @Test("of a key that comes twice the last one counts", arguments: examples)
+  @Test("if a key is repeated, its last value counts", arguments: examples)
   func twice(example: Example) throws {
     let plain = try example.dialect.again(example.frame(example.fields))
     // Other values of the same type before each.
@@ -309,7 +309,7 @@ struct FieldTests {
         #"{"messageId":"m0","type":"other","data":{"name":1},\#(frame.dropFirst())"#) == plain)
   }
 
-  @Test("an object that comes twice is not mixed from both")
+  @Test("if an object is repeated, only the fields of the last one count")
   func objectTwice() throws {
     let claim = #""client":{"id":"a","resumeToken":"b"}"#
     func hello(_ data: String) -> String {
@@ -339,7 +339,7 @@ struct FieldTests {
   // MARK: Inner objects
 
   @Test(
-    "what is missing inside is named",
+    "the error about a missing field of an inner object names its path",
     arguments: [
       (Dialect.client, "hello", #""name":"n","client":{}"#, "client.id"),
       (.client, "hello", #""name":"n","client":{"resumeToken":"t"}"#, "client.id"),
@@ -400,7 +400,7 @@ struct FieldTests {
     #expect(error.messageID == "m1")
   }
 
-  @Test("words that are not known here are refused, not guessed, and not repeated")
+  @Test("unknown words are refused, and the error does not repeat them")
   func words() throws {
     for (type, field) in [
       ("refused", "code"), ("error", "code"), ("resync", "reason"), ("joined", "access"),
@@ -452,7 +452,7 @@ struct FieldTests {
         == plain)
   }
 
-  @Test("a field that only other messages have is passed over like any unknown one")
+  @Test("a field that only other messages have is skipped like any unknown field")
   func fieldsOfOthers() throws {
     for example in Self.examples {
       let own = Set(example.fields.map(\.name))
@@ -477,7 +477,7 @@ struct FieldTests {
 
   // MARK: The envelope
 
-  @Test("what the envelope lacks is named", arguments: Dialect.all)
+  @Test("errors about the envelope name the missing or wrong field", arguments: Dialect.all)
   func envelope(dialect: Dialect) throws {
     func error(_ json: String) throws -> MessageError { try #require(dialect.error(json)) }
     let noName = try error(#"{"type":"x","data":{}}"#)

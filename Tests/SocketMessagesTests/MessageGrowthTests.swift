@@ -102,10 +102,10 @@ struct MessageGrowthTests {
     },
   ]
 
-  @Test("what clients send is read in proportion to its size", arguments: clientLaws)
+  @Test("messages of clients are read in proportion to their size", arguments: clientLaws)
   func growthOfClientMessages(law: GrowthLaw) { check(law) }
 
-  @Test("what the server sends is written in proportion to its size", arguments: serverLaws)
+  @Test("messages of the server are written in proportion to their size", arguments: serverLaws)
   func growthOfServerMessages(law: GrowthLaw) { check(law) }
 
   @Test(
@@ -123,7 +123,7 @@ struct MessageGrowthTests {
     #expect(finding.holds, "\(finding)")
   }
 
-  @Test("each message has a large form of its own kind, which grows")
+  @Test("each kind of message has a large form, which grows with the given size")
   func table() {
     for kind in ClientMessage.Kind.allCases {
       #expect(Large.message(kind, 10).kind == kind)

@@ -38,7 +38,7 @@ struct ProtocolPageTests {
     }
   }
 
-  @Test("seeded messages are of every kind too", arguments: Dialect.all)
+  @Test("the generated messages have every kind", arguments: Dialect.all)
   func seeded(dialect: Dialect) throws {
     var random = SplitMix64(seed: 1)
     let kinds = try random.encoded(dialect).map { try dialect.decode($0).kind }

@@ -9,7 +9,7 @@ struct ValueSearchTests {
     value.map { String(decoding: $0.utf8, as: UTF8.self) }
   }
 
-  @Test("the last field of a name counts, also if it is written with escapes")
+  @Test("the last field with a name is found, also if its name is written with escapes")
   func values() throws {
     let object = try value(#"{ "a" : 1 , "b" : [ 2 ] , "\u0061" : "x" , "" : null }"#)
     let found = try #require(object.values(of: "a", "b", "c", ""))
@@ -19,7 +19,7 @@ struct ValueSearchTests {
     #expect(try value("{}").value(of: "a") == nil)
   }
 
-  @Test("each field of a name gets the new value, and a name that is lacking is added")
+  @Test("each field with a name gets the new value, and a missing field is added")
   func replacing() throws {
     let object = try value(#"{"a":1,"b":{"a":2},"\u0061":3,"é\"":4}"#)
     let changed = object.replacing([.init("a", JSONValue(true)), .init("c", .null)], removing: "b")
@@ -29,7 +29,7 @@ struct ValueSearchTests {
     #expect(text(object.replacing([])) == text(object))
   }
 
-  @Test("no more values are read than may be", arguments: ["[0,0]", #"{"a":[]}"#, "[[0]]"])
+  @Test("reading fails beyond the limit of values", arguments: ["[0,0]", #"{"a":[]}"#, "[[0]]"])
   func limits(json: String) throws {
     let bytes = Array(json.utf8)
     let count = json == #"{"a":[]}"# ? 2 : 3
@@ -42,7 +42,7 @@ struct ValueSearchTests {
     #expect(throws: JSONError.tooManyValues(valuesMax: count - 1)) { try read(count - 1) }
   }
 
-  @Test("elements are read as far as they are asked for")
+  @Test("only the requested number of elements is read")
   func elements() throws {
     let list = try value("[1,[2],3]")
     #expect(list.firstElements(2)?.map(text) == ["1", "[2]"])
@@ -53,7 +53,7 @@ struct ValueSearchTests {
   }
 
   @Test(
-    "escapes become what they stand for, and are compared so",
+    "escapes are decoded in values, and before names are compared",
     arguments: [
       (#"\u0001\n\t\r\b\f\/\\\""#, "\u{1}\n\t\r\u{8}\u{c}/\\\""),
       (#"a\u00e9\u20AC\ud83d\uDE00z"#, "aé€😀z"),

@@ -110,7 +110,7 @@ struct WhalerMessageTests {
   }
 
   @Test(
-    "lengths that no document has are refused",
+    "operations that no document can be long enough for are refused",
     arguments: [
       "1073741824", "-1073741824", "9007199254740992", "-9007199254740992",
       "1073741823,1", "1,-1073741823", "536870912,536870912",
@@ -125,7 +125,7 @@ struct WhalerMessageTests {
     #expect(error.code == .badOperation)
   }
 
-  @Test("senderId may come before the rest, as the server itself writes it")
+  @Test("senderId may come first, as the server writes it")
   func senderFirst() throws {
     let (id, message) = try decode(
       #"{"senderId":"someone","messageId":"m","type":"resourceConnection","data":{"resourceId":"r"}}"#
