@@ -70,7 +70,7 @@ struct BuildingGrowthTests {
     #expect(finding.holds, "\(finding)")
   }
 
-  @Test("a copy keeps what it was while the original grows")
+  @Test("a copy stays the same while the original grows")
   func copies() {
     var operation: TextOperation = [.insert("0123456789"), .retain(1), .delete(1)]
     var copies: [TextOperation] = []

@@ -5,7 +5,7 @@ import Testing
 /// Checks the statements of the documentation catalogue.
 @Suite("The catalogue's examples")
 struct CatalogueTests {
-  @Test func `the first example`() throws {
+  @Test func `the first example gives the same text in both orders`() throws {
     var document = Document("Hello world")
     let mine: TextOperation = [.retain(5), .insert(","), .retain(6)]
     let yours: TextOperation = [.retain(6), .delete(5), .insert("all")]
@@ -19,14 +19,14 @@ struct CatalogueTests {
     #expect(other == document)
   }
 
-  @Test func `the diamond`() throws {
+  @Test func `the example of a diamond`() throws {
     let (ann, ben) = try TextOperation.transform(op("=1 -1 =1"), op("=3 +d"))
     #expect(ann == op("=1 -1 =2"))
     #expect(ben == op("=2 +d"))
   }
 
   @Test(arguments: [("=1 +x -1 =1", "axYc"), ("=1 -1 +x =1", "aYxc")])
-  func `the order of insert and deletion shows`(late: String, expected: String) throws {
+  func `the order of insert and delete changes the result`(late: String, expected: String) throws {
     let committed = op("=2 +Y =1")
     let after = try op(late).transformed(over: committed, side: .right)
     #expect(try after.applied(to: committed.applied(to: "abc")) == expected)
@@ -47,7 +47,7 @@ struct CatalogueTests {
     ("a", 1, 1, 1), ("é", 1, 1, 2), ("e\u{301}", 2, 2, 3), ("中", 1, 1, 3), ("😀", 1, 2, 4),
     ("👨‍👩‍👧", 5, 8, 18),
   ])
-  func `how long a text is`(text: String, scalars: Int, utf16: Int, utf8: Int) {
+  func `texts have the documented lengths`(text: String, scalars: Int, utf16: Int, utf8: Int) {
     let document = Document(text)
     #expect(document.scalarCount == scalars)
     #expect(document.utf16Count == utf16)

@@ -25,7 +25,7 @@ struct ClientQueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `what waits is all edits in turn`(seed: UInt64) throws {
+  func `the waiting operation is the composition of all edits`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let length = random.below(60)
     var client = Self.offline()
@@ -46,7 +46,7 @@ struct ClientQueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `another client's operations pass all waiting edits`(seed: UInt64) throws {
+  func `another client's operations are transformed over all waiting edits`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let text = RandomTexts.text(scalars: random.below(40), using: &random)
     var client = Self.offline()
@@ -68,7 +68,7 @@ struct ClientQueueTests {
     #expect(merged == local)
   }
 
-  @Test func `an edit that does not start where the last one ends is refused`() throws {
+  @Test func `an edit whose base length is not the current length is refused`() throws {
     var client = Self.offline()
     _ = try client.edit(op("=3 +ab"))
     for base in [3, 6] {
@@ -80,7 +80,7 @@ struct ClientQueueTests {
     #expect(client.unconfirmedCount == 1)
   }
 
-  @Test func `a kept state whose operations do not meet loses those that do not`() {
+  @Test func `restoring drops stored operations whose lengths do not match`() {
     var kept = ClientSynchronizer.Kept(epoch: "e", revision: 3, nextSequence: 2)
     kept.inFlight = ClientSynchronizer.Change(sequence: 1, revision: 3, operation: op("=3 +a"))
     kept.buffer = op("=5 +b")
@@ -91,7 +91,7 @@ struct ClientQueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `what is too large goes out in parts, and arrives whole`(seed: UInt64) throws {
+  func `a too large operation is sent in parts, and nothing is lost`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let text = RandomTexts.text(scalars: 200, using: &random)
     let limits = OperationLimits(

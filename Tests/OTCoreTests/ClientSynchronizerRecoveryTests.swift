@@ -27,7 +27,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `a refused change waits in front of the later ones, and its number is used again`() throws {
+  func `a refused change waits before the later edits, and its number is used again`() throws {
     var client = try busy()
     try client.refuse(sequence: 1)
     #expect(client.retry() == nil)
@@ -46,7 +46,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `only what is in flight can be refused`() throws {
+  func `only the change in flight can be refused`() throws {
     var client = try busy()
     #expect(throws: SynchronizerError.notInFlight(sequence: 2)) {
       try client.refuse(sequence: 2)
@@ -80,7 +80,7 @@ struct ClientSynchronizerRecoveryTests {
     ("", 0, "X!"),
     ("grüße 👋", 0, "grüße 👋X!"),
   ])
-  func `a snapshot takes the edits along`(server: String, last: Int, result: String) throws {
+  func `edits are rebased on a snapshot`(server: String, last: Int, result: String) throws {
     var client = try busy()
     var local = Document("Xhello!")
     let (apply, send) = try client.rebase(
@@ -96,7 +96,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `a snapshot on the same connection leaves what is in flight there`() throws {
+  func `a snapshot on the same connection keeps the change in flight`() throws {
     var client = try busy()
     let (apply, send) = try client.rebase(
       from: Document("hello"), to: Document("well, hello"), epoch: "one", revision: 40,
@@ -115,7 +115,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test(arguments: [false, true])
-  func `what a snapshot has overtaken goes out as a new change`(isKept: Bool) throws {
+  func `an overtaken change is sent again as a change of the new epoch`(isKept: Bool) throws {
     var client = try busy()
     _ = try client.rebase(
       from: Document("hello"), to: Document("well, hello"), epoch: "one", revision: 40,
@@ -133,7 +133,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `a restored state continues where it was`() throws {
+  func `a restored client sends its change in flight again, and continues`() throws {
     let client = try busy()
     var restored = ClientSynchronizer(client.kept)
     #expect(restored.isConnected == false)
@@ -152,7 +152,7 @@ struct ClientSynchronizerRecoveryTests {
     ("", ""), ("same", "same"), ("", "new"), ("old", ""), ("aaa", "aaaa"), ("aé", "aè"),
     ("😀", "😁"), ("a😀b", "a😁b"), ("日本", "日曜"), ("xéx", "xé"), ("abcabc", "abc"),
   ])
-  func `the difference of two texts leads from one to the other`(old: String, new: String) throws {
+  func `the difference of two texts changes one into the other`(old: String, new: String) throws {
     let difference = TextOperation(replacing: Document(old), by: Document(new))
     #expect(try difference.applied(to: old).utf8.elementsEqual(new.utf8))
   }

@@ -93,7 +93,7 @@ func writeTogether() throws -> (ada: NoteEditor, ben: NoteEditor, server: NoteSe
 
 @Suite("The catalogue's program")
 struct CompleteProgramTests {
-  @Test("it runs, and all clients end with one text")
+  @Test("the program runs, and all clients end with the same text")
   func run() throws {
     let (ada, ben, server) = try writeTogether()
     #expect(server.sequencer.durableDocument.text == "Hello world!")

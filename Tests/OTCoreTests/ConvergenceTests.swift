@@ -86,7 +86,7 @@ struct ConvergenceTests {
 
   /// 4,000 histories of three to eight clients.
   @Test(arguments: 0..<8)
-  func `clients with delays end with one text`(block: UInt64) throws {
+  func `clients with delays end with the same text`(block: UInt64) throws {
     for seed in (block * 500)..<(block * 500 + 500) {
       try run(seed: seed, clients: 3 + Int(seed % 6), steps: 60)
     }
@@ -97,7 +97,7 @@ struct ConvergenceTests {
     try run(seed: seed &* 7919, clients: 3, steps: 600)
   }
 
-  @Test func `a sequencer rolls back what was not made durable`() throws {
+  @Test func `a sequencer rolls back the changes that are not durable`() throws {
     var server = ServerSequencer(document: Document("ab"), revision: 5)
     _ = try server.submit(op("=2 +c"), at: 5)
     server.markDurable(through: 6)

@@ -17,7 +17,7 @@ struct DifferenceTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `applying it gives exactly the other text`(seed: UInt64) throws {
+  func `applying a difference gives exactly the other text`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for round in 0..<25 {
       let old = Self.prose(random.below(60), using: &random)
@@ -39,7 +39,7 @@ struct DifferenceTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `replacing keeps all that both texts begin and end with`(seed: UInt64) throws {
+  func `replacing keeps the common beginning and end of both texts`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     func part(_ most: Int) -> [Unicode.Scalar] {
       scalars(RandomTexts.text(scalars: random.below(most), using: &random))
@@ -65,7 +65,7 @@ struct DifferenceTests {
   }
 
   @Test(
-    "what the texts have in common is retained",
+    "common parts of the texts are retained",
     arguments: [
       ("one two three", "one 2 three", "=4 +2 -3 =6"),
       ("a\nb\nc\nd\n", "x\nb\nc\ny\n", "+x -1 =5 +y -1 =1"),
@@ -114,7 +114,7 @@ struct DifferenceTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `nothing typed is lost, and both ends meet`(seed: UInt64) throws {
+  func `nothing typed is lost, and client and server get the same text`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<10 {
       let old = Document(Self.prose(random.between(1, 40), using: &random))

@@ -119,7 +119,7 @@ struct DocumentTests {
     }
   }
 
-  @Test func `deletions of any range leave a sound rope`() throws {
+  @Test func `replacements of any range leave a sound rope`() throws {
     let text = String(repeating: "abcdefghijklmnopqrstuvwxyz", count: 40)
     let whole = Document(text, sizes: RopeSizes(leafCapacity: 32, fanOut: 6))
     let bytes = Array(text.utf8)
@@ -138,7 +138,7 @@ struct DocumentTests {
   }
 
   @Test(arguments: [2_048, 57_345, 300_001])
-  func `a paste of any length splits leaves that hold it`(length: Int) throws {
+  func `a paste of any length leaves a sound rope`(length: Int) throws {
     var document = Document(String(repeating: "a", count: 5_000))
     var expected = Array(repeating: UInt8(ascii: "a"), count: 5_000)
     let paste = String(repeating: "b", count: length)
@@ -150,7 +150,7 @@ struct DocumentTests {
     #expect(document.text.utf8.elementsEqual(expected))
   }
 
-  @Test("A4: places of graphemes go to scalars and UTF-16 units, and back")
+  @Test("A4: places of graphemes are converted to scalars and UTF-16 units, and back")
   func graphemes() {
     let text = "é👍🏽e\u{301}\r\n\u{e000}👨‍👩‍👧x"
     let document = Document(text)

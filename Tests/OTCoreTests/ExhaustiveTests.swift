@@ -41,13 +41,13 @@ struct ExhaustiveTests {
 
   private static let all = (0...3).map(operations(length:))
 
-  @Test func `there are as many as there must be`() {
+  @Test func `the number of generated operations is as calculated`() {
     // Three choices at each position, two for each letter.
     #expect(Self.all.map(\.count) == [3, 18, 108, 648])
   }
 
   @Test(arguments: 0...3)
-  func `all apply and invert as in the reference`(length: Int) throws {
+  func `all operations apply and invert as in the reference`(length: Int) throws {
     for text in Self.texts(length: length) {
       for one in Self.all[length] {
         let after = one.plain.applied(to: text)
@@ -67,7 +67,7 @@ struct ExhaustiveTests {
   }
 
   @Test(arguments: 0...3)
-  func `all move every cursor as the reference says`(length: Int) {
+  func `all operations move every cursor as in the reference`(length: Int) {
     for one in Self.all[length] {
       for own in [false, true] {
         for cursor in 0...length {
@@ -83,7 +83,7 @@ struct ExhaustiveTests {
 
   /// The longest texts have 419,904 pairs, which are divided among several test cases.
   @Test(arguments: [(0, 0, 1), (1, 0, 1), (2, 0, 1), (3, 0, 4), (3, 1, 4), (3, 2, 4), (3, 3, 4)])
-  func `all pairs transform as the reference does, and meet`(
+  func `all pairs transform as in the reference, to the same text`(
     length: Int, part: Int, parts: Int
   ) throws {
     let text = scalars(String("xyz".prefix(length)))
@@ -108,7 +108,7 @@ struct ExhaustiveTests {
 
   /// Each first operation that leaves at most three letters, with each second operation.
   @Test(arguments: 0...3)
-  func `all pairs compose as the reference does`(length: Int) throws {
+  func `all pairs compose as in the reference`(length: Int) throws {
     let text = scalars(String("xyz".prefix(length)))
     for first in Self.all[length] where first.plain.targetLength <= 3 {
       let between = first.plain.applied(to: text)

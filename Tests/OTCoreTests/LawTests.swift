@@ -40,7 +40,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `composing agrees with the reference and with applying in turn`(seed: UInt64) throws {
+  func `composing agrees with the reference and with applying one by one`(seed: UInt64) throws {
     try each(seed) { random, text, _ in
       let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
       let b = TextOperation.random(length: a.targetLength, using: &random)
@@ -56,7 +56,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `transforming agrees with the reference and makes both ways meet`(seed: UInt64) throws {
+  func `transforming agrees with the reference, and both orders agree`(seed: UInt64) throws {
     try each(seed) { random, text, _ in
       let length = text.unicodeScalars.count
       let a = TextOperation.random(length: length, using: &random)
@@ -74,7 +74,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `inverting takes back`(seed: UInt64) throws {
+  func `the inverse restores the text`(seed: UInt64) throws {
     try each(seed) { random, text, _ in
       let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
       let back = try a.inverted(on: Document(text))
@@ -84,7 +84,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `a cursor goes where the reference says`(seed: UInt64) throws {
+  func `a cursor moves as in the reference`(seed: UInt64) throws {
     try each(seed) { random, text, _ in
       let length = text.unicodeScalars.count
       let a = TextOperation.random(length: length, using: &random)
@@ -99,7 +99,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `what is written is read back`(seed: UInt64) throws {
+  func `written operations are read back unchanged`(seed: UInt64) throws {
     try each(seed) { random, text, _ in
       let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
       let again = try read(json(a))
@@ -108,7 +108,7 @@ struct LawTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `long runs agree with one step after the other`(seed: UInt64) throws {
+  func `long histories give the same results as single steps`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for round in 0..<20 {
       let text = RandomTexts.text(scalars: random.below(60), using: &random)
@@ -170,7 +170,7 @@ struct LawTests {
     }
   }
 
-  @Test func `lengths that do not meet are refused`() throws {
+  @Test func `operations of mismatched lengths are refused`() throws {
     #expect(throws: OperationError.self) { try op("=3").composed(with: op("=4")) }
     #expect(throws: OperationError.self) { try TextOperation.transform(op("=3"), op("=4")) }
     #expect(throws: OperationError.self) { try op("=3").applied(to: "ab") }

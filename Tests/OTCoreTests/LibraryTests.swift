@@ -7,7 +7,7 @@ import Testing
 @Suite("The module as a library")
 struct LibraryTests {
   @Test(arguments: Seeds.smoke)
-  func `replacing a range is what happens to a text`(seed: UInt64) throws {
+  func `replacing a range changes a text as replaceSubrange does`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<40 {
       let text = RandomTexts.text(scalars: random.below(20), using: &random)
@@ -26,7 +26,7 @@ struct LibraryTests {
     }
   }
 
-  @Test func `a range beyond the text, or a text too long, is refused`() {
+  @Test func `a range beyond the text and a too long text are refused`() {
     #expect(throws: OperationError.lengthMismatch(expected: 3, found: 4)) {
       try TextOperation(replacing: 1..<4, with: "x", length: 3)
     }
@@ -41,7 +41,7 @@ struct LibraryTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `texts and bytes of every shape are read alike`(seed: UInt64) throws {
+  func `strings, arrays and spans are read with the same result`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<20 {
       let operation = TextOperation.random(length: random.below(40), using: &random)
@@ -81,7 +81,7 @@ struct LibraryTests {
     }
   }
 
-  @Test func `every reader refuses a text too long for an operation`() throws {
+  @Test func `inserting a text too long for an operation is refused`() throws {
     var operation = TextOperation()
     operation.retain(TextOperation.lengthMax - 2)
     let before = operation
@@ -94,7 +94,7 @@ struct LibraryTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `coded and decoded, everything is as it was`(seed: UInt64) throws {
+  func `operations and selections survive encoding and decoding`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<20 {
       let operation = TextOperation.random(length: random.below(40), using: &random)
@@ -114,7 +114,7 @@ struct LibraryTests {
     "[1.5]", "[null]", "[[1]]", "{}", "[1073741824]", "[-1073741824]", "[1073741823,1]",
     "[1073741823,\"x\"]",
   ])
-  func `decoding refuses what is no operation`(text: String) {
+  func `decoding refuses malformed operations`(text: String) {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(TextOperation.self, from: Data(text.utf8))
     }

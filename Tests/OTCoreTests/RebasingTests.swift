@@ -173,7 +173,7 @@ struct RebasingTests {
   }
 
   @Test(
-    "inserts at one place have one order whatever the blocks",
+    "inserts at one place have the same order for all block sizes",
     arguments: [
       ("+a -1 +b -1 +c -1 +d -1 +e -1 +f", ["=3 +x =2", "-3 +y =3", "+z -4"]),
       ("-2 +a -2 +b -2 +c -2 +d -2 +e", ["=2 +x =8", "=3 -4 +y =4", "=3 +z -5"]),
@@ -192,7 +192,7 @@ struct RebasingTests {
     }
   }
 
-  @Test func `an operation that does not meet leaves the buffer as it was`() throws {
+  @Test func `a refused operation does not change the buffer`() throws {
     let change = Lag.scattered(2_000)
     var buffer = RebaseBuffer(change, side: .right)
     #expect(throws: OperationError.lengthMismatch(expected: change.baseLength, found: 3)) {

@@ -56,7 +56,7 @@ struct RetainedMemoryTests {
     #expect(operation.blockBytes == reserved)
   }
 
-  @Test func `what was reserved makes no difference to what it is`() throws {
+  @Test func `an operation with reserved memory equals one without`() throws {
     var reserved = TextOperation(reservingComponents: 100, textBytes: 100)
     #expect(reserved == TextOperation())
     #expect(reserved.isIdentity)
@@ -76,7 +76,7 @@ struct RetainedMemoryTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `trimming forgets the oldest, and nothing else`(seed: UInt64) throws {
+  func `trimming forgets only the oldest operations`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var sequencer = ServerSequencer(document: Document(), revision: 0)
     var all: [TextOperation] = []

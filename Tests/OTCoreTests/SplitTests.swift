@@ -29,7 +29,7 @@ struct SplitTests {
     #expect(parts.dropLast().allSatisfy { $0.insertedBytes > 0 && $0.insertedBytes % 4 == 0 })
   }
 
-  @Test func `exactly at the limit it stays whole`() {
+  @Test func `an operation exactly at the limit is not split`() {
     let whole = op("=2 +abc =3 -1 =4 +defghijklmnopqrstuvwxyz+ABCDEFGHIJKLMNOPQRSTUVWXYZ =99")
     let bytes = json(whole).utf8.count
     #expect(bytes > OperationLimits.jsonBytesMin)
@@ -38,7 +38,7 @@ struct SplitTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `the parts in order are the whole`(seed: UInt64) throws {
+  func `the parts in order have the effect of the whole operation`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for round in 0..<100 {
       var text = RandomTexts.text(

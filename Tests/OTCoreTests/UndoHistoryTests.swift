@@ -38,7 +38,7 @@ private func caret(_ place: Int) -> Selection { Selection(anchor: place, head: p
 
 @Suite("Undo and redo")
 struct UndoHistoryTests {
-  @Test func `what others wrote inside stays`() throws {
+  @Test func `undo keeps text that others wrote inside`() throws {
     var editor = Editor("()")
     try editor.write("=1 +hello =1")
     try editor.hear("=3 +X =4")
@@ -49,7 +49,7 @@ struct UndoHistoryTests {
     #expect(editor.document == Document("(heXllo)"))
   }
 
-  @Test func `what others deleted inside stays deleted`() throws {
+  @Test func `redo does not restore text that others deleted inside`() throws {
     var editor = Editor("()")
     try editor.write("=1 +hello =1")
     try editor.hear("=2 -3 =2")
@@ -68,7 +68,7 @@ struct UndoHistoryTests {
     #expect(editor.document == Document("aXbcd"))
   }
 
-  @Test func `others' edits elsewhere move the place`() throws {
+  @Test func `others' edits elsewhere move the place of restored text`() throws {
     var editor = Editor("one two")
     try editor.write("=4 -3")
     try editor.hear("+zero_ =4")
@@ -149,7 +149,7 @@ struct UndoHistoryTests {
     #expect(try editor.redo() == caret(1))
   }
 
-  @Test func `a step of which nothing is left is skipped`() throws {
+  @Test func `a step without remaining text is skipped`() throws {
     var editor = Editor("")
     try editor.write("+a")
     editor.history.endRun()
@@ -182,7 +182,7 @@ struct UndoHistoryTests {
     #expect(editor.document == Document("ba"))
   }
 
-  @Test func `what does not fit is refused and changes nothing`() throws {
+  @Test func `operations of another length are refused and change nothing`() throws {
     var editor = Editor("ab")
     try editor.write("=2 +c")
     #expect(throws: OperationError.lengthMismatch(expected: 3, found: 2)) {
@@ -197,7 +197,7 @@ struct UndoHistoryTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `agrees with the reference, whatever others do`(seed: UInt64) throws {
+  func `undo agrees with the reference during edits of others`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<20 {
       let text = RandomTexts.text(scalars: random.below(12), using: &random)
@@ -244,7 +244,7 @@ struct UndoHistoryTests {
 
   /// Two users with a server between them: an undo is an ordinary edit, and both texts end equal.
   @Test(arguments: Seeds.smoke)
-  func `both users end with one text`(seed: UInt64) throws {
+  func `both users end with the same text`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let start = RandomTexts.text(scalars: 10, using: &random)
     var server = ServerSequencer(document: Document(start), revision: 0)

@@ -207,7 +207,7 @@ struct VectorFileTests {
     let utf8: Int
   }
 
-  @Test func `sessions in many scripts`() throws {
+  @Test func `sessions in many scripts give the recorded texts`() throws {
     for vector in try Self.cases("unicode-sessions", Session.self) {
       var server = ServerSequencer(document: Document(vector.text), revision: 0)
       for arrival in vector.arrivals {

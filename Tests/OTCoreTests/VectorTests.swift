@@ -30,7 +30,7 @@ struct VectorTests {
     #expect(result.bAfterA == op(bAfterA))
   }
 
-  @Test func `order is meaning`() {
+  @Test func `operations with another order of insert and delete differ`() {
     #expect(op("+x -1") != op("-1 +x"))
     #expect(json(op("+x -1")) == #"["x",-1]"#)
     #expect(json(op("-1 +x")) == #"[-1,"x"]"#)
@@ -41,7 +41,7 @@ struct VectorTests {
     #expect(op("=1 =2 +a +b -1 -1").componentCount == 3)
   }
 
-  @Test func `doing nothing is explicit`() throws {
+  @Test func `an operation that changes nothing is written as a retain`() throws {
     #expect(json(TextOperation.identity(length: 0)) == "[0]")
     #expect(json(TextOperation.identity(length: 7)) == "[7]")
     #expect(TextOperation.identity(length: 7).isIdentity)
@@ -60,7 +60,7 @@ struct VectorTests {
   }
 
   /// Two clients insert at the same position of an empty text: the committed letter stays left.
-  @Test func `the case that parted the old server's clients`() throws {
+  @Test func `of two inserts at one place the committed one stays left`() throws {
     var server = ServerSequencer(document: Document(), revision: 0)
     _ = try server.submit(op("+X"), at: 0)
     let stored = try server.submit(op("+Y"), at: 0)
@@ -76,7 +76,7 @@ struct VectorTests {
     "[null]", "[[1]]", "{}", "1", "[1]x", "[\"a\nb\"]", "[99999999999999999999]", "[1073741824]",
     "[1073741823,1]",
   ])
-  func `what is no operation is refused`(text: String) {
+  func `malformed operations are refused`(text: String) {
     #expect(throws: OperationError.self) { try read(text) }
   }
 
@@ -85,7 +85,7 @@ struct VectorTests {
       [0x80], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xf5], [0xe2, 0x82],
       [0xf0, 0x8f, 0xbf, 0xbf],
     ] as [[UInt8]])
-  func `what is no UTF-8 is refused`(bytes: [UInt8]) {
+  func `malformed UTF-8 is refused`(bytes: [UInt8]) {
     #expect(throws: OperationError.self) { try read([0x5b, 0x22] + bytes + [0x22, 0x5d]) }
     #expect(throws: OperationError.self) {
       let result: Result<Document, OperationError> = bytes.withUnsafeBufferPointer { bytes in
@@ -99,7 +99,7 @@ struct VectorTests {
     }
   }
 
-  @Test func `escapes are read`() throws {
+  @Test func `escapes in JSON are decoded`() throws {
     #expect(
       try read(#"["\u00e9\ud83d\ude00\n\t\"\\\/\b\f\r"]"#)
         == {

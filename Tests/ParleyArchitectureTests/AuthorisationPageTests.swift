@@ -10,7 +10,7 @@ struct AuthorisationPageTests {
     page = try tree.text("Documentation/Authorisation.md")
   }
 
-  @Test("every test that it names is there")
+  @Test("every test named on the page exists")
   func tests() throws {
     let swift = try tree.files(in: "Tests", endings: ["swift"])
     let python = try tree.files(in: "Tests", endings: ["py"])

@@ -29,7 +29,7 @@ struct MutationPatchTests {
     }
   }
 
-  @Test("every test that is to find one is there")
+  @Test("every test that a mutation names exists")
   func killers() throws {
     let swift = try tree.files(in: "Tests", endings: ["swift"])
     for patch in try tree.files(in: "Tests/Mutations", endings: ["patch"]) {

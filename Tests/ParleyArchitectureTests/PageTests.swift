@@ -42,7 +42,7 @@ struct PageTests {
     #expect(count > 50)
   }
 
-  @Test("every file that is named is there")
+  @Test("every named file exists")
   func files() {
     for page in pages {
       let named = page.text.matches(
@@ -54,7 +54,7 @@ struct PageTests {
     }
   }
 
-  @Test("every target of make that is named is there")
+  @Test("every named target of make exists")
   func targets() throws {
     let makefile = try tree.text("Makefile")
     let known = Set(

@@ -45,7 +45,7 @@ struct AppendRunTests {
     #expect(errors(run) == [Self.race.storeError])
   }
 
-  @Test("splits a batch of which one append is refused, and keeps what was made before")
+  @Test("splits a batch in which one append is refused, and keeps the earlier appends")
   func splitting() {
     var run = AppendRun(count: 4, isShared: true)
     #expect(run.sent([(1, .done)]) == .judge([0, 2, 3]))

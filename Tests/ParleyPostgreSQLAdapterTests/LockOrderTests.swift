@@ -53,7 +53,7 @@ struct LockOrderTests {
   private static let rule = SessionRule(idleMilliseconds: 1_000)
 
   @Test(
-    "a batch locks rows in one order, in whatever order it changes them", arguments: Rows.allCases)
+    "the order of locks does not depend on the order of changes", arguments: Rows.allCases)
   func order(rows: Rows) throws {
     let server = try PostgresServer.shared.get()
     let database = try server.newDatabase()

@@ -68,7 +68,7 @@ struct StandingStillTests {
     try body()
   }
 
-  @Test("holds no note that it appends to, whatever else it does")
+  @Test("holds no note that it appends to, also in a mixed batch")
   func append() throws {
     let batch = [
       try append(still, client: "ann"), .rename(id: "beside", title: "Other", time: 2),
@@ -79,7 +79,7 @@ struct StandingStillTests {
     }
   }
 
-  @Test("holds no note in which it begins sessions, whatever else it does")
+  @Test("holds no note in which it begins sessions, also in a mixed batch")
   func fence() throws {
     let batch: [StoreRequest] = [
       .fence(id: "n", clients: ["ann"]), .rename(id: "beside", title: "Other", time: 2),

@@ -37,7 +37,7 @@ struct HostPolicyTests {
     #expect(!policy.allows(RequestHead(method: "GET", path: "/", headers: ["host": host])))
   }
 
-  @Test("a program that names no host, and a host that a trusted proxy was asked for")
+  @Test("a request without a host is accepted, and every host that it names is checked")
   func headers() {
     func allows(_ headers: [String: String]) -> Bool {
       policy.allows(RequestHead(method: "GET", path: "/", headers: headers))

@@ -215,7 +215,7 @@ struct HostileNameTests {
     #expect(try UserLine.lines(ofFileAt: path) == [line("ann")])
   }
 
-  @Test("a place in a list of notes is read back, whatever the note's id")
+  @Test("a place in a list of notes is read back for any id of the note")
   func cursors() {
     for name in HostileNames.all {
       let place = NoteSortKey(time: 7, id: DocumentID(name))
@@ -226,7 +226,7 @@ struct HostileNameTests {
     }
   }
 
-  @Test("an exported note is a file of the folder, whatever its title and id")
+  @Test("an exported note with any title and id is a file in the folder")
   func exportNames() throws {
     var names = ExportNames(ending: "md")
     for name in HostileNames.all {

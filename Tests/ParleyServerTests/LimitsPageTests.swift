@@ -30,7 +30,7 @@ struct LimitsPageTests {
     }
   }
 
-  @Test("each row's setting is there, and its default is the setting's")
+  @Test("each row names an existing setting and its default")
   func settings() throws {
     #expect(rows.count >= 40)
     for row in rows {
@@ -54,7 +54,7 @@ struct LimitsPageTests {
     #expect(announced.sorted() == Limits().byName.map(\.name).sorted())
   }
 
-  @Test("a setting changes what is announced under its row's name")
+  @Test("a setting changes the value announced under the name in its row")
   func connected() throws {
     for row in rows where !row.announced.isEmpty {
       let setting = try #require(Configuration.setting(named: row.setting))
@@ -70,7 +70,7 @@ struct LimitsPageTests {
     }
   }
 
-  @Test("every test that it names is there")
+  @Test("every test named on the page exists")
   func tests() throws {
     var count = 0
     for match in page.matches(of: /`(test_\w+\.py)::(\w+)`/) {

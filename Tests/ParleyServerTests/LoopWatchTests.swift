@@ -91,7 +91,7 @@ struct LoopWatchTests {
     #expect(scene.pass(0.5, burning: 0.5) == .alive)
   }
 
-  @Test func `a thread asleep within a turn is silent, whatever it waits for`() {
+  @Test func `a thread asleep within a turn is silent, not stuck`() {
     var scene = Scene()
     scene.state = .asleep
     for _ in 0...19 { #expect(scene.pass(0.5) == .alive) }

@@ -186,7 +186,7 @@ struct ClockTests {
   }
 
   @Test(
-    "what was published while the clock was ahead expires although the disk refused it at first")
+    "publications made while the clock was ahead expire although the disk refused it at first")
   func refusedRedating() throws {
     let disk = try FaultyDisk()
     let store = try SQLiteStore(path: folder.file(), vfs: disk.name)

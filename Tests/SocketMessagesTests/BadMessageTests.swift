@@ -46,7 +46,7 @@ struct BadMessageTests {
   }
 
   @Test(
-    "what is not an object is no message",
+    "malformed JSON and JSON that is not an object are refused",
     arguments: [
       "", " ", "\u{0}", "null", "true", "1", #""text""#, "[]", "[{}]", "{", "}", "{]", "{,}",
       "\u{feff}{}", "{'a':1}", "{a:1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a" 1}"#,

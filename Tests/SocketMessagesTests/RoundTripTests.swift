@@ -7,7 +7,7 @@ import Testing
 struct RoundTripTests {
   private static let seeds: [UInt64] = Array(1...200)
 
-  @Test("what is decoded is what was encoded", arguments: seeds)
+  @Test("encoded messages are decoded unchanged", arguments: seeds)
   func values(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let id = random.text()

@@ -16,7 +16,7 @@ struct StringRunTests {
   ]
 
   @Test(
-    "a string is accepted if it is UTF-8, and read as what it is",
+    "a string is accepted if it is valid UTF-8, and read unchanged",
     arguments: 0..<20 as Range<UInt64>)
   func strings(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
