@@ -254,7 +254,7 @@ struct HeadTests {
     #expect(error("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") == nil)
   }
 
-  @Test func `an old client needs no Host field`() {
+  @Test func `an HTTP 1.0 client needs no host`() {
     #expect(error("GET / HTTP/1.0\r\n\r\n") == nil)
   }
 
