@@ -110,7 +110,7 @@ def take_day(browser, folder):
 
     def look(person, view):
         if name := DAY.get(view):
-            # No message may cover what the picture explains.
+            # No message may cover the parts that the picture explains.
             person.page.evaluate("() => document.getElementById('toast').hidden = true")
             take(person, name)
 

@@ -159,7 +159,7 @@ package final class SQLiteQuery {
     }
   }
 
-  /// `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies what is bound.
+  /// `SQLITE_TRANSIENT`, a macro that Swift cannot import: SQLite copies the bound value.
   private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }

@@ -149,7 +149,7 @@ public import ParleyClient
     isRewriting = true
   }
 
-  /// Ends the session: what the tool has written is sent as one edit, which is one undo step.
+  /// Ends the session: the text that the tool has written is one edit and one undo step.
   public func endRewriting() {
     isRewriting = false
     endUndoRun()

@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import barriers
-from team_day import Day  # First: it finds what is in Tests/System.
+from team_day import Day  # First: it makes the modules of Tests/System importable.
 from identity_providers import LyingProvider
 from ports import free_port
 from touching import small_targets

@@ -26,7 +26,7 @@ def client(port, key, secret, user):
         reconnect_interval=0.1, user_data={"user_id": user, "user_info": {"name": f"The {user}"}},
     )  # fmt: skip
     names = set()
-    # pysher drops what comes for a channel before it has returned from `subscribe`.
+    # pysher drops events of a channel that arrive before it has returned from `subscribe`.
     subscribing = threading.RLock()
     handle = pusher.connection.event_handler
 

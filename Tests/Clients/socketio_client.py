@@ -23,7 +23,7 @@ def say(*happening):
 
 
 def tell_answer(client):
-    """Says what the server answers to CONNECT, of which the client itself keeps the name alone."""
+    """Reports the server's answer to CONNECT, of which the client itself keeps only the name."""
     handle = client._handle_connect
 
     def tell(namespace, data):

@@ -395,7 +395,7 @@ def test_where_a_page_is_tells_whether_it_may_ask_by_scripts(start, guarded):
     assert script(demo, HANDSHAKE, **foreign) == 403
     # Anyone may do everything there, so a page that does not say where it is may not ask.
     assert script(demo, HANDSHAKE) == 403
-    # What is no script is not asked for by a page's script.
+    # A path without a script is not found.
     assert demo.request("GET", "/faye/client.js")[0] == 404
     assert "allowed-origin = https://evil.example" in demo.log.read_text()
     assert script(guarded, HANDSHAKE, **foreign) == 403
@@ -536,7 +536,7 @@ def test_one_publish_is_seen_in_every_dialect(start, room):
         WhalerClient(server, room if latin else "acc-1") as whaler,
     ):
         assert native.request("subscribe", {"room": room})[0] == "subscribed"
-        # The answer to what follows says that the pool, joined before, is joined.
+        # The answer to the next request says that the pool, joined before, is joined.
         whaler.open("some document")
         for socket in (four, three):
             socket.begin()

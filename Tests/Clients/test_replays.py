@@ -21,7 +21,7 @@ def said(line, names):
 
 
 def parts(text):
-    """The digits that packets of Socket.IO begin with, and what follows, as JSON if it is that."""
+    """Splits a packet of Socket.IO into its first digits and the rest, which is decoded if it is JSON."""
     digits = re.match(r"\d*", text)[0]
     rest = text[len(digits) :]
     try:

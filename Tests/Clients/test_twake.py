@@ -475,7 +475,7 @@ def test_who_asks_for_places_gets_what_was_missed(guarded):
 
 
 def recoverable(server, hello, generation=4):
-    """A session that says this as it enters; what it is answered."""
+    """Opens a session with this handshake, and returns its socket and the server's answer."""
     socket = EngineSocket(server, generation)
     socket.receive()
     socket.send("40" + json.dumps(hello))

@@ -55,7 +55,7 @@ def test_a2_author_and_peer_get_the_change_with_the_authors_message_id(server):
         for client in (author, peer):
             data = client.expect("docChangeReturnOps", second)
             assert data == {"resourceId": "acc-1", "n": [6, 0, 4], "s": ["", "w", ""]}
-        # What the stranger gets next is their own: nothing of acc-1 came before it.
+        # The stranger's next message is about their own change: none about acc-1 came before it.
         own = stranger.change(0, [0], ["mine"])
         assert stranger.expect("docChangeReturnOps", own)["resourceId"] == "org-1"
         assert text_of(server, "acc-1") == ("Hello world", 2)
@@ -233,7 +233,7 @@ def test_a5_what_is_no_message_ends_nothing(server, bystander, payload):
         client.open()
         client.send_bytes(payload)
         message_id = client.change(0, [0], ["still here"])
-        # What was no message may have been answered with the state, for it may have been a change.
+        # The server may answer a malformed message, which may have been a change, with the state.
         message = client.receive()
         if message["type"] == "resourceConnectionConf":
             message = client.receive()
@@ -264,7 +264,7 @@ def test_a7_a_client_resumes_from_its_old_revision_after_a_kill(server):
     with WhalerClient(server, "acc-1") as client:
         state = client.open()
         assert (state["initialState"], state["revision"]) == ("one two", 2)
-        # Rebased over what it has not seen.
+        # The server rebases the change over the change that the client has not seen.
         data = client.expect("docChangeReturnOps", client.change(1, [3, 0], ["", "!"]))
         assert operation(data) == [7, "!"]
         assert text_of(server, "acc-1") == ("one two!", 3)

@@ -567,7 +567,7 @@ struct OnceTests {
       if random.chance(3) { store.commitsToFail = 1 }
       if random.chance(3) { store.syncsToFail = 1 }
       if random.chance(2) {
-        // No client receives the replies to what the store has performed.
+        // No client receives the replies to these performed requests.
         if random.chance(50) { _ = store.perform(rig.stored.map(\.request)) }
         store.restart(findsUnsynced: random.chance(50))
         restarts += 1

@@ -17,7 +17,7 @@ struct NoteServer {
   }
 }
 
-/// One person's editor: the text, both carets, and what the server has not confirmed yet.
+/// One person's editor: the text, both carets, and the unconfirmed edits.
 struct NoteEditor {
   var text = Document("Hello world")
   var caret = Selection(anchor: 0, head: 0)

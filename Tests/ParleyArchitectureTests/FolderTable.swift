@@ -56,7 +56,7 @@ struct FolderTable {
     }
   }
 
-  /// The words of a file that may be names of types; what follows a dot belongs to another type.
+  /// The words of a file that may be names of types; a word after a dot belongs to another type.
   static func words(in file: SourceTree.File) -> Set<String> {
     var words: Set<String> = []
     for line in file.code {

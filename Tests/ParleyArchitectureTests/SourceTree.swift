@@ -10,7 +10,7 @@ struct SourceTree {
 
     var testDescription: String { path }
 
-    /// The lines without comments, so that a comment may name what the code may not use.
+    /// The lines without comments, so that a comment may contain words forbidden in code.
     ///
     /// A `//` within a string literal ends the line too; none of the searched words is in such a
     /// line.

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A node's broker, and what it hears.
+/// A node's broker, and the events that it reports.
 private final class Node: Sendable {
   fileprivate let broker: any ServerBroker
   private let heard = Mutex<[BrokerEvent]>([])

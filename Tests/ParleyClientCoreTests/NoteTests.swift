@@ -173,7 +173,7 @@ struct NoteTests {
     rig.note(.edit(op("=3 +d")))
     #expect(rig.resync("xabc", revision: 90) == ["apply +x =4", "rebased"])
     #expect(rig.note(.sendAgain) == [])
-    // It was made on what is no more: joining again makes it a change of the new text.
+    // The history before the change is gone: joining again turns it into a change of the new text.
     #expect(rig.refuse(1, .historyGone) == ["> join n@e:90", "away 1"])
     #expect(rig.resumed(revision: 90) == ["> change 1@90 =4 +d", "live 1"])
   }

@@ -96,7 +96,7 @@ struct SettlingTests {
     next.note(.edit(op("=4 +e")))
     next.connect(as: "B")
     #expect(lastJoin(next)?.unanswered == name("A", 1))
-    // What was kept as waiting was sent, and stored; what was typed since cannot be.
+    // The server has stored the kept edits; only the text typed since then is sent.
     let words = next.joined(text: "abcd", revision: 9, settled: name("A", 1))
     #expect(words.filter { $0.hasPrefix(">") } == ["> change 1@9 =4 +e"])
     #expect(next.text == "abcde")

@@ -83,7 +83,7 @@ struct AwaitTests {
       return service
     }
 
-    /// Whether only time can end the call: the client has done what it can, and other causes need no
+    /// Whether only time can end the call: the client tries nothing more, and other causes need no
     /// time at all.
     var needsTime: Bool {
       get async {

@@ -253,7 +253,7 @@ struct ModelTests {
     #expect(note.text == "abc1")
     try note.append("2")
     await until { note.state == .live }
-    // What is sent now goes beyond what is on the disk, where nothing can be written.
+    // A change sent now would contain more than the disk has, which cannot be written.
     for _ in 0..<50 { await Task.yield() }
     #expect(server.changeCount == before)
     await storage.letThrough()

@@ -161,7 +161,7 @@ struct ProgramTests {
   private func reopened(_ folder: String) async throws -> FileStorage {
     while true {
       if let storage = try? FileStorage(folder: folder) {
-        // What the client before has written last is there.
+        // The last write of the former client has arrived.
         if !(try await storage.keys(beginningWith: "note/")).isEmpty { return storage }
       }
       await Task.yield()

@@ -2,8 +2,8 @@ import ParleyClient
 import ParleyLocks
 import SocketMessages
 
-/// A connection to a server that is a test's, without a socket: what the client sends is taken in the
-/// call that sends it.
+/// A connection to the server of a test, without a socket: each message is received within the
+/// client's call that sends it.
 final class ScriptedConnection: ClientConnection {
   private let incoming = Feed<[UInt8]>(bound: 100_000)
   private let code = Locked<UInt16>(1006)

@@ -29,7 +29,7 @@ final class ScriptedServer: ClientTransport {
     var isGone = false
     /// Whether only a hello is answered.
     var isSilent = false
-    /// Whether rooms are subscribed, and what is published is stored at once.
+    /// Whether rooms are subscribed, and publications are stored at once.
     var answersRooms = false
     var held: [ServerMessage] = []
     var access = ServerMessage.Joined.Access.write

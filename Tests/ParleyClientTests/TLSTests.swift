@@ -3,7 +3,7 @@ import ParleyClient
 import Testing
 import ParleyWebSocketClient
 
-/// Certificates made by the openssl of the system: an authority, and what it has issued.
+/// Certificates made by the openssl of the system: an authority, and those that it has issued.
 struct TestAuthority {
   let folder: URL
 

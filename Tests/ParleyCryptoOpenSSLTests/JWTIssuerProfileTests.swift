@@ -159,7 +159,7 @@ struct JWTIssuerProfileTests {
     #expect(ann.verbs(on: .room("/me/ann")) == .read)
     #expect(ann.verbs(on: .room("/of/ann/x")) == .publish)
     #expect(ann.verbs(on: .room("/of/annx/x")) == [])
-    // What it carries counts in their place, even if it is nothing …
+    // Rights in the token replace the rights of the profile, even if they are empty …
     let own = #"{"sub":"u","exp":1900000000,"parley":{"rooms":[{"match":"a","may":["read"]}]}}"#
     let carrying = try outcome(signed(Self.app, own), granting).get()
     #expect(carrying.verbs(on: .room("a")) == .read)
@@ -259,7 +259,7 @@ struct JWTIssuerProfileTests {
     let secret = file(Self.own, "one")
     #expect(isShared(secret, secret))
     #expect(isShared(secret, file(Self.own, "two", keyID: "other")))
-    // HMAC fills up with zeros, and hashes what is longer than a block: these check the same.
+    // HMAC pads keys with zeros, and hashes keys longer than a block: these keys are equivalent.
     let short = Array("short secret".utf8)
     let filled = "base64url:" + Base64.url.encode(short + [0, 0])
     #expect(isShared(file(short, "one"), file(Array(filled.utf8), "two")))

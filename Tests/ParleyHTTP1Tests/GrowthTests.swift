@@ -63,7 +63,7 @@ struct GrowthTests {
       limits.headBytesMax = 1 << 20
       limits.fieldsMax = 1 << 20
       var peer = Peer(limits)
-      // What is answered is not looked at here.
+      // The answer does not matter here.
       peer.answer = { _, _ in HTTPResponse(status: 204) }
       var start = 0
       while start < bytes.count {

@@ -140,7 +140,7 @@ enum RequestStream {
   static let names = ["x-a", "If", "Auth", "accept", "USER-AGENT", "Cookie", "x-real-ip"]
   static let values = ["", "1", "a b\tc", "text/html;q=0.5, */*", "é", "\"quoted\""]
 
-  /// Requests that are right, and what is to be read of them.
+  /// Valid requests, and the expected results of reading them.
   static func valid(_ generator: inout SplitMix64) -> (bytes: [UInt8], expected: [Seen]) {
     var bytes: [UInt8] = []
     var expected: [Seen] = []

@@ -142,7 +142,7 @@ struct LongerBodyTests {
       #expect(peer.connection.deadline == peer.now + 2_000)
     }
     peer.feed(String(repeating: "x", count: 1_000))
-    // What comes behind the body earns nothing, and a drip hardly anything.
+    // Bytes after the body do not extend the deadline, and a drip extends it hardly.
     peer.now += 1_000
     peer.feed(String(repeating: "x", count: 10_000))
     #expect(peer.connection.deadline == peer.now + 1_000)

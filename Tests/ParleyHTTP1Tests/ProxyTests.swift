@@ -123,7 +123,7 @@ struct ProxyTests {
           spoilt[generator.below(spoilt.count)] = UInt8(truncatingIfNeeded: generator.next())
         }
         let whole = read(spoilt)
-        // What is malformed or whole stays so, whatever follows.
+        // A malformed or complete header stays so with more bytes after it.
         if whole != .incomplete { #expect(read(spoilt + [0x41, 0x0d, 0x0a]) == whole) }
         for count in 0..<spoilt.count {
           let part = read(Array(spoilt[..<count]))

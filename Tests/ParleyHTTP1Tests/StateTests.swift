@@ -1,7 +1,7 @@
 import ParleyHTTP1
 import Testing
 
-/// The states of a connection as scripts: in each line what happens, and what the connection does.
+/// The states of a connection as scripts: each line has an event, and the connection's actions.
 ///
 /// | word | happens |
 /// | --- | --- |
@@ -132,7 +132,7 @@ struct StateTests {
       peer.decide = { _, _, _, _ in }
     }
 
-    /// Takes a step, and returns what the connection has done.
+    /// Performs a step, and returns the connection's actions.
     mutating func perform(_ words: [String]) -> String {
       var actions: [String] = []
       let number = words.count > 1 ? Int(words[1]) : nil

@@ -94,7 +94,7 @@ struct Peer {
     heldByteCountMax = max(heldByteCountMax, connection.heldByteCount)
   }
 
-  /// Continues with what was held back.
+  /// Continues with the bytes that were held back.
   mutating func proceed() {
     var input = UnsafeRawBufferPointer(start: nil, count: 0)
     drain(&input)

@@ -72,7 +72,7 @@ struct Bench {
     try handle(.reachable)
   }
 
-  /// The network is gone: what is sent gets no answer, and nothing is sent for a long while.
+  /// The network is lost: requests get no answer, and none is sent for a long time.
   mutating func goOffline() throws {
     let key = try add(.action("ping"), "offline", lane: "")
     try answer(.unreachable, to: key)

@@ -5,7 +5,7 @@ import Testing
 
 import ParleyOffline
 
-/// Answers in order, and notes what was asked.
+/// A transport that gives its answers in order, and records the requests.
 final class ScriptedWeb: WebTransport, Sendable {
   private let answers: Mutex<[WebResponse]>
   let requests = Mutex<[WebRequest]>([])

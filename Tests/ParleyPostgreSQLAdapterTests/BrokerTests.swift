@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A node's broker, and what it hears.
+/// A node's broker, and the events that it reports.
 private final class Node: Sendable {
   fileprivate let broker: any ServerBroker
   fileprivate let heard = Mutex<[BrokerEvent]>([])
@@ -24,7 +24,7 @@ private final class Node: Sendable {
   func follow(_ topic: String) { broker.follow(topic) }
   func leave(_ topic: String) { broker.leave(topic) }
 
-  /// Waits until something has been heard, and returns all of what has been.
+  /// Waits until an event has been reported, and returns all events so far.
   @discardableResult
   func wait(for news: BrokerEvent) -> [BrokerEvent] {
     while true {
@@ -159,7 +159,7 @@ struct BrokerTests {
       proxy.bring(trouble)
       node.wait(for: .hints(arrive: true))
       #expect(node.state.reconnections == number + 1)
-      // It follows what it followed.
+      // It still follows its topics.
       while !node.hasHeard(.heard(topic: "note/a", bytes: [UInt8(number)])) {
         other.publish("note/a", [UInt8(number)])
         poll(nil, 0, 5)

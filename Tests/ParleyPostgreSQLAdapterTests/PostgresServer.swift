@@ -70,7 +70,7 @@ final class PostgresServer: Sendable {
     try execute("SELECT pg_promote(true)")
   }
 
-  /// Has a process of the server's crash: all of them end, and the server finds in its log what was there.
+  /// Crashes a process of the server: all processes end, and the server recovers from its log.
   func crash(process id: String) throws {
     let witness = PQconnectdb(address(of: "postgres"))
     defer { PQfinish(witness) }

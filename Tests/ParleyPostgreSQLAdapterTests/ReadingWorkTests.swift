@@ -2,8 +2,8 @@ import ParleyGatewayPorts
 import ParleyPostgreSQLAdapter
 import Testing
 
-/// Rows that PostgreSQL reads, by its own counters: a page of a list reads about what it gives, however many notes
-/// there are.
+/// Rows that PostgreSQL reads, by its own counters: a page of a list reads about as many rows as it
+/// returns, for any number of notes.
 @Suite("What PostgreSQL reads for lists")
 struct ReadingWorkTests {
   private let server: PostgresServer

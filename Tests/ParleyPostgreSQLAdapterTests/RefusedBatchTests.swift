@@ -112,7 +112,7 @@ struct RefusedBatchTests {
     let replies = store.perform([request, publication, request])
     #expect(replies[1].isDone)
     #expect(try rooms() == 1, "in a batch")
-    // What the batch has needed of the same room stays.
+    // A room that another request of the batch needs stays.
     let needed = StoreRequest.people(.member(RefusedRoomRequests.room, "zoe", isMember: true))
     #expect(store.perform([request, needed, request])[1].isDone)
     #expect(try rooms() == 2, "beside a request that needs the room")

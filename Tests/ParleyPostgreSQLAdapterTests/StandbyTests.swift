@@ -5,8 +5,8 @@ import ParleyPostgreSQLAdapter
 import ParleyStoreRecords
 import Testing
 
-/// Databases with a standby: what it lacks is not told, and what is known from before it took the
-/// database's place is not believed.
+/// Databases with a standby: changes that it lacks are not confirmed, and knowledge from before it
+/// replaced the database is not trusted.
 @Suite("Standbys of PostgreSQL", .serialized, .timeLimit(.minutes(5)))
 struct StandbyTests {
   private let server: PostgresServer

@@ -19,7 +19,7 @@ enum Bytes {
       var filled = min(unit.count, count)
       memcpy(start, unit, filled)
       while filled < count {
-        // What is there is whole units, up to the last copy.
+        // The filled part consists of whole units until the last copy.
         let next = min(filled, count - filled)
         memcpy(start + filled, start, next)
         filled += next

@@ -39,7 +39,7 @@ struct FlowTests {
     }
     let frame = Frame(payload: [UInt8](repeating: 0x61, count: 10_000))
     let total = 1000
-    // What is queued in one turn bounds the queue of each client; beyond a stalled reader only
+    // The bytes queued in one turn bound the queue of each client; beyond a stalled reader only
     // asking tells.
     let bounds = try server.onLoop { server in
       let before = server.transport.queuedBytesBound

@@ -221,7 +221,7 @@ struct HandshakeTests {
     defer { server.stop() }
     let flood = try (0..<3).map { _ in try TestClient.open(port: server.port) }
     #expect(try TestClient(port: server.port).answer().status == 429)
-    // Others find what is left, by turns of their own.
+    // Other addresses still get connections.
     let others = try (2...4).map { try TestClient(port: server.port, source: $0) }
     for other in others {
       try other.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -9,7 +9,7 @@ import ParleyTransportLibwebsockets
 /// nothing.
 @Suite("Pipelining")
 struct PipeliningTests {
-  /// A request, and what the echoing owner answers.
+  /// A request, and the echoing owner's answer.
   struct Request: CustomTestStringConvertible {
     var method: String
     var body: String?
@@ -37,7 +37,7 @@ struct PipeliningTests {
     Array(repeating: .get, count: 20), Array(repeating: .post, count: 20),
   ]
 
-  /// Reads what the server answers to requests, which has to be in their order.
+  /// Reads the server's answers to requests, which must come in order.
   private func expectAnswers(to requests: [Request], _ client: TestClient) throws {
     for request in requests {
       let answer = try client.answer(to: request.method)
@@ -79,7 +79,7 @@ struct PipeliningTests {
     for cut in 1..<bytes.count {
       let client = try TestClient(port: server.port)
       try client.write(Array(bytes[..<cut]))
-      // A turn, so that what has come is read alone; which is likely, and no more is needed.
+      // After a turn the first part has probably been read alone, which suffices.
       _ = try server.onLoop { _ in true }
       try client.write(Array(bytes[cut...]))
       try expectAnswers(to: requests, client)
@@ -209,7 +209,7 @@ struct PipeliningTests {
     let client = try TestClient(port: server.port)
     try client.write(Request.get.bytes)
     let flood = [UInt8](repeating: 0x61, count: 1 << 20)
-    // Until the server no longer takes it: that it ends is what is tested.
+    // Until the server refuses more bytes: the test checks that the loop ends.
     while (try? client.write(flood)) != nil {}
     #expect(try TestClient(port: server.port).request("/alive").status == 200)
   }

@@ -44,7 +44,7 @@ struct ReceptionTests {
       let held = try held(server)
       try client.write(post(512 << 10))
       try client.write(bytes((512 << 10) - 1))
-      // Wait for what the server makes of it.
+      // Wait until the server has refused or received the request.
       while true {
         let usage = server.transport.memoryUsage
         if usage.receptionRefusals > refused {
@@ -80,7 +80,7 @@ struct ReceptionTests {
     let other = try TestClient.open(port: server.port)
     try other.write(TestClient.frame(1, Self.bytes(Self.mebibyte)))
     #expect(try other.receive().payload.count == Self.mebibyte)
-    // What is finished gives its room back.
+    // Finished requests return their memory.
     for client in waiting {
       try client.write([0x61])
       #expect(try client.answer().status == 200)

@@ -83,7 +83,7 @@ struct ShutdownTests {
   @Test func `no descriptors remain after stopping`() async {
     // In a process of its own, since other tests open descriptors, too.
     await #expect(processExitsWith: .success) {
-      // What the first start makes for good does not count.
+      // Descriptors that the first start opens permanently do not count.
       let warm = try TestServer()
       _ = try TestClient.open(port: warm.port)
       warm.stop()

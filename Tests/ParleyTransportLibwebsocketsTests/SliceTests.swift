@@ -116,7 +116,7 @@ struct SliceTests {
     for _ in 0..<4 {
       #expect(try Bytes.areEqual(client.receive().payload, Array(frame.payload)))
     }
-    // What the limit made the transport write at once is owed a `drained` as well.
+    // Bytes that the transport wrote at once because of the limit cause a `drained`, too.
     try server.log.wait("the drained event") { $0 == .drained(id) ? true : nil }
   }
 

@@ -180,7 +180,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   func ticked() { onTicked(self) }
   func turnEnded() -> Int? { onTurnEnded(self) ? 0 : rest }
 
-  /// Runs `body` on the loop's thread and returns what it returns.
+  /// Runs `body` on the loop's thread and returns its result.
   func onLoop<Result: Sendable>(_ body: @escaping @Sendable (TestServer) -> Result) throws -> Result
   {
     let box = Box<Result>()

@@ -172,7 +172,7 @@ struct WaitingBodiesTests {
     #expect(!kept.contains { $0 == nil })
     #expect(account.reserve(1, for: Self.ada) == nil)
     kept.append(account.reserve(25, for: Self.bea))
-    // A client without a stranger has no share, only what is left.
+    // An unknown client has no share, only the rest.
     kept.append(account.reserve(25, for: nil))
     #expect(account.reserve(1, for: nil) == nil)
     #expect(account.counts == (100, 2))

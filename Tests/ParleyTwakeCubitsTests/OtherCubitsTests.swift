@@ -345,7 +345,7 @@ struct OtherCubitsTests {
         #expect(await storage.read(name) == nil, "\(name)")
       }
     }
-    // What was stored at the sign-in, from before the sign-out.
+    // The account stored at the sign-in, before the sign-out, is shown.
     #expect(account.state == .loaded(FakeTwake.account("me")))
     #expect(companies.state == .loading)
     #expect(workspaces.state == .loading)

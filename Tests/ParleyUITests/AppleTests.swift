@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is checked on Linux of the code that only Apple's systems compile.
+/// Checks on Linux of the code that only Apple's systems compile.
 @Suite("Code for Apple's systems")
 struct AppleTests {
   static let root = URL(fileURLWithPath: #filePath)

@@ -81,7 +81,7 @@ struct BindingTests {
     #expect(try await desk.agrees("AX B") && desk.server.changeCount == 1)
     #expect(desk.binding.undo())
     #expect(try await desk.agrees("aX b"))
-    // A view that goes in the middle of a session hands over what is in it.
+    // A view that is detached in the middle of a session hands over its text.
     desk.binding.beginRewriting()
     desk.view.edit(0..<1, "C")
     desk.binding.detach()

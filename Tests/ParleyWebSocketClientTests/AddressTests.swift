@@ -5,7 +5,7 @@ import ParleyWebSocketClient
 @Suite("Hosts with several addresses", .timeLimit(.minutes(15)))
 struct AddressTests {
   /// A port of this machine: one that answers, or one whose queue is full, so that the system swallows
-  /// what is sent to it.
+  /// requests to connect.
   private final class Port {
     let number: UInt16
     let listener: Int32

@@ -1,7 +1,7 @@
 import Testing
 import ParleyWebSocketFrames
 
-/// A stream of frames, and what is to be read of it.
+/// A stream of frames, and the expected results of reading it.
 struct FrameCase: Sendable, CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]

@@ -75,7 +75,7 @@ struct LimitTests {
     }
     #expect(read(message(20)) == [.binary(bytes(400))])
     #expect(read(message(21)) == [.failure(.tooManyFragments)])
-    // In what is dropped, too.
+    // The limit also applies to messages that are dropped.
     #expect(
       read([RawFrame(2, bytes(1001), final: false)] + message(21).dropFirst())
         == [.oversized(1001), .failure(.tooManyFragments)])

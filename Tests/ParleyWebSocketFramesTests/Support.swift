@@ -44,7 +44,7 @@ enum Seen: Hashable, CustomStringConvertible {
   }
 }
 
-/// A reader that keeps what it saw.
+/// A reader that records its results.
 struct Reading: ~Copyable {
   var reader: FrameReader
   var seen: [Seen] = []

@@ -19,7 +19,7 @@ struct AllocationTests {
   static let change =
     #"{"messageId":"0b5d3c0e-7f3a-4c55-9f0e-3a1d2b6c7e88","type":"change","data":{"documentId":"n-1","epoch":"e-7","revision":12345,"sequence":678,"operation":[1000,"x",2000]}}"#
 
-  /// The allocations of one call, after another one that warms up what is made once.
+  /// The allocations of one call, after another call that makes all lasting allocations.
   private func allocations<Failure: Error>(
     reading json: String, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) -> Int64 {

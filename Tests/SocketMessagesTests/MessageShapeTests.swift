@@ -4,7 +4,7 @@ import ParleyOTWorkloads
 import SocketMessages
 import Testing
 
-/// The messages' declarations as data, and what is made from them.
+/// The messages' declarations as data, and the files generated from them.
 @Suite("Shapes of messages")
 struct MessageShapeTests {
   /// A kind of message, of either side.
@@ -96,7 +96,7 @@ struct MessageShapeTests {
     #expect(count > 1_000)
   }
 
-  // MARK: What is made from them
+  // MARK: Generated files
 
   @Test("the types for TypeScript are those of the messages")
   func typeScript() throws {
@@ -120,7 +120,7 @@ struct MessageShapeTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Compares a file with what it should hold; with `PARLEY_WRITE_GENERATED=1`, writes it.
+  /// Compares a file with its expected text; with `PARLEY_WRITE_GENERATED=1`, writes it.
   private func expect(_ text: String, in path: String) throws {
     let file = Self.root.appendingPathComponent(path)
     if ProcessInfo.processInfo.environment["PARLEY_WRITE_GENERATED"] == "1" {

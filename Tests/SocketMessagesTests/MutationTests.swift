@@ -6,7 +6,7 @@ import Testing
 /// Bytes that are nearly messages: each decoder gives a value or a `MessageError`, whatever comes.
 ///
 /// A trap ends the whole run, so reaching the end is half of what is shown here. The other half:
-/// whatever was let in can be written and read again, to the same bytes.
+/// accepted messages can be encoded and decoded again, to the same bytes.
 @Suite("Mutated messages")
 struct MutationTests {
   private static let seeds: [UInt64] = Array(1...40)

@@ -80,7 +80,7 @@ struct ProtocolPageTests {
       rows.map { $0[0] }.sorted() == ServerMessage.ResyncReason.allCases.map(\.rawValue).sorted())
   }
 
-  // MARK: What the page says about operations
+  // MARK: The page's section on operations
 
   @Test("the operation in the section on operations does what it says")
   func workedOperation() throws {

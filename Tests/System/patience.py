@@ -16,7 +16,7 @@ PROGRAM_SECONDS = 300
 def in_time(steps, *lives):
     """Calls `steps(end)` with the time at which a token is to end; returns that and what it returned.
 
-    What took so long that the token ended on the way is done again, with one that lives longer.
+    If the steps take longer than the token is valid, they are done again with a longer valid token.
     """
     lives = lives or (3, 15, 75)
     for life in lives:

@@ -186,7 +186,7 @@ def soak(server, seconds, typists, notes, rate):
     assert typed["undelivered"] == typed["unacknowledged"] == 0, typed
     deadline = time.monotonic() + SECONDS
     while len((after := left_open(server))[0]) > len(before) and time.monotonic() < deadline:
-        # The server answers after it has closed what it knew to be gone.
+        # The server answers after it has closed the connections that it knew to be lost.
         server.request("GET", "/health")
     assert len(after[0]) <= len(before), f"left open: {after[0]}, of {before}"
     assert len(after[1]) <= STORE_DESCRIPTORS_MAX, after[1]

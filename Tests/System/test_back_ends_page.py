@@ -12,7 +12,7 @@ from parley_server import PROGRAM, ROOT, ParleyServer
 from patience import PROGRAM_SECONDS
 
 PAGE = (ROOT / "Documentation" / "BackEnds.md").read_text()
-# How a file with all blocks of a language is run, and what it says of itself at its end.
+# The command that runs a file with all blocks of a language, and the code that prints its results.
 LANGUAGES = {
     "sh": (["bash", "-euo", "pipefail"], ""),
     "python": ([sys.executable], "\nprint(json.dumps([len(notes), address]))\n"),

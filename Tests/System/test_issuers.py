@@ -165,7 +165,7 @@ def test_each_issuers_token_has_its_rights_at_every_endpoint(several):
     assert refused.value.response.status_code == 403
     with upgrade(several, twake_token(), "/me/u1"):
         pass
-    # Bayeux: each user's own channel, and what the rights open.
+    # Bayeux: each user's own channel, and the channels that rights allow.
     for value, channel, isOpen in (
         (whaler_token("7b1f"), "/user/7b1f", True), (whaler_token(), "/any", True),
         (twake_token(), "/user/u1", True), (twake_token(), "/users/u2", True),

@@ -249,7 +249,7 @@ def test_guesses_at_once_are_tried_as_often_as_one_by_one(start, users, kind):
 
 def test_attempts_of_one_address_do_not_keep_others_from_logging_in(start, users):
     server = start("--users-file", users, "--trusted-proxy", "127.0.0.1")
-    # Of a user that does not exist: the hash costs what it should.
+    # The user does not exist, so that the hash has its normal cost.
     flood = [("192.0.2.1", {"email": f"user-{n}", "password": "x"}) for n in range(40)]
     right = {"email": "ada@example.org", "password": PASSWORD}
     others = [(f"192.0.2.{n}", right) for n in range(2, 6)]
@@ -271,7 +271,7 @@ def test_one_attempt_of_each_of_many_addresses_leaves_a_slot_for_the_next(start,
 
 
 def test_concurrent_logins_succeed(start, tmp_path):
-    # By a hash that costs what it should.
+    # The command hashes the password with the normal cost.
     assert add_user(tmp_path / "users", "bea@example.org", "document:*=read").returncode == 0
     server = start("--users-file", tmp_path / "users")
     waiting = []

@@ -73,7 +73,7 @@ def test_a_published_note_is_read_by_everyone_and_cannot_be_written(names):
     assert (kind, data["code"]) == ("refused", "notAllowed")
     text = f"/api/notes/{note}/text"
     assert server.request("PUT", text, b"mine", {**bearer(found["token"]), "content-type": "text/plain"})[0] == 403
-    # What others write comes at once.
+    # Changes by others arrive at once.
     assert server.request("PUT", text, b"news", {**bearer(issued()), "content-type": "text/plain"})[0] == 200
     assert reader.expect("changes")
     # Withdrawn: the reader is out, the name opens nothing, and its address says so.

@@ -58,7 +58,7 @@ def test_a_revocation_at_one_gateway_applies_at_all(start, postgres, tmp_path):
     except WebSocketException:
         pass
     assert other is not None
-    # What it has heard is in its own file when it ends, at the latest.
+    # The received revocations are in its own file at the latest when it ends.
     assert second.stop() == 0
     assert "bea" in (second.data / "revocations").read_text()
     second.start()
@@ -250,7 +250,7 @@ def test_a_gateway_without_its_database_answers_all_pending_requests(start, post
         cut.line.tell("mend")
         wait_until(lambda: cut.server.request("GET", "/ready")[0] == 200)
         cleo = Editor("Cleo", note).attach(cut.server)
-        # It is ready once it has read what others have written.
+        # It is ready once it has read the changes of other nodes.
         assert cleo.text == "elsewhere before meanwhile "
         settle([ada, ben, cleo])
         assert cleo.text == ada.text == ben.text == "elsewhere before meanwhile "

@@ -57,7 +57,7 @@ def test_the_rightmost_address_that_is_no_proxy_counts(behind, made_up):
 
 
 def test_a_header_in_two_lines_is_one_list(behind):
-    """Some proxies add a line of their own behind what the client has sent."""
+    """Some proxies add a line of their own after the client's line."""
     assert passes(behind, "X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.1")
     assert not passes(behind, "X-Forwarded-For: 198.51.100.2", "X-Forwarded-For: 203.0.113.1")
     assert passes(behind, "X-Forwarded-For: 203.0.113.1", "X-Forwarded-For: 203.0.113.2")

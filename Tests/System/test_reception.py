@@ -19,7 +19,7 @@ PLAIN = {"content-type": "text/plain"}
 
 @pytest.fixture
 def guarded(start, tmp_path):
-    """A server that checks tokens, has little room for what comes in part, and a note."""
+    """A server that checks tokens and has little memory for partial messages, and a note."""
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
     server = start(
@@ -63,7 +63,7 @@ def metric(server, name):
 
 
 def send(line, data):
-    """Sends what the server takes; it may have closed."""
+    """Sends data, unless the server has closed the connection."""
     with contextlib.suppress(ConnectionError):
         line.sendall(data)
 

@@ -95,7 +95,7 @@ def test_publications_survive_a_kill(server):
         resumed = subscribe(ann, "r", {"epoch": position["epoch"], "offset": 0})
         assert resumed["recovered"] is True
         assert [item["data"] for item in resumed["publications"]] == ["kept"]
-        # What is sent again because its answer was lost is known again.
+        # A publication sent again with the same key is recognised.
         assert publish(ann, "r", "kept", key="k") == {**last, "repeated": True}
         again = publish(ann, "r", "kept", key="k-2")
         assert (again["epoch"], again["offset"]) == (last["epoch"], 2)

@@ -14,7 +14,7 @@ from ports import free_port
 from test_operations_page import steps
 
 PAGE = (ROOT / "Documentation" / "SeveralMachines.md").read_text()
-# Ends what the commands have started, each by its own means.
+# Ends the processes that the commands have started, each by its own means.
 END = r"""
 end() {
   kill $(jobs -p) || true

@@ -158,7 +158,7 @@ class TestSockets:
         ("/socket/?EIO=3&transport=websocket", ""),
     ])  # fmt: skip
     def test_a_line_that_is_dead_at_the_other_end(self, start, path, more):
-        """It takes what comes, as a router may, and answers no ping."""
+        """The line accepts bytes, as a router may, but nobody answers pings."""
         server = start("--ping-interval", "1s", "--idle-timeout", "2s", "--hello-time", "1m")
         with dial(server) as line:
             line.sendall((UPGRADE.format(path=path) + more + "\r\n").encode())

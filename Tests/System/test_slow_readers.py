@@ -69,7 +69,7 @@ def test_readers_of_a_text_share_one_copy_of_it(start, lines):
 
 def test_memory_of_answers_goes_back(start, lines):
     server = start()
-    # Longer than what the system takes for each.
+    # Each note is longer than the system's buffer for a connection.
     notes = [long_note(server, 4_000_000, letter) for letter in "abcdefghij"]
     for note in notes:
         server.request("GET", f"/api/notes/{note}/text")
@@ -161,7 +161,7 @@ def test_people_who_open_a_note_share_one_copy_of_its_text(start):
             crowd[-1].send("join", {"documentId": note})
         while followers(server) < 51:
             pass
-        # A copy each would be 150 MB, and with what the library keeps of unsent writes twice that.
+        # A copy for each would be 150 MB, and twice that with the library's copies of unsent writes.
         assert resident_bytes(server) - before < 40_000_000
         assert crowd[0].expect("joined")["text"] == text
         for client in crowd:

@@ -234,7 +234,7 @@ class Link:
             pass
 
     def end(self):
-        """The server answers what it has, and ends."""
+        """Lets the server answer the requests that it has, and ends the connection."""
         try:
             self.proxy.shutdown(socket.SHUT_RD)
         except OSError:
@@ -273,7 +273,7 @@ def answers(said):
 
 
 def send(proxy, stream):
-    """What the client hears until the proxy ends the connection."""
+    """Sends a stream, and returns the answer until the proxy ends the connection."""
     context = ssl.create_default_context(cafile=proxy.certificate)
     plain = socket.create_connection(("127.0.0.1", proxy.port), SECONDS)
     with context.wrap_socket(plain, server_hostname="127.0.0.1") as line:
@@ -288,8 +288,8 @@ def send(proxy, stream):
 
 
 def exchange(proxy, recorder, stream):
-    """Sends a stream and then one more request; returns what the client heard, and of each connection
-    to the server how many requests were passed on, and how many were answered."""
+    """Sends a stream and then one more request; returns the client's answer, and for each connection
+    to the server the numbers of forwarded and of answered requests."""
     heard = send(proxy, stream + note("sentinel", b"Connection: close"))
     return heard, [
         (len(PASSED_ON.findall(link.asked)), len(answers(link.answered)), link)

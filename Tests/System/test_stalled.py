@@ -12,7 +12,7 @@ def test_a_hundred_stalled_readers_use_no_further_memory(start):
         StalledRun(server, readers, CHANGE_BYTES)
         for server, readers in zip(servers, (0, READERS))
     )
-    # First comes what the system takes for each of them, some megabytes.
+    # First the system's buffers of all readers fill up, some megabytes each.
     while lagging(servers[1]) < READERS:
         stalled.write(100)
     stalled.write(250)

@@ -43,7 +43,7 @@ def metric(server, name):
 
 
 def publish_until_busy(client, room, taken, answers):
-    """Publishes until the answer is `busy`; what was taken is answered once the disk is back."""
+    """Publishes until the answer is `busy`; accepted publications are answered when the disk works again."""
     for number in range(5_000):
         key = f"{client.id}-{number}"
         message_id = client.send("publish", {"room": room, "data": PUBLICATION, "key": key})
@@ -115,7 +115,7 @@ def test_what_waits_for_a_disk_is_bounded(begin, faults, flags, requests_max, by
         kind, page = client.request("roomHistory", {"room": f"r{index}", "limit": 1})
         assert page["offset"] == len(keys)
     assert server.request("GET", "/ready")[0] == 200
-    # What was refused is taken now, and a key that was taken is not taken twice.
+    # The refused change is accepted now, and a publication with a stored key is not stored again.
     kind, data = clients[0].request("change", change)
     assert (kind, data["revision"]) == ("acknowledged", 1)
     _, key = taken[1][0]

@@ -272,7 +272,7 @@ class Terminal:
         return bool(termios.tcgetattr(self.other)[3] & termios.ECHO)
 
     def end(self):
-        """The exit code, and what was said since."""
+        """Waits for the end, and returns the exit code and the rest of the output."""
         code = self.process.wait(timeout=PROGRAM_SECONDS)
         os.close(self.other)
         with contextlib.suppress(OSError):

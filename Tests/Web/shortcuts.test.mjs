@@ -9,7 +9,7 @@ import { isApple, isSearchKey, shortcutOf, withoutCharacters } from "../../Web/j
  * Returns a `keydown` event as browsers report it.
  *
  * @param {string} keys Modifiers and the key's place, such as "Alt+KeyN".
- * @param {string} key What the layout gives.
+ * @param {string} key The character that the layout types.
  */
 function press(keys, key) {
   const held = keys.split("+");

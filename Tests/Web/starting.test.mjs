@@ -52,7 +52,7 @@ class FakeElement {
 /**
  * Runs the script in a document that is being parsed.
  *
- * @param {Map<string, string>} [store] What the tab keeps over a reload. Without it nothing may be kept.
+ * @param {Map<string, string>} [store] The tab's storage. Without it the page may not use any.
  */
 function openPage(store) {
   const sessionStorage = store && {

@@ -20,7 +20,7 @@ from test_fixtures import FIXTURES, TEXT, fixture_server  # noqa: F401
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with what is in the wheel that pip takes for this machine, made by one of the processes that run tests."""
+    """A folder with the contents of this machine's wheel, made by one of the processes that run tests."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -34,7 +34,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(params=["library", "wasm"], autouse=True)
 def core(request, monkeypatch):
-    """What the client core runs as."""
+    """The form in which the client core runs."""
     monkeypatch.setenv("PARLEY_CORE", request.param)
     return request.param
 
@@ -224,7 +224,7 @@ def test_a_program_that_is_killed_loses_and_doubles_nothing(server, installed, t
         child.stdout.close()
     numbers = [int(number) for number in text_of(server, id).split(".")[:-1]]
     assert numbers == list(range(len(numbers))) and len(numbers) >= saved
-    # The last process has left what it had kept; the next one sends it.
+    # The last process has left its stored edits; the next process sends them.
     ended = subprocess.run(
         [sys.executable, "-c", CHILD.replace("while True", "for _ in range(1)"), server.origin, id, tmp_path / "state"],
         env=environment, capture_output=True, text=True, timeout=PROGRAM_SECONDS,
@@ -355,7 +355,7 @@ def test_a_gateway_that_cannot_be_reached_is_tried_again(server, parley):
 
 
 def test_a_room_through_a_server_that_is_killed(server, parley):
-    """Each publication comes once and in order, what was missed after the return."""
+    """Each publication comes once and in order; missed ones come after the return."""
 
     async def main():
         async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
@@ -417,7 +417,7 @@ def test_receipts_reach_the_author_alone(server, parley):
             for wrong in (lambda: reader.confirm(place, "seen"), lambda: reader.confirm(parley.Position("else", 1))):
                 with pytest.raises(ValueError):
                     wrong()
-            # What is given and asked without a connection comes with the next.
+            # Receipts that are given or requested without a connection are sent on the next one.
             place = await author.publish("now?")
             server.kill()
             await asyncio.wait_for(asyncio.gather(ada.until("waiting"), bo.until("waiting")), SECONDS)

@@ -1,4 +1,4 @@
-"""The wheels of the Python package, each in an environment with nothing but what it takes along."""
+"""The wheels of the Python package, each in an environment with only the wheel and its dependencies."""
 
 import os
 import subprocess

@@ -2,7 +2,7 @@ public import ParleyGatewayPorts
 
 /// The result of reading and verifying a whole store.
 public struct StoreFindings: Sendable, Equatable {
-  /// A record that differs from what was written.
+  /// A record that differs from the written one.
   public struct Problem: Sendable, Equatable, CustomStringConvertible {
     /// The affected document; `nil` for the store as a whole.
     public var document: DocumentID?

@@ -137,7 +137,7 @@ extension Loop {
     dirty.removeAll(keepingCapacity: true)
   }
 
-  /// Writes a slice of what is queued for a connection.
+  /// Writes a slice of the queued bytes of a connection.
   private func write(_ session: Session) {
     session.isDirty = false
     guard !session.isGone, !session.stream.isShaking else { return }

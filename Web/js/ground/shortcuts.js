@@ -31,8 +31,8 @@ export function shortcutOf(event, isMac) {
   if (isMac) return byPlace;
   if (event.getModifierState("AltGraph")) return undefined;
   if (/^[a-z]$/i.test(key)) return shortcuts[key.toLowerCase()];
-  // "т" is at the position of "n" on a keyboard without "n". Another Latin letter, a sign or a dead key is what the
-  // layout types with Alt.
+  // "т" is at the position of "n" on a keyboard without "n". Another Latin letter, a sign or a dead key is a character
+  // that the layout types with Alt.
   return /^\p{L}$/u.test(key) && !/^\p{Script=Latin}$/u.test(key) ? byPlace : undefined;
 }
 

@@ -102,7 +102,7 @@ function addTyped(parent, text) {
   parent.append(element);
 }
 
-/** @param {HTMLElement} parent @param {string} text A comment, and what follows it in its last line. */
+/** @param {HTMLElement} parent @param {string} text A comment, and the rest of its last line. */
 function addComment(parent, text) {
   const end = text.indexOf("-->");
   const rest = end < 0 ? text : text.slice(end + 3).trim();
