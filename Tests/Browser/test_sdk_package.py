@@ -55,8 +55,10 @@ def test_npm_installs_it_from_the_gateway(server, tmp_path):
     described = json.loads((installed / "package.json").read_text())
     # Every file that the package names is in it.
     exports = described["exports"]
-    named = [exports["./client.wasm"], *(value for value in exports["."].values() if isinstance(value, str))]
-    for name in (*named, *exports["."]["node"].values(), "notes.js", "LICENSE"):
+    named = [exports["./client.wasm"]]
+    for kinds in (exports["."], exports["."]["node"], exports["./rich.js"]):
+        named += [value for value in kinds.values() if isinstance(value, str)]
+    for name in (*named, "notes.js", "LICENSE"):
         assert (installed / name).stat().st_size > 0, name
     (tmp_path / "app.mjs").write_text(PROGRAM)
     ended = subprocess.run([shutil.which("node"), "app.mjs"], **run)

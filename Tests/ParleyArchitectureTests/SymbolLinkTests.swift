@@ -24,7 +24,8 @@ struct SymbolLinkTests {
       }
     }
     for file in files {
-      for match in file.text.matches(of: /``([\w]+)[^`]*``/) {
+      // A link, not the fence of a code block.
+      for match in file.text.matches(of: /[^`]``(\w+)[^`]*``(?!`)/) {
         #expect(declared.contains(match.1), "\(file.path) links to \(match.0)")
       }
     }
