@@ -3,7 +3,7 @@ import ParleyClientCore
 import ParleyJSON
 import SocketMessages
 
-/// Connects a ``ClientMachine`` to its environment: performs the machine's actions, and returns
+/// Connects a `ClientMachine` to its environment: performs the machine's actions, and returns
 /// what the owner has to show.
 ///
 /// It runs in its owner's isolation, the main actor or another. Waiting work is started by `spawn`,

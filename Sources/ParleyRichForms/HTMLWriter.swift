@@ -41,7 +41,7 @@ extension RichDocument {
 
 /// Writes lines as HTML blocks.
 struct HTMLWriter {
-  /// What several lines are in.
+  /// The element that several lines share.
   private enum Group: Equatable {
     case none
     case quote
