@@ -44,9 +44,11 @@ struct GatewayPartTests {
     "Folders": ["Access", "Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
       "Access", "Bodies", "Comments", "Documents", "Documents/Delivery", "Documents/State", "Files",
-      "Folders", "Links", "Live", "Requests", "Rights", "Rooms", "Search", "Sessions", "Store",
+      "Folders", "HTTP/Idempotency", "Links", "Live", "Requests", "Rights", "Rooms", "Search",
+      "Sessions", "Store",
       "Switchboard", "Values",
     ],
+    "HTTP/Idempotency": ["Access", "Values"],
     "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],
     "Nodes": ["Live", "Store", "Values"],

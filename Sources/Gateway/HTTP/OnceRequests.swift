@@ -20,7 +20,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
   /// Performs the requests whose responses are not stored.
   unowned var performer: (any RequestPerformer)?
   /// The requests in progress.
-  private var book = IdempotentRequests()
+  private var book = IdempotentRequests<Resource.Match>()
 
   init(_ board: Switchboard, _ access: Access, _ folders: Folders) {
     self.board = board
@@ -65,7 +65,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
       try wait(request, keyed, by: identity, for: first)
     } else {
       book.begin(
-        request, IdempotentRequests.Work(keyed: keyed, head: head, identity: identity, match: match)
+        request, .init(keyed: keyed, head: head, identity: identity, match: match)
       )
       answerFromStore(request)
     }
@@ -111,8 +111,9 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
 
   /// Replays a response to a caller that still has the right to the request. Without the right, the
   /// request is performed as if it were new, and fails.
-  private func replay(_ response: Response, to request: RequestID, _ work: IdempotentRequests.Work)
-  {
+  private func replay(
+    _ response: Response, to request: RequestID, _ work: IdempotentRequests<Resource.Match>.Work
+  ) {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
     guard let right = right(to: call, at: work.match) else {
       performer?.perform(request, work.head, at: work.match, work.keyed.body)

@@ -1,7 +1,9 @@
 import ParleyGatewayPorts
 
 /// Requests with an `Idempotency-Key` that are in progress, by their keys.
-struct IdempotentRequests {
+///
+/// - Parameter Match: A path's resource with the names in it.
+struct IdempotentRequests<Match> {
   /// A request that is in progress.
   struct Work {
     /// The request in the form that the store compares.
@@ -12,7 +14,7 @@ struct IdempotentRequests {
     /// limits.
     let identity: Identity
     /// The resource that the path matches, with the names in it.
-    let match: Resource.Match
+    let match: Match
     /// Repeated requests that wait for the response. Maximum ``waitingMax``.
     var waiting: [RequestID] = []
     /// The time at which the response is stored.
@@ -32,7 +34,7 @@ struct IdempotentRequests {
   }
 
   /// Maximum repeated requests that wait for one response.
-  static let waitingMax = 4
+  static var waitingMax: Int { 4 }
 
   private var works: [RequestID: Work] = [:]
   private var byName: ExactDictionary<RequestID> = [:]
