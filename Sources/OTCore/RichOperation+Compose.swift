@@ -23,22 +23,11 @@ extension Format? {
   func composed(
     _ words: UnsafeBufferPointer<TextOperation.Word>, with next: RichOperation
   ) -> Format? {
-    withWords { spans, runs in
+    let merger = SetMerger(sets, next.format.sets)
+    return withWords { spans, runs in
       next.format.withWords { nextSpans, nextRuns in
         next.text.withPacked { nextWords, _ in
-          let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
-          let runsMax = most + runs.count + nextRuns.count
-          return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
-            let memory = RunWriter.memory(memory)
-            var walk = ComposeWalk(
-              spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
-              nextRuns: RunReader(nextRuns), merger: SetMerger(sets, next.format.sets),
-              spansOut: RunWriter(memory), runsOut: RunWriter(memory + most))
-            walk.walk(words, nextWords)
-            return Format(
-              spans: walk.spansOut.written, runs: walk.runsOut.written,
-              sets: walk.merger.table.sets)
-          }
+          ComposeWalk.format(merger, words, spans, runs, nextWords, nextSpans, nextRuns)
         }
       }
     }
@@ -55,8 +44,30 @@ private struct ComposeWalk {
   var spansOut: RunWriter
   var runsOut: RunWriter
 
+  /// Returns the composed format. Not inlined, because ``TextOperation/withPacked`` would copy it.
+  @inline(never)
+  static func format(
+    _ merger: SetMerger, _ words: UnsafeBufferPointer<TextOperation.Word>,
+    _ spans: UnsafeBufferPointer<RunWord>, _ runs: UnsafeBufferPointer<RunWord>,
+    _ nextWords: UnsafeBufferPointer<TextOperation.Word>,
+    _ nextSpans: UnsafeBufferPointer<RunWord>, _ nextRuns: UnsafeBufferPointer<RunWord>
+  ) -> Format? {
+    let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
+    let runsMax = most + runs.count + nextRuns.count
+    return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
+      let memory = RunWriter.memory(memory)
+      var walk = ComposeWalk(
+        spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
+        nextRuns: RunReader(nextRuns), merger: merger, spansOut: RunWriter(memory),
+        runsOut: RunWriter(memory + most))
+      walk.walk(words, nextWords)
+      return Format(
+        spans: walk.spansOut.written, runs: walk.runsOut.written, sets: walk.merger.table.sets)
+    }
+  }
+
   @inline(__always)
-  mutating func walk(
+  private mutating func walk(
     _ words: UnsafeBufferPointer<TextOperation.Word>,
     _ nextWords: UnsafeBufferPointer<TextOperation.Word>
   ) {

@@ -52,9 +52,11 @@ extension TextOperation {
       new.words.withUnsafeBufferPointer { newWords in
         var from = RunReader(oldWords)
         var to = RunReader(newWords)
-        for component in components {
-          switch component {
-          case .retain(var left):
+        let object: [UInt8] = [0xef, 0xbf, 0xbc]
+        forEachPacked { kind, length, text in
+          switch kind {
+          case .retain:
+            var left = length
             while left > 0 {
               let count = min(left, from.word.count, to.word.count)
               let (before, after) = (from.word.value, to.word.value)
@@ -63,19 +65,21 @@ extension TextOperation {
               {
                 result.retain(count)
               } else {
-                result.insert(String(repeating: "\u{fffc}", count: count))
+                object.withUnsafeBufferPointer {
+                  for _ in 0..<count { result.insertValid($0) }
+                }
                 result.delete(count)
               }
               from.take(count)
               to.take(count)
               left -= count
             }
-          case .insert(let text):
-            result.insert(text)
-            to.skip(text.unicodeScalars.count)
-          case .delete(let count):
-            result.delete(count)
-            from.skip(count)
+          case .insert:
+            result.insertValid(text)
+            to.skip(length)
+          case .delete:
+            result.delete(length)
+            from.skip(length)
           }
         }
       }

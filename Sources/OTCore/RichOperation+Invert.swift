@@ -10,45 +10,60 @@ extension RichOperation {
   public func inverted(on document: RichDocument) throws(OperationError) -> RichOperation {
     let inverse = try text.inverted(on: document.text)
     if format == nil, !document.hasAttributes { return RichOperation(inverse) }
-    var merger = SetMerger(format.sets, document.sets)
-    var newSpans: [RunWord] = []
-    var newRuns: [RunWord] = []
+    var walk = InvertWalk(document: document, merger: SetMerger(format.sets, document.sets))
     format.withWords { spans, _ in
       var spans = RunReader(spans)
-      var place = 0
-      text.withPacked { words, _ in
-        for word in words {
-          var left = word.scalars
-          if word.isInsert {
-            newSpans.put(0, count: left)
-            continue
-          }
-          if word.isDelete {
-            document.forEachWord(in: place..<place + left) {
-              newRuns.put(merger.adopt($0.value), count: $0.count)
-            }
-            place += left
-            spans.skip(left)
-            continue
-          }
-          while left > 0 {
-            let count = min(left, spans.word.count)
-            let change = spans.word.value
-            if change == 0 {
-              newSpans.put(0, count: count)
-            } else {
-              document.forEachWord(in: place..<place + count) {
-                newSpans.put(merger.merge(.invert, change, other: $0.value), count: $0.count)
-              }
-            }
-            spans.take(count)
-            place += count
-            left -= count
-          }
-        }
-      }
+      text.forEachPacked { kind, count, _ in walk.pass(kind, count, &spans) }
     }
     return RichOperation(
-      text: inverse, format: Format(spans: newSpans, runs: newRuns, sets: merger.table.sets))
+      text: inverse,
+      format: Format(spans: walk.spans, runs: walk.runs, sets: walk.merger.table.sets))
+  }
+}
+
+/// Inverts a format, in parallel with its text.
+private struct InvertWalk {
+  let document: RichDocument
+  var merger: SetMerger
+  /// The position in the document.
+  var place = 0
+  var spans: [RunWord] = []
+  var runs: [RunWord] = []
+
+  init(document: RichDocument, merger: SetMerger) {
+    self.document = document
+    self.merger = merger
+  }
+
+  /// Passes a component of the text.
+  ///
+  /// - Parameter changes: The spans of the operation.
+  @inline(never)
+  mutating func pass(_ kind: TextOperation.Kind, _ count: Int, _ changes: inout RunReader) {
+    switch kind {
+    case .insert: spans.put(0, count: count)
+    case .delete:
+      document.forEachWord(in: place..<place + count) {
+        runs.put(merger.adopt($0.value), count: $0.count)
+      }
+      place += count
+      changes.skip(count)
+    case .retain:
+      var left = count
+      while left > 0 {
+        let piece = min(left, changes.word.count)
+        let change = changes.word.value
+        if change == 0 {
+          spans.put(0, count: piece)
+        } else {
+          document.forEachWord(in: place..<place + piece) {
+            spans.put(merger.merge(.invert, change, other: $0.value), count: $0.count)
+          }
+        }
+        changes.take(piece)
+        place += piece
+        left -= piece
+      }
+    }
   }
 }

@@ -15,8 +15,16 @@ extension RichOperation {
   }
 
   private func partsWithoutKind(within limits: OperationLimits) -> [RichOperation] {
-    guard let format else { return text.split(within: limits).map { RichOperation($0) } }
     var parts: [RichOperation] = []
+    guard let format else {
+      #if hasFeature(Embedded)
+        // One splitter is less code than two, and its parts are up to twice as many.
+        cutText(limits, to: &parts)
+        return parts
+      #else
+        return text.split(within: limits).map { RichOperation($0) }
+      #endif
+    }
     // Spans never cover deleted text, so they can apply before the text changes.
     Array(format.block.spans)[...].cut(format.sets, baseLength, limits, to: &parts)
     let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)

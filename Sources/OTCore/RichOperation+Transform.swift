@@ -48,27 +48,14 @@ extension RichOperation {
     let hasSpans = format.spanCount > 0
     let takes = growth == .grows && other.format.spanCount > 0 && text.insertedBytes > 0
     if !hasSpans, !takes { return format }
+    let walk = FormatWalk(
+      merger: SetMerger(format.sets, other.format.sets), side: side, growth: growth)
     return format.withWords { spans, runs in
       other.format.withWords { otherSpans, _ in
         text.withPacked { words, _ in
           other.text.withPacked { otherWords, _ in
-            let spansMax = spans.count + otherSpans.count + otherWords.count + 2
-            let runsMax = runs.count + words.count + 2
-            return Scratch.with(words: spansMax + runsMax, text: 0) { memory, _ in
-              let memory = RunWriter.memory(memory)
-              var walk = FormatWalk(
-                merger: SetMerger(format.sets, other.format.sets), side: side, growth: growth)
-              var spansOut = RunWriter(memory)
-              if hasSpans { walk.move(spans, over: otherWords, otherSpans, to: &spansOut) }
-              var runsOut = RunWriter(memory + spansMax)
-              if takes {
-                walk.grow(runs, of: words, spans, by: otherSpans, to: &runsOut)
-              } else {
-                runsOut.copy(runs)
-              }
-              return Format(
-                spans: spansOut.written, runs: runsOut.written, sets: walk.merger.table.sets)
-            }
+            walk.format(
+              spans, takes ? runs : nil, words, otherSpans, otherWords, copying: runs)
           }
         }
       }
@@ -92,6 +79,36 @@ struct FormatWalk {
   /// `.left` if the own operation is the committed one.
   let side: Side
   let growth: RichOperation.Growth
+
+  /// Returns the format after the other operation. Not inlined, because ``TextOperation/withPacked``
+  /// would copy it.
+  ///
+  /// - Parameters:
+  ///   - growing: The runs that may take the other operation's formatting.
+  ///   - copied: The runs otherwise.
+  @inline(never)
+  func format(
+    _ spans: UnsafeBufferPointer<RunWord>, _ growing: UnsafeBufferPointer<RunWord>?,
+    _ words: UnsafeBufferPointer<TextOperation.Word>, _ otherSpans: UnsafeBufferPointer<RunWord>,
+    _ otherWords: UnsafeBufferPointer<TextOperation.Word>,
+    copying copied: UnsafeBufferPointer<RunWord>
+  ) -> Format? {
+    let spansMax = spans.count + otherSpans.count + otherWords.count + 2
+    let runsMax = copied.count + words.count + 2
+    return Scratch.with(words: spansMax + runsMax, text: 0) { memory, _ in
+      let memory = RunWriter.memory(memory)
+      var walk = self
+      var spansOut = RunWriter(memory)
+      if !spans.isEmpty { walk.move(spans, over: otherWords, otherSpans, to: &spansOut) }
+      var runsOut = RunWriter(memory + spansMax)
+      if let growing {
+        walk.grow(growing, of: words, spans, by: otherSpans, to: &runsOut)
+      } else {
+        runsOut.copy(copied)
+      }
+      return Format(spans: spansOut.written, runs: runsOut.written, sets: walk.merger.table.sets)
+    }
+  }
 
   /// Moves spans by the other operation's text.
   @inline(__always)
