@@ -118,9 +118,7 @@ def test_two_people_write_and_format(server, person):
     ann.press("Control+z")
     assert agree(ann, bo)[:2] == ["h1|Plan", "|Some [bold:boXXld] words"]
     assert bo.lines()[4] in ("|[] tea", "done|", "|")
-    # The editor of Markdown notes is not fetched by a browser that knows the note.
-    bo.page.reload()
-    bo.wait()
+    # The editor of Markdown notes is not fetched, not even at a first visit.
     names = bo.page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
     assert any("prosemirror" in name for name in names)
     assert not any("codemirror" in name for name in names)

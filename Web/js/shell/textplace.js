@@ -5,6 +5,7 @@ import { byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
 import { drawNotices, notices } from "../ground/notices.js";
 import { page } from "../state/page.js";
+import { withLimit } from "../ground/limit.js";
 import { loadPart } from "../ground/parts.js";
 import { showPast } from "../history/past.js";
 import { followAuthors } from "../history/authors.js";
@@ -14,15 +15,19 @@ import { keepPart } from "./offline.js";
 import { drawStatus } from "./status.js";
 import { drawToolbar } from "../editing/toolbar.js";
 import { drawCount } from "../editing/wordcount.js";
-import { isKnownRich, isShownAsMarkdown, learnKind } from "../state/notekinds.js";
+import { isShownAsMarkdown, knownKind, learnKind } from "../state/notekinds.js";
 import { noteIn } from "../state/routes.js";
 
 /** @type {typeof import("../editing/text.js") | undefined} The part for Markdown notes. */
 let text;
 /** @type {typeof import("../formatted/formatted.js") | undefined} The part for formatted notes. */
 let formatted;
-/** @type {Set<string>} The kinds whose parts are being loaded. */
-const loading = new Set();
+/** @type {Map<string, Promise<void>>} The loading of the parts by kind. */
+const loading = new Map();
+/** @type {() => void} */
+let tellKind = () => {};
+/** Resolves when a note has a text, and so a kind. */
+const kindIsKnown = new Promise((resolve) => (tellKind = () => resolve(undefined)));
 
 /** @typedef {import("../editing/foundplace.js").Place} Place */
 
@@ -48,16 +53,28 @@ function goToAwaited() {
   else page.editor.show(place);
 }
 
+/** The time for which loading an editor waits for the kind of a note that this browser has never opened; milliseconds. */
+const kindWithin = 400;
+
 /** Loads the code of the editor for the note in the address, then creates the editor. */
 export async function loadText() {
   const id = noteIn(location.pathname);
-  await loadFor(id !== undefined && isKnownRich(id) ? "rich" : "plain");
+  const kind = id === undefined ? "plain" : knownKind(id);
+  if (kind !== undefined) return loadFor(kind);
+  // The two editors are the largest parts of the page.
+  await withLimit(kindIsKnown, kindWithin, undefined);
+  return loadFor(page.current?.hasText ? kindOf(page.current) : "plain");
 }
 
 /** @param {import("../state/notekinds.js").NoteKind} kind Of a note. */
-async function loadFor(kind) {
-  if (loading.has(kind)) return;
-  loading.add(kind);
+function loadFor(kind) {
+  const known = loading.get(kind) ?? fetchFor(kind);
+  loading.set(kind, known);
+  return known;
+}
+
+/** @param {import("../state/notekinds.js").NoteKind} kind */
+async function fetchFor(kind) {
   try {
     if (kind === "rich") formatted = await loadPart(() => import("../formatted/formatted.js"));
     else text = await loadPart(() => import("../editing/text.js"));
@@ -84,6 +101,7 @@ export function mountEditor() {
   const { current: note } = page;
   // Wait until the word that is being composed is complete.
   if (!note?.hasText || page.editor || early.isComposing) return;
+  tellKind();
   learnKind(note.documentId, note.kind);
   const kind = kindOf(note);
   if (!(kind === "rich" ? formatted : text)) return void loadFor(kind);

@@ -5,17 +5,17 @@ import { lastingStore } from "../ground/storage.js";
 
 /** @typedef {"plain" | "rich"} NoteKind */
 
-const knownKey = "parley.rich";
+const kindsKey = "parley.kinds";
 const markdownKey = "parley.markdown";
 const newKey = "parley.newKind";
 /** The most notes that are remembered. */
-const knownMax = 200;
+const notesMax = 200;
 
-/** @param {string} key @returns {string[]} The ids that are stored, latest first. */
-function ids(key) {
+/** @param {string} key @returns {any[]} The stored list, latest first. */
+function listOf(key) {
   try {
     const found = JSON.parse(lastingStore().getItem(key) ?? "[]");
-    return Array.isArray(found) ? found.filter((id) => typeof id === "string") : [];
+    return Array.isArray(found) ? found : [];
   } catch {
     return [];
   }
@@ -31,26 +31,30 @@ function keep(key, value) {
   }
 }
 
-/** @param {string} id */
-export const isKnownRich = (id) => ids(knownKey).includes(id) && !isShownAsMarkdown(id);
+/** @param {string} key @param {any[]} list */
+const keepList = (key, list) => keep(key, list.length > 0 ? JSON.stringify(list.slice(0, notesMax)) : "");
+
+/** @param {string} id @returns {NoteKind | undefined} The kind of its editor, if this browser has opened it. */
+export function knownKind(id) {
+  if (isShownAsMarkdown(id)) return "plain";
+  const kind = listOf(kindsKey).find((one) => Array.isArray(one) && one[0] === id)?.[1];
+  return kind === "rich" || kind === "plain" ? kind : undefined;
+}
 
 /** @param {string} id @param {NoteKind} kind */
 export function learnKind(id, kind) {
-  const known = ids(knownKey);
-  if (kind === "rich" ? known[0] === id : !known.includes(id)) return;
-  const others = known.filter((one) => one !== id);
-  const next = kind === "rich" ? [id, ...others].slice(0, knownMax) : others;
-  keep(knownKey, next.length > 0 ? JSON.stringify(next) : "");
+  const known = listOf(kindsKey);
+  if (known[0]?.[0] === id && known[0]?.[1] === kind) return;
+  keepList(kindsKey, [[id, kind], ...known.filter((one) => one?.[0] !== id)]);
 }
 
 /** @param {string} id Whether this browser shows a formatted note as the Markdown text that was written into it. */
-export const isShownAsMarkdown = (id) => ids(markdownKey).includes(id);
+export const isShownAsMarkdown = (id) => listOf(markdownKey).includes(id);
 
 /** @param {string} id @param {boolean} isWanted */
 export function showAsMarkdown(id, isWanted) {
-  const others = ids(markdownKey).filter((one) => one !== id);
-  const next = isWanted ? [id, ...others].slice(0, knownMax) : others;
-  keep(markdownKey, next.length > 0 ? JSON.stringify(next) : "");
+  const others = listOf(markdownKey).filter((one) => one !== id);
+  keepList(markdownKey, isWanted ? [id, ...others] : others);
 }
 
 /** @returns {NoteKind} The kind that this user chose last for a new note. */
