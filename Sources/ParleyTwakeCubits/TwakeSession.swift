@@ -53,7 +53,7 @@ package struct TwakeSession: Sendable {
     /// Next: `authorising`.
     case stopped
     /// Next: `opening`, `stopped`, `waiting`.
-    case authorising
+    case authorising(until: Int64)
     /// Next: `connected`, `waiting`, `stopped`.
     case opening
     /// Next: `online`, `authorising`, `waiting`, `stopped`.
@@ -76,6 +76,8 @@ package struct TwakeSession: Sendable {
   package static let roomsMax = 1_000
   private static let pauseMin: Int64 = 1_000
   private static let pauseMax: Int64 = 60_000
+  /// The maximum milliseconds for which a token is waited for.
+  private static let tokenMilliseconds: Int64 = 30_000
 
   private var phase = Phase.stopped
   private var client: SocketClient?
@@ -108,11 +110,11 @@ package struct TwakeSession: Sendable {
     var actions: [Action] = []
     switch event {
     case .start:
-      if case .stopped = phase { authorise(&actions) }
+      if case .stopped = phase { authorise(now, &actions) }
     case .stop: stop(.stopped, &actions)
     case .reachable:
       failures = 0
-      if case .waiting = phase { authorise(&actions) }
+      if case .waiting = phase { authorise(now, &actions) }
     case .token(let token): take(token, &actions)
     case .tokenFailed(let reason):
       if case .authorising = phase { wait(reason, now, &actions) }
@@ -158,8 +160,8 @@ package struct TwakeSession: Sendable {
 
 /// Connecting, and pauses.
 extension TwakeSession {
-  private mutating func authorise(_ actions: inout [Action]) {
-    phase = .authorising
+  private mutating func authorise(_ now: Int64, _ actions: inout [Action]) {
+    phase = .authorising(until: now + Self.tokenMilliseconds)
     actions += [.state(.connecting), .needToken]
   }
 
@@ -215,19 +217,21 @@ extension TwakeSession {
   private mutating func woken(_ now: Int64, _ actions: inout [Action]) {
     switch phase {
     case .waiting(let until):
-      if until <= now { authorise(&actions) }
+      if until <= now { authorise(now, &actions) }
+    case .authorising(let until):
+      if until <= now { wait("the token function has not answered", now, &actions) }
     case .connected, .online:
       if let ticked = client?.ticked(now: now) { perform(ticked, now, &actions) }
-    case .stopped, .authorising, .opening: break
+    case .stopped, .opening: break
     }
   }
 
   private mutating func setWake(_ actions: inout [Action]) {
     let next: Int64? =
       switch phase {
-      case .waiting(let until): until
+      case .authorising(let until), .waiting(let until): until
       case .connected, .online: client?.deadline
-      case .stopped, .authorising, .opening: nil
+      case .stopped, .opening: nil
       }
     guard next != wakeAt else { return }
     wakeAt = next
@@ -244,7 +248,7 @@ extension TwakeSession {
       switch action {
       case .send(let bytes): actions.append(.send(bytes))
       case .entered: authenticate(&actions)
-      case .event(let name, let arguments): hear(name, arguments, &actions)
+      case .event(let name, let arguments): hear(name, arguments, now, &actions)
       case .answered(let id, let arguments): actions.append(.answered(id: id, arguments))
       case .end(let ending): lost(Self.words(of: ending), now, &actions)
       }
@@ -267,12 +271,12 @@ extension TwakeSession {
   }
 
   private mutating func hear(
-    _ name: String, _ arguments: [JSONValue], _ actions: inout [Action]
+    _ name: String, _ arguments: [JSONValue], _ now: Int64, _ actions: inout [Action]
   ) {
     let fields = arguments.first?.fields ?? JSONFields()
     switch name {
     case "authenticated": authenticated(&actions)
-    case "unauthorized": unauthorised(fields["message"]?.string, &actions)
+    case "unauthorized": unauthorised(fields["message"]?.string, now, &actions)
     case "realtime:join:success": joined(fields, &actions)
     case "realtime:join:error": refusedRoom(fields, &actions)
     case "realtime:event:error":
@@ -299,12 +303,14 @@ extension TwakeSession {
     }
   }
 
-  private mutating func unauthorised(_ message: String?, _ actions: inout [Action]) {
+  private mutating func unauthorised(
+    _ message: String?, _ now: Int64, _ actions: inout [Action]
+  ) {
     switch phase {
     case .online:
       // The token has expired, or was revoked: there may be a new one.
       if disconnect() { actions.append(.close) }
-      authorise(&actions)
+      authorise(now, &actions)
     case .connected:
       stop(.refused(.unauthorised(message ?? "no reason given")), &actions)
     case .stopped, .authorising, .opening, .waiting: break

@@ -137,6 +137,24 @@ struct TwakeSessionTests {
     #expect(bench.done() == ["refused(\(TwakeSocketError.noToken))"])
   }
 
+  @Test("a token function that does not answer is asked again after a pause")
+  func lateToken() throws {
+    var bench = SessionBench()
+    bench.handle(.start)
+    _ = bench.done()
+    bench.now = try #require(bench.wakeAt)
+    #expect(bench.now == 30_000)
+    bench.handle(.wake)
+    #expect(bench.done() == [#"waiting("the token function has not answered")"#])
+    bench.handle(.token("late"))
+    #expect(bench.done().isEmpty, "a pause comes first")
+    bench.now = try #require(bench.wakeAt)
+    bench.handle(.wake)
+    #expect(bench.done() == ["connecting", "token?"])
+    bench.handle(.token("t"))
+    #expect(bench.done() == ["open"])
+  }
+
   @Test(
     "a peer of another protocol, a broken one and a silent one are left, and tried again",
     arguments: [
