@@ -91,6 +91,9 @@ export interface ClientSubscribe {
   room: string;
   position?: RoomPosition | null;
   presence?: boolean | null;
+  values?: unknown | null;
+  latest?: boolean | null;
+  presenceData?: unknown | null;
 }
 
 export interface RoomPosition {
@@ -104,7 +107,10 @@ export interface ClientUnsubscribe {
 
 export interface ClientPublish {
   room: string;
-  data: unknown;
+  data?: unknown | null;
+  values?: unknown[] | null;
+  ifOffsets?: unknown | null;
+  ifPosition?: RoomPosition | null;
   key?: string | null;
   senderId?: string | null;
   push?: boolean | null;
@@ -157,6 +163,23 @@ export interface ClientFlags {
 export interface ClientFollow {
   room: string;
   following: boolean;
+}
+
+export interface ClientValues {
+  room: string;
+  prefix?: string | null;
+  after?: string | null;
+}
+
+export interface ClientSignal {
+  room: string;
+  name: string;
+  data: unknown;
+}
+
+export interface ClientRoomPresence {
+  room: string;
+  data?: unknown | null;
 }
 
 export interface ServerWelcome {
@@ -302,7 +325,7 @@ export interface ServerAcknowledged {
 export interface ServerRefused {
   documentId: string;
   sequence: number;
-  code: "badMessage" | "unknownType" | "notAllowed" | "unauthorised" | "unknownDocument" | "notJoined" | "badOperation" | "lengthMismatch" | "futureRevision" | "negativeRevision" | "historyGone" | "epochChanged" | "outdated" | "sequenceReused" | "sequenceGap" | "keyReused" | "idTaken" | "notOffered" | "unknownPublication" | "unknownConnection" | "tooLarge" | "tooMany" | "tooFast" | "busy" | "unavailable" | "damaged";
+  code: "badMessage" | "unknownType" | "notAllowed" | "unauthorised" | "unknownDocument" | "notJoined" | "badOperation" | "lengthMismatch" | "futureRevision" | "negativeRevision" | "historyGone" | "epochChanged" | "outdated" | "conflict" | "unknownValue" | "sequenceReused" | "sequenceGap" | "keyReused" | "idTaken" | "notOffered" | "unknownPublication" | "unknownConnection" | "tooLarge" | "tooMany" | "tooFast" | "busy" | "unavailable" | "damaged";
   message: string;
   retryable: boolean;
   retryAfter?: number | null;
@@ -351,6 +374,8 @@ export interface ServerSubscribed {
   recovered?: boolean | null;
   publications?: Publication[] | null;
   present?: PersonProfile[] | null;
+  values?: unknown | null;
+  more?: boolean | null;
 }
 
 export interface Publication {
@@ -358,13 +383,15 @@ export interface Publication {
   time: number;
   personId?: string | null;
   senderId?: string | null;
-  data: unknown;
+  data?: unknown | null;
+  values?: unknown | null;
 }
 
 export interface PersonProfile {
   personId: string;
   name: string;
   color?: string | null;
+  data?: unknown | null;
 }
 
 export interface ServerUnsubscribed {
@@ -385,7 +412,8 @@ export interface ServerRoomPublication {
   time: number;
   personId?: string | null;
   senderId?: string | null;
-  data: unknown;
+  data?: unknown | null;
+  values?: unknown | null;
 }
 
 export interface ServerRoomHistory {
@@ -480,10 +508,12 @@ export interface ServerDocumentChanged {
 }
 
 export interface ServerFailure {
-  code: "badMessage" | "unknownType" | "notAllowed" | "unauthorised" | "unknownDocument" | "notJoined" | "badOperation" | "lengthMismatch" | "futureRevision" | "negativeRevision" | "historyGone" | "epochChanged" | "outdated" | "sequenceReused" | "sequenceGap" | "keyReused" | "idTaken" | "notOffered" | "unknownPublication" | "unknownConnection" | "tooLarge" | "tooMany" | "tooFast" | "busy" | "unavailable" | "damaged";
+  code: "badMessage" | "unknownType" | "notAllowed" | "unauthorised" | "unknownDocument" | "notJoined" | "badOperation" | "lengthMismatch" | "futureRevision" | "negativeRevision" | "historyGone" | "epochChanged" | "outdated" | "conflict" | "unknownValue" | "sequenceReused" | "sequenceGap" | "keyReused" | "idTaken" | "notOffered" | "unknownPublication" | "unknownConnection" | "tooLarge" | "tooMany" | "tooFast" | "busy" | "unavailable" | "damaged";
   message: string;
   retryable: boolean;
   retryAfter?: number | null;
+  position?: RoomPosition | null;
+  values?: unknown | null;
 }
 
 export interface ServerGoodbye {
@@ -493,6 +523,22 @@ export interface ServerGoodbye {
 
 export interface ServerPong {
   serverTime: number;
+}
+
+export interface ServerValues {
+  room: string;
+  epoch: string;
+  offset: number;
+  values: unknown;
+  more: boolean;
+}
+
+export interface ServerSignal {
+  room: string;
+  clientId?: string | null;
+  personId?: string | null;
+  name: string;
+  data: unknown;
 }
 
 /** What clients send. */
@@ -520,7 +566,10 @@ export type ClientMessage =
   | { messageId: string; type: "flag"; data: ClientFlag }
   | { messageId: string; type: "flags"; data: ClientFlags }
   | { messageId: string; type: "follow"; data: ClientFollow }
-  | { messageId: string; type: "ping"; data: {} };
+  | { messageId: string; type: "ping"; data: {} }
+  | { messageId: string; type: "values"; data: ClientValues }
+  | { messageId: string; type: "signal"; data: ClientSignal }
+  | { messageId: string; type: "roomPresence"; data: ClientRoomPresence };
 
 /** What servers send. */
 export type ServerMessage =
@@ -559,4 +608,6 @@ export type ServerMessage =
   | { messageId: string; type: "documentChanged"; data: ServerDocumentChanged }
   | { messageId: string; type: "error"; data: ServerFailure }
   | { messageId: string; type: "goodbye"; data: ServerGoodbye }
-  | { messageId: string; type: "pong"; data: ServerPong };
+  | { messageId: string; type: "pong"; data: ServerPong }
+  | { messageId: string; type: "values"; data: ServerValues }
+  | { messageId: string; type: "signal"; data: ServerSignal };

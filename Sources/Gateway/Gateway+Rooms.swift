@@ -59,6 +59,10 @@ extension Gateway: RoomsOwner, PeopleStore {
     }
   }
 
+  func answer(_ work: ValueReading, _ outcome: StoreOutcome<RoomValuesPage>) {
+    http.values.answer(work, outcome)
+  }
+
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest {

@@ -76,8 +76,7 @@ extension Gateway: SessionDialectOwner {
 
   /// Sends a publication to the room's subscribers with Socket.IO or Bayeux.
   func deliverToSessions(_ publication: Publication, epoch: Epoch, in name: RoomName) {
-    if !socketIO.isEmpty || !bayeux.isEmpty {
-      let data = RoomView.placed(publication)
+    if !socketIO.isEmpty || !bayeux.isEmpty, let data = RoomView.placed(publication) {
       socketIO.deliver(.publication(publication, data: data, epoch: epoch), in: name)
       bayeux.deliver(data, by: publication.personID, in: name)
     }

@@ -23,8 +23,10 @@ extension Gateway {
       native.creation.finish(for: id, messageID: messageID, reply.outcome(of: \.making))
     case .publication(let work): rooms.published(work, reply.outcome(of: \.publication))
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: \.recovery))
-    case .repeatedRecovery(let work): rooms.finish(work, reply.outcome(of: \.recovery))
+    case .repeatedRecovery(let work): rooms.renewed(work, reply.outcome(of: \.recovery))
     case .page(let work): rooms.read(work, reply.outcome(of: \.page))
+    case .endingValues(let which): rooms.endValues(which, reply.outcome(of: \.ending))
+    case .values(let work): rooms.readValues(work, reply.outcome(of: \.values))
     case .roomPlace(let room): rooms.foundPlace(in: room, reply.outcome(of: \.recovery))
     case .roomNews(let room, let reading):
       rooms.readNewPublications(of: room, reading, reply.outcome(of: \.page))

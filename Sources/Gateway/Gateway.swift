@@ -326,7 +326,9 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Handles a connection whose queued bytes were all sent.
   public func drained(_ id: ConnectionID) {
-    if let connection = connections[id] { documents.delivery.drained(connection) }
+    guard let connection = connections[id] else { return }
+    documents.delivery.drained(connection)
+    rooms.drained(connection)
   }
 
   /// Handles the end of a connection.
@@ -343,6 +345,7 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.phase = .closing
     if connectionsByClient[connection.client] == id {
       connectionsByClient[connection.client] = nil
+      rooms.holderLeft(connection.client)
     }
   }
 
@@ -375,6 +378,7 @@ public final class Gateway: Part, SwitchboardOwner {
   public func endTurn() -> Int? {
     if board.hasTurnedAway { answerRejected() }
     let isRevoking = rights.endTurn()
+    rooms.sendSignals()
     let pause = documents.endTurn()
     return isRevoking || board.hasTurnedAway ? 0 : pause
   }
@@ -390,12 +394,14 @@ public final class Gateway: Part, SwitchboardOwner {
       close(connection, .helloMissing, "no hello within the time limit")
     }
     documents.delivery.catchUpDrained()
+    rooms.catchUpDrained()
     documents.rollBackFailedCommits()
     probeStore(now: now)
     documents.readHeads(now: now)
     documents.people.tickNodes(now: now)
     rooms.readHeads(now: now)
     rooms.presence.tickPeople(now: now)
+    rooms.tickEnding(now: now)
     documents.people.tellCounts()
     access.ticked()
     http.notes.ticked()

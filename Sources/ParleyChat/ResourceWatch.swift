@@ -62,7 +62,7 @@ import SocketMessages
       case .opening: break
       }
     case .position, .outOfStep, .people, .published, .publishFailed, .publishUnsure, .receipt,
-      .receipts, .flagged:
+      .receipts, .flagged, .values, .conflict, .signal:
       break
     }
   }

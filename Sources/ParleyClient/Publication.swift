@@ -56,7 +56,7 @@ public struct Publication: Sendable, Hashable {
     time = publication.time
     personID = publication.personID?.text
     senderID = publication.senderID
-    json = publication.data.utf8
+    json = publication.data?.utf8 ?? []
   }
 
   /// Decodes the content as a value.

@@ -26,7 +26,7 @@ package struct Publishing {
     case .publishFailed(let key, let code): answer(key, .failure(.refused(Refusal(code))))
     case .publishUnsure(let key): answer(key, .failure(.unsure))
     case .publication, .gap, .position, .outOfStep, .status, .people, .receipt, .receipts,
-      .flagged:
+      .flagged, .values, .conflict, .signal:
       break
     }
   }

@@ -1,11 +1,12 @@
 public import Observation
 import ParleyClientCore
+import ParleyJSON
 import SocketMessages
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// A room: a name under which messages are published, and its subscribers.
@@ -44,6 +45,12 @@ import SocketMessages
   /// Whether the last subscription was made as present.
   @ObservationIgnored var isPresent = false
   @ObservationIgnored private weak var parley: Parley?
+  /// The values as JSON, and the typed views of them, by their types.
+  @ObservationIgnored private var valuesByName: [ValueName: JSONValue] = [:]
+  @ObservationIgnored private var hasValues = false
+  @ObservationIgnored private var valueViews: [ObjectIdentifier: any ValueView] = [:]
+  /// The values that have changed before a change of this client, by the change's key.
+  @ObservationIgnored private var conflicts: [String: NamedValues] = [:]
 
   init(name: String, parley: Parley) {
     self.name = name
@@ -118,6 +125,58 @@ import SocketMessages
     return try await publish(json: Array(json), key: key, senderID: senderID)
   }
 
+  // MARK: Values
+
+  /// The room's values of a type: shared state that every member sees and changes.
+  ///
+  /// Names whose values are of other types are not among them.
+  public func values<Value: Codable & Sendable>(
+    of type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder(),
+    encoder: JSONEncoder = JSONEncoder()
+  ) -> SharedValues<Value> {
+    if let known = valueViews[ObjectIdentifier(type)] as? SharedValues<Value> { return known }
+    let view = SharedValues<Value>(room: self, decoder: decoder, encoder: encoder)
+    valueViews[ObjectIdentifier(type)] = view
+    if hasValues { view.take(valuesByName.mapValues { .some($0) }) }
+    parley?.handle(.core(.room(name, .followValues)))
+    return view
+  }
+
+  func change(
+    _ operations: [ValueOperation], ifOffsets: [String: Int]
+  ) async throws(ValueError) {
+    guard let parley else { throw .failed(.closed) }
+    defer { withExtendedLifetime(parley) {} }
+    let key = RoomScreen.newKey()
+    let offsets = Dictionary(uniqueKeysWithValues: ifOffsets.map { (ValueName($0), $1) })
+    do throws(PublishError) {
+      let (event, answer) = try screen.change(operations, offsets, in: name, key: key)
+      parley.handle(.core(.room(name, event)))
+      _ = try await parley.result(of: answer)
+    } catch {
+      guard let values = conflicts.removeValue(forKey: key) else { throw .failed(error) }
+      throw .conflict(
+        Dictionary(values.all.map { ($0.name.text, $0.offset) }) { $1 })
+    }
+  }
+
+  /// Sends a signal to the other subscribers: at most 4 KiB, not stored, dropped without a connection.
+  public func signal(_ signal: String, json: [UInt8]) throws(PublishError) {
+    guard let data = JSONValue(json) else { throw .notJSON }
+    parley?.handle(.core(.room(name, .signal(name: signal, data))))
+  }
+
+  private func takeValues(_ action: RoomAction) {
+    switch action {
+    case .values(let update):
+      for (name, value) in update.changed { valuesByName[name] = value }
+      hasValues = true
+      for view in valueViews.values { view.take(update.changed) }
+    case .conflict(let key, let values, _): conflicts[key] = values
+    default: break
+    }
+  }
+
   /// Unsubscribes. Publications that wait are still sent.
   public func close() {
     parley?.handle(.core(.room(name, .unsubscribe)))
@@ -127,6 +186,7 @@ import SocketMessages
   }
 
   func take(_ action: RoomAction) {
+    takeValues(action)
     screen.take(action)
     if state != screen.state { state = screen.state }
     if position != screen.position { position = screen.position }

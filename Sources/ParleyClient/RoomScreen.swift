@@ -69,7 +69,7 @@ struct RoomScreen {
     case .publication(let publication, let epoch):
       let news = Publication(publication, epoch: epoch)
       position = news.position
-      put(.publication(news))
+      if publication.data != nil { put(.publication(news)) }
     case .gap(let after, let through):
       put(.gap(after: RoomPosition(after), through: RoomPosition(through)))
     case .position(let point):
@@ -81,7 +81,7 @@ struct RoomScreen {
       states.put(()) { _ in [()] }
       if case .closed = state { close() }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
-    case .outOfStep, .people, .receipt, .receipts, .flagged: break
+    case .outOfStep, .people, .receipt, .receipts, .flagged, .values, .conflict, .signal: break
     }
   }
 
@@ -158,6 +158,19 @@ struct RoomScreen {
     let feed = publishing.wait(for: key)
     let publication = ClientMessage.Publish(
       room: room, data: data, key: key, senderID: senderID, pushes: pushes)
+    return (.publish(publication, key: key), feed)
+  }
+
+  /// Returns the event that changes values, and the feed that receives the result.
+  mutating func change(
+    _ operations: [ValueOperation], _ ifOffsets: [ValueName: Int], in room: String, key: String
+  ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
+    guard state != .closed else { throw .closed }
+    let feed = publishing.wait(for: key)
+    var publication = ClientMessage.Publish(room: room, data: .null, key: key)
+    publication.data = nil
+    publication.values = ValueOperationList(operations)
+    publication.ifOffsets = ifOffsets.isEmpty ? nil : ValueOffsets(ifOffsets)
     return (.publish(publication, key: key), feed)
   }
 

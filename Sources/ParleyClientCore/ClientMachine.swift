@@ -239,6 +239,11 @@ public struct ClientMachine: Sendable {
       }
     case .resourceUpdate(let update):
       turn.actions.append(.resource(update.resourceID, by: update.senderID))
+    #if !hasFeature(Embedded)
+      case .values(let reply):
+        withRoom(reply.room) { $0.values(reply, answering: number, &turn) }
+      case .signal(let signal): withRoom(signal.room) { $0.signalled(signal, &turn) }
+    #endif
     case .left, .granted, .created, .unknown: break
     }
   }
@@ -405,6 +410,13 @@ public struct ClientMachine: Sendable {
 
   /// Returns the position of the newest publication known in a room.
   public func position(inRoom name: String) -> RoomPosition? { room(name)?.position }
+
+  #if !hasFeature(Embedded)
+    /// Whether the client has all values of a room, if it follows them.
+    package func hasAllValues(ofRoom name: String) -> Bool {
+      room(name)?.replica.map { $0.nextPage == nil } ?? true
+    }
+  #endif
 
   /// Returns the people present in a room, sorted by id.
   public func people(inRoom name: String) -> [PersonProfile] { room(name)?.people ?? [] }

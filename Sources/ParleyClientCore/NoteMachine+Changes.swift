@@ -198,6 +198,9 @@ extension NoteMachine {
       .unknownPublication, .unknownConnection, .tooLarge, .tooMany, .tooFast, .busy, .unavailable,
       .damaged:
       false
+    #if !hasFeature(Embedded)
+      case .conflict, .unknownValue: false
+    #endif
     }
   }
 

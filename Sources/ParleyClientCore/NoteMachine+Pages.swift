@@ -89,6 +89,9 @@ extension ErrorCode {
       .keyReused, .idTaken, .notOffered, .unknownPublication, .unknownConnection, .tooLarge,
       .tooMany, .tooFast, .busy, .unavailable, .damaged:
       false
+    #if !hasFeature(Embedded)
+      case .conflict, .unknownValue: false
+    #endif
     }
   }
 }

@@ -1,3 +1,6 @@
+#if !hasFeature(Embedded)
+  public import ParleyJSON
+#endif
 public import SocketMessages
 
 /// An event of a room.
@@ -16,6 +19,12 @@ public enum RoomEvent: Sendable {
   case receipt(offset: Int64, ReceiptStage)
   /// The app requests the receipts of this person's publication.
   case receipts(offset: Int64)
+  #if !hasFeature(Embedded)
+    /// The app follows the room's values, also.
+    case followValues
+    /// The app sends a signal; it is dropped without a connection.
+    case signal(name: String, JSONValue)
+  #endif
 }
 
 /// An instruction to the owner of a client, about a room.
@@ -46,6 +55,15 @@ public enum RoomAction: Sendable, Equatable {
   case receipts(offset: Int, [Receipt], ErrorCode?)
   /// A report of a publication was made or withdrawn; only moderators receive this.
   case flagged(ServerMessage.Flag)
+  #if !hasFeature(Embedded)
+    /// The room's values have changed, as the app sees them. The first update has all of them.
+    case values(ValueUpdate)
+    /// A condition of this client's publication did not hold: the current values of the names that
+    /// have changed, or the room's head. `publishFailed` follows.
+    case conflict(key: String, NamedValues, RoomPosition?)
+    /// Another subscriber has sent a signal.
+    case signal(ServerMessage.Signal)
+  #endif
 }
 
 /// A room's state.

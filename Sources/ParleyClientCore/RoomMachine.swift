@@ -53,6 +53,10 @@ struct RoomMachine: Sendable {
   private var typingMessage: Int?
   /// The time at which typing is announced again.
   private var typingAt: Int64?
+  #if !hasFeature(Embedded)
+    /// The room's values; `nil` if the app does not follow them.
+    var replica: ValueReplica?
+  #endif
 
   init(name: String, timing: ClientTiming) {
     self.name = name
@@ -68,7 +72,13 @@ struct RoomMachine: Sendable {
   static let recoveriesMax = 3
 
   /// Whether nothing is left to do.
-  var isOver: Bool { !isWanted && waiting.isEmpty && receipts.isEmpty }
+  var isOver: Bool {
+    #if !hasFeature(Embedded)
+      // Values may be asked for before the subscription.
+      guard replica == nil else { return false }
+    #endif
+    return !isWanted && waiting.isEmpty && receipts.isEmpty
+  }
 
   var status: RoomStatus {
     RoomStatus(phase: phase, waiting: waiting.count)
@@ -120,6 +130,9 @@ struct RoomMachine: Sendable {
       subscribeMessage = nil
       subscribe(&turn)
     case .unsubscribe:
+      #if !hasFeature(Embedded)
+        replica = nil
+      #endif
       guard isWanted else { return }
       isWanted = false
       if turn.isOnline { turn.send(.unsubscribe(.init(room: name))) }
@@ -140,6 +153,13 @@ struct RoomMachine: Sendable {
       let question = WaitingReceipt(offset: Int(clamping: offset), state: nil)
       guard receipts.count < Self.receiptsMax else { return refuse(question, .tooMany, &turn) }
       wait(for: question, &turn)
+    #if !hasFeature(Embedded)
+      case .followValues: followValues(&turn)
+      case .signal(let signal, let data):
+        if turn.isOnline, phase == .live {
+          turn.send(.signal(.init(room: name, name: signal, data: data)))
+        }
+    #endif
     }
   }
 
@@ -150,9 +170,33 @@ struct RoomMachine: Sendable {
     guard waiting.count < Self.waitingMax else {
       return tell(.publishFailed(key: key, .tooMany), &turn)
     }
-    waiting.append(Waiting(publication: publication, key: key))
+    #if hasFeature(Embedded)
+      waiting.append(Waiting(publication: publication, key: key))
+    #else
+      var publication = publication
+      if let operations = publication.values?.all {
+        // By this the client recognises its own change before it is answered.
+        publication.senderID = key
+        replica?.add(operations, key: key)
+      }
+      waiting.append(Waiting(publication: publication, key: key))
+      tellValues(&turn)
+    #endif
     publish(from: waiting.count - 1, &turn)
   }
+
+  #if !hasFeature(Embedded)
+    /// Subscribes again, with what the app wants now.
+    mutating func resubscribe(_ turn: inout Turn) {
+      guard isWanted else { return }
+      subscribeMessage = nil
+      subscribe(&turn)
+    }
+
+    func signalled(_ signal: ServerMessage.Signal, _ turn: inout Turn) {
+      tell(.signal(signal), &turn)
+    }
+  #endif
 
   private mutating func type(_ isTyping: Bool, _ turn: inout Turn) {
     guard self.isTyping != isTyping else { return }
@@ -179,6 +223,9 @@ struct RoomMachine: Sendable {
     }
     for index in receipts.indices { receipts[index].message = nil }
     receiptsAt = nil
+    #if !hasFeature(Embedded)
+      replica?.pageMessage = nil
+    #endif
     clearPeople(&turn)
     if phase == .live { become(.away, &turn) }
   }
@@ -205,8 +252,15 @@ struct RoomMachine: Sendable {
     guard isWanted, turn.isOnline, subscribeMessage == nil, !phase.isEnded else { return }
     retryAt = nil
     if phase == .live { become(.away, &turn) }
-    subscribeMessage = turn.send(
-      .subscribe(.init(room: name, position: position, isPresent: isPresent)))
+    #if hasFeature(Embedded)
+      subscribeMessage = turn.send(
+        .subscribe(.init(room: name, position: position, isPresent: isPresent)))
+    #else
+      var message = ClientMessage.Subscribe(
+        room: name, position: position, isPresent: isPresent)
+      if replica != nil { message.values = ValueNames() }
+      subscribeMessage = turn.send(.subscribe(message))
+    #endif
   }
 
   mutating func subscribed(
@@ -235,11 +289,14 @@ struct RoomMachine: Sendable {
     setPeople(reply.present ?? [], &turn)
     become(.live, &turn)
     tell(.position(head), &turn)
+    #if !hasFeature(Embedded)
+      beginValues(reply, &turn)
+    #endif
   }
 
   /// Recovers from a message that does not match the local state: subscribing again brings what was
   /// missed.
-  private mutating func mend(_ turn: inout Turn) {
+  mutating func mend(_ turn: inout Turn) {
     guard isWanted else { return }
     tell(.outOfStep, &turn)
     mendCount += 1
@@ -281,6 +338,9 @@ struct RoomMachine: Sendable {
   ) {
     position = RoomPosition(epoch: epoch, offset: publication.offset)
     tell(.publication(publication, epoch: epoch), &turn)
+    #if !hasFeature(Embedded)
+      applyValues(of: publication, &turn)
+    #endif
   }
 
   /// Sends the publications from an index on, except those that are in flight or deferred.
@@ -315,6 +375,10 @@ struct RoomMachine: Sendable {
       guard let first = waiting[index].clientID, !first.isSame(as: clientID) else { continue }
       let key = waiting.remove(at: index).key
       tell(.publishUnsure(key: key), &turn)
+      #if !hasFeature(Embedded)
+        replica?.withdraw(key: key)
+        tellValues(&turn)
+      #endif
     }
   }
 
@@ -326,6 +390,10 @@ struct RoomMachine: Sendable {
     }
     let key = waiting.remove(at: index).key
     tell(.published(key: key, reply.position, isRepeated: reply.isRepeated), &turn)
+    #if !hasFeature(Embedded)
+      replica?.accepted(key: key, at: reply.position)
+      tellValues(&turn)
+    #endif
   }
 
   // MARK: Receipts and typing
@@ -444,6 +512,13 @@ struct RoomMachine: Sendable {
       }
       return true
     }
+    #if !hasFeature(Embedded)
+      if number == replica?.pageMessage {
+        replica?.pageMessage = nil
+        if error.retryable { retryAt = turn.after(error.retryAfter, or: timing.retryAfter) }
+        return true
+      }
+    #endif
     if number == typingMessage {
       typingMessage = nil
       return true
@@ -463,6 +538,9 @@ struct RoomMachine: Sendable {
       waiting[index].retryAt = turn.after(error.retryAfter, or: timing.retryAfter)
     } else {
       let key = waiting.remove(at: index).key
+      #if !hasFeature(Embedded)
+        refuseChange(key, error, &turn)
+      #endif
       tell(.publishFailed(key: key, error.code), &turn)
     }
     return true
@@ -476,7 +554,7 @@ struct RoomMachine: Sendable {
     tell(.status(status), &turn)
   }
 
-  private func tell(_ action: RoomAction, _ turn: inout Turn) {
+  func tell(_ action: RoomAction, _ turn: inout Turn) {
     turn.actions.append(.room(name, action))
   }
 }

@@ -24,8 +24,14 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case historyGone
   /// The document's epoch has changed, so its history is another one.
   case epochChanged
-  /// The document has changed since the named revision.
+  /// The document or the room has changed since the named revision or position.
   case outdated
+  #if !hasFeature(Embedded)
+    /// A value of the room has changed since the named offset.
+    case conflict
+    /// The room has no value of this name.
+    case unknownValue
+  #endif
   /// The sequence was already used for a different change.
   case sequenceReused
   /// A sequence number was skipped.
@@ -57,6 +63,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   public var isRetryable: Bool {
     switch self {
     case .busy, .unavailable, .tooFast: true
+    #if !hasFeature(Embedded)
+      case .conflict, .unknownValue: false
+    #endif
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
       .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .idTaken, .notOffered,

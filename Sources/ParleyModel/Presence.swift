@@ -1,3 +1,7 @@
+#if !hasFeature(Embedded)
+  public import ParleyJSON
+#endif
+
 /// A person in a room, as others see them. All connections of the person count as one.
 public struct PersonProfile: Sendable, Hashable {
   /// The person's id: the token's user, or the client's id if tokens are not used.
@@ -6,6 +10,10 @@ public struct PersonProfile: Sendable, Hashable {
   public var name: String
   /// The colour, as `#rrggbb`.
   public var color: String?
+  #if !hasFeature(Embedded)
+    /// The data with which the person is present, such as a status; `nil` for none.
+    public var data: JSONValue?
+  #endif
 
   /// Creates a profile, by default without a colour.
   public init(personID: PersonID, name: String, color: String? = nil) {

@@ -8,6 +8,9 @@ extension ClientMessage {
     case subscribe, unsubscribe, publish, roomHistory, typing, receipt, receipts, lastOnline
     case block, blocks, flag, flags, follow
     case ping
+    #if !hasFeature(Embedded)
+      case values, signal, roomPresence
+    #endif
   }
 
   /// The message's type; `nil` for a type that this version does not know.
@@ -37,6 +40,11 @@ extension ClientMessage {
     case .flags: .flags
     case .follow: .follow
     case .ping: .ping
+    #if !hasFeature(Embedded)
+      case .values: .values
+      case .signal: .signal
+      case .roomPresence: .roomPresence
+    #endif
     case .unknown: nil
     }
   }
@@ -88,6 +96,11 @@ extension ClientMessage {
     case "flags": .flags(try source.read())
     case "follow": .follow(try source.read())
     case "blocks": .blocks
+    #if !hasFeature(Embedded)
+      case "values": .values(try source.read())
+      case "signal": .signal(try source.read())
+      case "roomPresence": .roomPresence(try source.read())
+    #endif
     default: .unknown(type: type.string)
     }
   }
@@ -124,6 +137,9 @@ extension ClientMessage {
         case .flag(let body): fields.show(body)
         case .flags(let body): fields.show(body)
         case .follow(let body): fields.show(body)
+        case .values(let body): fields.show(body)
+        case .signal(let body): fields.show(body)
+        case .roomPresence(let body): fields.show(body)
       #endif
       }
     }

@@ -19,6 +19,11 @@ extension ClientMessage.Subscribe: MessageObject {
     try fields.required("room", &room)
     try fields.optional("position", &position)
     try fields.flag("presence", &isPresent)
+    #if !hasFeature(Embedded)
+      try fields.optional("values", &values)
+      try fields.flag("latest", &isLatest)
+      try fields.anyJSON("presenceData", &presenceData)
+    #endif
   }
 }
 
@@ -30,15 +35,60 @@ extension ClientMessage.Unsubscribe: MessageObject {
 }
 
 extension ClientMessage.Publish: MessageObject {
-  static var blank: Self { Self(room: "", data: .blank) }
+  static var blank: Self {
+    #if hasFeature(Embedded)
+      Self(room: "", data: .blank)
+    #else
+      Self(room: "", data: nil)
+    #endif
+  }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("room", &room)
-    try fields.required("data", &data)
+    #if hasFeature(Embedded)
+      try fields.required("data", &data)
+    #else
+      try fields.anyJSON("data", &data)
+      try fields.optional("values", &values)
+      try fields.optional("ifOffsets", &ifOffsets)
+      try fields.optional("ifPosition", &ifPosition)
+    #endif
     try fields.optional("key", &key)
     try fields.optional("senderId", &senderID)
     try fields.flag("push", &pushes)
   }
 }
+
+#if !hasFeature(Embedded)
+  extension ClientMessage.Values: MessageObject {
+    static var blank: Self { Self(room: "") }
+    mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+      try fields.required("room", &room)
+      var prefix: String? = prefix.isEmpty ? nil : prefix
+      try fields.optional("prefix", &prefix)
+      self.prefix = prefix ?? ""
+      var after = after?.text
+      try fields.optional("after", &after)
+      self.after = after.map { ValueName($0) }
+    }
+  }
+
+  extension ClientMessage.RoomPresence: MessageObject {
+    static var blank: Self { Self(room: "", data: nil) }
+    mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+      try fields.required("room", &room)
+      try fields.anyJSON("data", &data)
+    }
+  }
+
+  extension ClientMessage.Signal: MessageObject {
+    static var blank: Self { Self(room: "", name: "", data: .blank) }
+    mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+      try fields.required("room", &room)
+      try fields.required("name", &name)
+      try fields.required("data", &data)
+    }
+  }
+#endif
 
 extension ClientMessage.RoomHistory: MessageObject {
   static var blank: Self { Self(room: "") }

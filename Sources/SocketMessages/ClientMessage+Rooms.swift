@@ -11,6 +11,15 @@ extension ClientMessage {
     public var position: RoomPosition?
     /// Whether the person is shown as present in the room and sees who else is present.
     public var isPresent: Bool
+    #if !hasFeature(Embedded)
+      /// The names of the values that the reply contains, unless it contains what was missed. With
+      /// it, the subscription also receives the operations on values.
+      public var values: ValueNames?
+      /// Whether a slow subscriber receives the newest values in place of the publications between.
+      public var isLatest = false
+      /// The data with which the person is shown as present; `nil` for none.
+      public var presenceData: JSONValue?
+    #endif
 
     /// Creates a subscription, by default without presence.
     public init(room: String, position: RoomPosition? = nil, isPresent: Bool = false) {
@@ -33,8 +42,19 @@ extension ClientMessage {
   public struct Publish: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Any JSON.
-    public var data: JSONValue
+    #if hasFeature(Embedded)
+      /// Any JSON.
+      public var data: JSONValue
+    #else
+      /// Any JSON; `nil` for a publication that only changes values.
+      public var data: JSONValue?
+      /// The operations on the room's values; `nil` for none.
+      public var values: ValueOperationList?
+      /// The offset at which each of these names must have changed last; 0 if it must not exist.
+      public var ifOffsets: ValueOffsets?
+      /// The position that the room's head must have.
+      public var ifPosition: RoomPosition?
+    #endif
     /// The sender's id for the publication: publications with the same key are stored once.
     public var key: String?
     /// An id that the cause of the publication chose, so that its own app can ignore the
@@ -55,6 +75,57 @@ extension ClientMessage {
       self.pushes = pushes
     }
   }
+
+  #if !hasFeature(Embedded)
+    /// A request for values of a room.
+    public struct Values: Sendable, Equatable {
+      /// The room.
+      public var room: String
+      /// The prefix of the names.
+      public var prefix: String
+      /// The last name known: the reply contains later ones.
+      public var after: ValueName?
+
+      /// Creates a request, by default for all values from the first one on.
+      public init(room: String, prefix: String = "", after: ValueName? = nil) {
+        self.room = room
+        self.prefix = prefix
+        self.after = after
+      }
+    }
+
+    /// New data with which the person is present in a room.
+    public struct RoomPresence: Sendable, Equatable {
+      /// The room.
+      public var room: String
+      /// The data; `nil` for none.
+      public var data: JSONValue?
+
+      /// Creates a message.
+      public init(room: String, data: JSONValue?) {
+        self.room = room
+        self.data = data
+      }
+    }
+
+    /// An event for the subscribers of a room that is not stored.
+    public struct Signal: Sendable, Equatable {
+      /// The room.
+      public var room: String
+      /// The name, which the sender chooses: a later signal of the same name replaces one that was
+      /// not sent yet.
+      public var name: String
+      /// Any JSON.
+      public var data: JSONValue
+
+      /// Creates a signal.
+      public init(room: String, name: String, data: JSONValue) {
+        self.room = room
+        self.name = name
+        self.data = data
+      }
+    }
+  #endif
 
   /// A request for a part of a room's history.
   public struct RoomHistory: Sendable, Equatable {

@@ -245,6 +245,11 @@ public enum ClientMessage: Sendable, Equatable {
   case flags(Flags)
   case follow(Follow)
   case ping
+  #if !hasFeature(Embedded)
+    case values(Values)
+    case signal(Signal)
+    case roomPresence(RoomPresence)
+  #endif
   /// A type that this version does not know.
   case unknown(type: String)
 }

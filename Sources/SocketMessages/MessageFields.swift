@@ -300,6 +300,25 @@ extension MessageFields {
     }
   }
 
+  #if !hasFeature(Embedded)
+    /// Visits a field with any JSON that may be missing. `null` is a value.
+    mutating func anyJSON(_ name: StaticString, _ value: inout JSONValue?) throws(JSONError) {
+      switch mode {
+      case .reading:
+        let bit = bit(isRequired: false)
+        guard isAt(name) else { return }
+        value = try reader.value()
+        try took(bit, isRight: true)
+      case .checking: _ = try isWrong(name)
+      case .writing:
+        guard let value else { return }
+        key(name)
+        value.write(&self)
+      case .listing: list(name, JSONValue.shape, .optional)
+      }
+    }
+  #endif
+
   /// Visits a list that is written only if it has elements. It may be missing or `null`.
   @inline(never)
   mutating func unlessEmpty<Element: MessageForm>(

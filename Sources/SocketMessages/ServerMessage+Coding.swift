@@ -11,6 +11,9 @@ extension ServerMessage {
     case subscribed, unsubscribed, published, publication, roomHistory, roomPresence, typing
     case receipt, receipts, lastOnline, blocks, flag, flags, following
     case resourceUpdate, documentChanged, error, goodbye, pong
+    #if !hasFeature(Embedded)
+      case values, signal
+    #endif
   }
 
   /// The message's type; `nil` for a type that this version does not know.
@@ -52,6 +55,10 @@ extension ServerMessage {
     case .error: .error
     case .goodbye: .goodbye
     case .pong: .pong
+    #if !hasFeature(Embedded)
+      case .values: .values
+      case .signal: .signal
+    #endif
     case .unknown: nil
     }
   }
@@ -108,6 +115,8 @@ extension ServerMessage {
       case "flag": .flag(try source.read())
       case "flags": .flags(try source.read())
       case "following": .following(try source.read())
+      case "values": .values(try source.read())
+      case "signal": .signal(try source.read())
     #endif
     default: .unknown(type: type.string)
     }
@@ -176,6 +185,10 @@ extension ServerMessage {
       case .error(let body): fields.show(body)
       case .goodbye(let body): fields.show(body)
       case .pong(let body): fields.show(body)
+      #if !hasFeature(Embedded)
+        case .values(let body): fields.show(body)
+        case .signal(let body): fields.show(body)
+      #endif
       case .unknown: break
       }
     }

@@ -304,6 +304,10 @@ extension ServerMessage.Failure: MessageObject {
     try fields.required("message", &message)
     try fields.required("retryable", &retryable)
     try fields.optional("retryAfter", &retryAfter)
+    #if !hasFeature(Embedded)
+      try fields.optional("position", &position)
+      try fields.optional("values", &values)
+    #endif
   }
 }
 

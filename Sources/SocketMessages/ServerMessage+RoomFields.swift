@@ -11,6 +11,10 @@ extension ServerMessage.Subscribed: MessageObject {
     try fields.optional("recovered", &isRecovered)
     try fields.unlessEmpty("publications", &publications)
     try fields.optional("present", &present)
+    #if !hasFeature(Embedded)
+      try fields.optional("values", &values)
+      try fields.flag("more", &hasMore)
+    #endif
   }
 }
 
@@ -31,13 +35,24 @@ extension ServerMessage.Published: MessageObject {
 }
 
 extension Publication: MessageObject {
-  static var blank: Self { Self(offset: 0, time: 0, data: .blank) }
+  static var blank: Self {
+    #if hasFeature(Embedded)
+      Self(offset: 0, time: 0, data: .blank)
+    #else
+      Self(offset: 0, time: 0, data: nil)
+    #endif
+  }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("offset", &offset)
     try fields.required("time", &time)
     try fields.optional("personId", &personID)
     try fields.optional("senderId", &senderID)
-    try fields.required("data", &data)
+    #if hasFeature(Embedded)
+      try fields.required("data", &data)
+    #else
+      try fields.anyJSON("data", &data)
+      try fields.optional("values", &values)
+    #endif
   }
 }
 
@@ -49,6 +64,33 @@ extension ServerMessage.RoomPublication: MessageObject {
     try publication.visit(&fields)
   }
 }
+
+#if !hasFeature(Embedded)
+  extension ServerMessage.Values: MessageObject {
+    static var blank: Self {
+      Self(room: "", position: .blank, values: NamedValues(), hasMore: false)
+    }
+    mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+      try fields.required("room", &room)
+      try position.visit(&fields)
+      try fields.required("values", &values)
+      try fields.required("more", &hasMore)
+    }
+  }
+
+  extension ServerMessage.Signal: MessageObject {
+    static var blank: Self {
+      Self(room: "", clientID: nil, personID: nil, name: "", data: .blank)
+    }
+    mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+      try fields.required("room", &room)
+      try fields.optional("clientId", &clientID)
+      try fields.optional("personId", &personID)
+      try fields.required("name", &name)
+      try fields.required("data", &data)
+    }
+  }
+#endif
 
 extension ServerMessage.RoomHistory: MessageObject {
   static var blank: Self {
@@ -69,6 +111,9 @@ extension PersonProfile: MessageObject {
     try fields.required("personId", &personID.text)
     try fields.required("name", &name)
     try fields.optional("color", &color)
+    #if !hasFeature(Embedded)
+      try fields.anyJSON("data", &data)
+    #endif
   }
 }
 

@@ -1,3 +1,4 @@
+public import ParleyJSON
 public import ParleyModel
 
 /// Messages of the server about rooms and the people in them.
@@ -15,6 +16,13 @@ extension ServerMessage {
     public var publications: [Publication]
     /// The people present; `nil` if presence was not requested.
     public var present: [PersonProfile]?
+    #if !hasFeature(Embedded)
+      /// Values at the position; `nil` if they were not requested, or `publications` contains all
+      /// that was missed.
+      public var values: NamedValues?
+      /// Whether there are more values after the last one.
+      public var hasMore = false
+    #endif
 
     /// Creates a reply, by default without publications and presence.
     public init(
@@ -97,6 +105,54 @@ extension ServerMessage {
       self.hasMore = hasMore
     }
   }
+
+  #if !hasFeature(Embedded)
+    /// The reply to `values`. As a push, it begins the values anew, because the reader was too slow for
+    /// each publication.
+    public struct Values: Sendable, Equatable {
+      /// The room.
+      public var room: String
+      /// The position at which these are the values.
+      public var position: RoomPosition
+      /// The values, in the order of their names.
+      public var values: NamedValues
+      /// Whether there are more values after the last one.
+      public var hasMore: Bool
+
+      /// Creates a reply.
+      public init(room: String, position: RoomPosition, values: NamedValues, hasMore: Bool) {
+        self.room = room
+        self.position = position
+        self.values = values
+        self.hasMore = hasMore
+      }
+    }
+
+    /// A push: an event of another subscriber.
+    public struct Signal: Sendable, Equatable {
+      /// The room.
+      public var room: String
+      /// The id of the client that sent it; `nil` for a backend.
+      public var clientID: String?
+      /// The person who sent it; `nil` for a backend.
+      public var personID: PersonID?
+      /// The name that the sender chose.
+      public var name: String
+      /// Any JSON.
+      public var data: JSONValue
+
+      /// Creates a push.
+      public init(
+        room: String, clientID: String?, personID: PersonID?, name: String, data: JSONValue
+      ) {
+        self.room = room
+        self.clientID = clientID
+        self.personID = personID
+        self.name = name
+        self.data = data
+      }
+    }
+  #endif
 
   /// A push: a person has begun or stopped typing in a room.
   public struct Typing: Sendable, Equatable {

@@ -432,6 +432,12 @@ public enum ServerMessage: Sendable, Equatable {
     public var retryable: Bool
     /// Milliseconds to wait before a retry.
     public var retryAfter: Int?
+    #if !hasFeature(Embedded)
+      /// The room's head, after a condition on the position.
+      public var position: RoomPosition?
+      /// The current values of the names that have changed, after conditions on offsets.
+      public var values: NamedValues?
+    #endif
 
     /// Creates a reply.
     public init(code: ErrorCode, message: String, retryable: Bool, retryAfter: Int?) {
@@ -502,6 +508,10 @@ public enum ServerMessage: Sendable, Equatable {
   case error(Failure)
   case goodbye(Goodbye)
   case pong(Pong)
+  #if !hasFeature(Embedded)
+    case values(Values)
+    case signal(Signal)
+  #endif
   /// A type that this version does not know.
   case unknown(type: String)
 }

@@ -122,7 +122,7 @@ struct GroupTests {
     let pushes = rig.pushes(id)
     let types = pushes.compactMap { push -> String? in
       guard case .publication(let publication) = push else { return nil }
-      let subject = publication.publication.data.fields?["subject"]?.fields
+      let subject = publication.publication.data?.fields?["subject"]?.fields
       return subject?["event"]?.fields?["type"]?.string
     }
     #expect(

@@ -229,6 +229,41 @@ extension GatewayWork {
           rig.ask(0, .publish(.init(room: room, data: .null, pushes: true)))
         },
       ]
+    case .values:
+      return [
+        GatewayWork("values of a room", 100) { rig, size in
+          rig.gather(1, subscribes: true)
+          for start in stride(from: 0, to: size, by: 100) {
+            let list = (start..<min(start + 100, size)).map {
+              ValueOperation(ValueName("v\($0)"), .set(.null))
+            }
+            var publish = ClientMessage.Publish(room: room, data: .null)
+            publish.values = ValueOperationList(list)
+            rig.ask(0, .publish(publish))
+          }
+        } step: { rig, _ in
+          rig.ask(0, .values(.init(room: room)))
+        }
+      ]
+    case .signal:
+      return [
+        GatewayWork("signal to people", people) {
+          $0.gather($1, subscribes: true)
+        } step: { rig, _ in
+          rig.ask(0, .signal(.init(room: room, name: "p", data: .null)))
+        }
+      ]
+    case .roomPresence:
+      return [
+        GatewayWork("presence data", 500) { rig, size in
+          rig.gather(2, subscribes: true)
+        } step: { rig, size in
+          rig.ask(
+            0,
+            .roomPresence(
+              .init(room: room, data: JSONValue(String(repeating: "x", count: size)))))
+        }
+      ]
     case .roomHistory:
       return [
         GatewayWork("roomHistory of publications", 500) {

@@ -104,6 +104,14 @@ struct RequestGrowthTests {
     "deleteComment": "a note's comments are bounded; StoreGrowthTests has the store's part",
   ]
 
+  private static func changeValues(_ rig: GatewayRig, _ count: Int) {
+    for start in stride(from: 0, to: count, by: 100) {
+      let items = (start..<min(start + 100, count)).map { #"{"set":"v\#($0)","to":1}"# }
+      let body = #"{"values":[\#(items.joined(separator: ","))]}"#
+      _ = ask(rig, "PATCH", "/api/rooms/r/values", body)
+    }
+  }
+
   private static func rig() -> GatewayRig {
     let rig = GatewayRig { settings in
       for rate in [
@@ -385,6 +393,27 @@ struct RequestGrowthTests {
         rig.ask(id, .subscribe(.init(room: "r", isPresent: true)))
       }
       return { ask(rig, "GET", "/api/rooms/r/presence") }
+    },
+    Growing("readValues", "values", size: 100) { rig, size in
+      changeValues(rig, size)
+      return { ask(rig, "GET", "/api/rooms/r/values") }
+    },
+    Growing("changeValues", "operations", size: 30) { rig, size in
+      let items = (0..<size).map { #"{"add":"v\#($0)","by":1}"# }.joined(separator: ",")
+      return { ask(rig, "PATCH", "/api/rooms/r/values", #"{"values":[\#(items)]}"#) }
+    },
+    Growing("readValue", "bytes of a value", size: 1_000) { rig, size in
+      let body = #"{"values":[{"set":"v","to":"\#(String(repeating: "x", count: size))"}]}"#
+      _ = ask(rig, "PATCH", "/api/rooms/r/values", body)
+      return { ask(rig, "GET", "/api/rooms/r/values/v") }
+    },
+    Growing("sendSignal", "subscribers", size: 16) { rig, size in
+      for number in 0..<size {
+        let token = rig.token("p\(number)", [Grant(.rooms, NamePattern("*"), .all)])
+        guard let (id, _) = try? rig.connectNative(token) else { continue }
+        rig.ask(id, .subscribe(.init(room: "r")))
+      }
+      return { ask(rig, "POST", "/api/rooms/r/signal", #"{"name":"p","data":1}"#) }
     },
     Growing("listGroups", "groups", size: 50) { rig, size in
       for number in 0..<size {

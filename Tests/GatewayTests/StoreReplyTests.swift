@@ -250,6 +250,11 @@ struct StoreReplyTests {
     + http("DELETE", "/api/rooms/r/members?person=ada") + http("GET", "/api/rooms/r/likes")
     + http("PUT", "/api/rooms/r/likes?offset=1", #"{"reaction":"like"}"#)
     + http("DELETE", "/api/rooms/r/likes?offset=1")
+    + http("GET", "/api/rooms/r/values")
+    + http("GET", "/api/rooms/r/values/v") {
+      ask($0, "PATCH", "/api/rooms/r/values", #"{"values":[{"set":"v","to":1}]}"#)
+    }
+    + http("PATCH", "/api/rooms/r/values", #"{"values":[{"set":"v","to":1}]}"#)
     + http("PUT", "/api/rooms/r/read", #"{"offset":1}"#) + http("GET", "/api/badges")
     + http("GET", "/api/sessions") + http("DELETE", "/api/sessions")
     + http("DELETE", "/api/sessions/s.2")

@@ -45,8 +45,7 @@ struct GatewayPartTests {
     "HTTP": [
       "Access", "Bodies", "Comments", "Documents", "Documents/Delivery", "Documents/State", "Files",
       "Folders", "HTTP/Idempotency", "Links", "Live", "Requests", "Rights", "Rooms", "Search",
-      "Sessions", "Store",
-      "Switchboard", "Values",
+      "Sessions", "SharedValues", "Store", "Switchboard", "Values",
     ],
     "HTTP/Idempotency": ["Access", "Values"],
     "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
@@ -60,6 +59,7 @@ struct GatewayPartTests {
     "Search": ["Access", "Bodies", "Requests", "Store", "Switchboard"],
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],
+    "SharedValues": ["Access", "Bodies", "Nodes", "Rooms", "Store", "Switchboard", "Values"],
     "Store": ["Requests"],
     "Switchboard": ["Documents/State", "Live", "Nodes", "Rates", "Settings", "Store", "Values"],
     "Values": [],

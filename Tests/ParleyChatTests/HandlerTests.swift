@@ -92,8 +92,8 @@ struct HandlerTests {
     #expect(publish.key == "k")
     #expect(publish.senderID == "app")
     #expect(publish.pushes)
-    #expect(publish.data.fields?["text"]?.string == "hello")
-    #expect(publish.data.fields?["type"]?.string == "text")
+    #expect(publish.data?.fields?["text"]?.string == "hello")
+    #expect(publish.data?.fields?["type"]?.string == "text")
     #expect(chat.core.person == ChatPerson.ID("u-ann"))
     #expect((chat.core.serverTime ?? 0) >= 1_000)
     await #expect(throws: PublishError.notJSON) {

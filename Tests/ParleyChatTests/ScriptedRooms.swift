@@ -104,7 +104,7 @@ extension ScriptedRooms.State {
     let publication = ParleyModel.Publication(
       offset: histories[publish.room, default: []].count + 1, time: 1,
       personID: person.map { PersonID($0) },
-      senderID: publish.senderID, data: publish.data)
+      senderID: publish.senderID, data: publish.data ?? .null)
     histories[publish.room, default: []].append(publication)
     return publication
   }

@@ -369,7 +369,17 @@ struct Rig {
     case .receipts(let offset, let receipts, let code):
       "r receipts \(offset) \(code?.rawValue ?? receipts.map(\.personID.text).joined(separator: ","))"
     case .flagged(let flag): "r flagged \(flag.offset)"
+    case .values(let update): "r values " + Self.words(update)
+    case .conflict(let key, let values, _):
+      "r conflict \(key) \(values.all.map(\.name.text).joined(separator: ","))"
+    case .signal(let signal): "r signal \(signal.name)"
     }
+  }
+
+  private static func words(_ update: ValueUpdate) -> String {
+    update.changed.sorted { $0.key < $1.key }.map { name, value in
+      "\(name)=\(value.map { String(decoding: $0.utf8, as: UTF8.self) } ?? "-")"
+    }.joined(separator: " ")
   }
 
   private static func words(_ message: ClientMessage) -> String {
@@ -422,6 +432,8 @@ struct Rig {
     case .flag: "flag"
     case .flags: "flags"
     case .follow: "follow"
+    case .values: "values"
+    case .signal: "signal"
     default: "other"
     }
   }

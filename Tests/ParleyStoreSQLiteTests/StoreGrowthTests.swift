@@ -13,7 +13,7 @@ struct StoreGrowthTests {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
     case sessions, difference, versions, saveVersion, deleteVersion, renewEpoch, compact, tell,
       wipe, probe
-    case publish, page, recover, renewRoomEpoch, roomHeads
+    case publish, page, recover, renewRoomEpoch, roomHeads, values, endingValues
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
     case putGroup, deleteGroup, group, groups, putMember, removeMember, groupMembers
     case like, likes, read, badges
@@ -58,6 +58,8 @@ struct StoreGrowthTests {
       case .rollBackFailedCommits, .news, .heads, .fence: self = .wipe
       case .room(.publish): self = .publish
       case .room(.page): self = .page
+      case .room(.values): self = .values
+      case .room(.ending): self = .endingValues
       case .room(.recover): self = .recover
       case .room(.renewEpoch): self = .renewRoomEpoch
       case .room(.heads): self = .roomHeads
@@ -335,6 +337,16 @@ struct StoreGrowthTests {
       perform((0..<count).map { publication(key: "k\($0)") })
     }
 
+    /// Returns a request to change one value of the room `r`.
+    func change(_ name: String) -> StoreRequest {
+      let change = ValueChange([ValueOperation(ValueName(name), .add(1))])
+      let draft = PublicationDraft(time: 1, data: nil, change: change)
+      return .room(.publish("r", draft, retention: retention, keyAge: 1_000))
+    }
+
+    /// Creates `size` values in the room `r`.
+    func makeValues() { perform((0..<size).map { change("v\($0)") }) }
+
     func people(_ make: (Int) -> PeopleRequest) {
       perform((0..<size).map { .people(make($0)) })
     }
@@ -607,6 +619,27 @@ struct StoreGrowthTests {
       .room(
         .recover(
           "r", from: nil, limit: 50, bytesMax: .max, retention: stage.retention, now: 1))
+    },
+    Row(.publish, "a change of one of many values", prepare: { $0.makeValues() }) {
+      $0.change("v7")
+    },
+    Row(.recover, "values in place of publications", prepare: { $0.makeValues() }) { stage in
+      .room(
+        .recover(
+          "r", from: nil, limit: 50, bytesMax: .max, retention: stage.retention, now: 1,
+          values: ValueQuery(.prefix("", after: nil), countMax: 50)))
+    },
+    Row(.values, prepare: { $0.makeValues() }) { _ in
+      .room(.values("r", ValueQuery(.prefix("v1", after: "v12"), countMax: 50)))
+    },
+    Row(.endingValues, prepare: { $0.makeValues() }) { _ in
+      .room(.ending(.expired(at: 1), limit: 50))
+    },
+    Row(.endingValues, "values of a client", prepare: { $0.makeValues() }) { _ in
+      .room(.ending(.held(by: "c"), limit: 50))
+    },
+    Row(.values, "one value", prepare: { $0.makeValues() }) { _ in
+      .room(.values("r", ValueQuery(.one("v7"))))
     },
     Row(.renewRoomEpoch, prepare: { $0.publish($0.size) }) { _ in
       .room(.renewEpoch("r", from: "none", to: "other"))

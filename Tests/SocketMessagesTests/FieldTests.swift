@@ -43,7 +43,7 @@ struct FieldTests {
     Example(.client, "profile", ["name": #""n""#]),
     Example(.client, "subscribe", ["room": #""r""#]),
     Example(.client, "unsubscribe", ["room": #""r""#]),
-    Example(.client, "publish", ["room": #""r""#, "data": "[1.5]"]),
+    Example(.client, "publish", ["room": #""r""#]),
     Example(.client, "roomHistory", ["room": #""r""#]),
     Example(.client, "typing", ["room": #""r""#, "typing": "true"]),
     Example(.client, "receipt", ["room": #""r""#, "offset": "1", "state": #""read""#]),
@@ -113,7 +113,7 @@ struct FieldTests {
       ["room": #""r""#, "epoch": #""e""#, "offset": "1", "repeated": "false"]),
     Example(
       .server, "publication",
-      ["room": #""r""#, "epoch": #""e""#, "offset": "1", "time": "1", "data": "null"]),
+      ["room": #""r""#, "epoch": #""e""#, "offset": "1", "time": "1"]),
     Example(
       .server, "roomHistory",
       [
@@ -435,12 +435,15 @@ struct FieldTests {
         #""documentId":"d","sequence":1,"code":"busy","message":"m","retryable":true"#,
         ["retryAfter"]
       ),
-      (.client, "subscribe", #""room":"r""#, ["position", "presence"]),
-      (.client, "publish", #""room":"r","data":null"#, ["key", "senderId", "push"]),
+      (.client, "subscribe", #""room":"r""#, ["position", "presence", "values", "latest"]),
+      (
+        .client, "publish", #""room":"r","data":null"#,
+        ["values", "ifOffsets", "ifPosition", "key", "senderId", "push"]
+      ),
       (.client, "roomHistory", #""room":"r""#, ["since", "before", "limit"]),
       (
         .server, "subscribed", #""room":"r","epoch":"e","offset":1"#,
-        ["recovered", "publications", "present"]
+        ["recovered", "publications", "present", "values", "more"]
       ),
     ])
   func optionalFields(dialect: Dialect, type: String, fields: String, names: [String]) throws {
@@ -461,7 +464,9 @@ struct FieldTests {
         "color", "client", "token", "resume", "changes", "title", "retryAfter", "senderId",
         "time",
         "position", "presence", "key", "push", "since", "before", "limit", "reason", "recovered",
-        "publications", "present", "people", "personId",
+        "publications", "present", "people", "personId", "data", "values", "ifOffsets",
+        "ifPosition",
+        "latest", "presenceData", "more", "clientId",
       ]
       let others = Set(Self.examples.flatMap { $0.fields.map(\.name) })
         .subtracting(own).subtracting(optional)

@@ -93,6 +93,9 @@ enum Large {
     case .flag: .flag(.init(room: text, offset: 1, isFlagged: true, reason: text))
     case .flags: .flags(.init(room: text))
     case .follow: .follow(.init(room: text, isFollowing: true))
+    case .values: .values(.init(room: text, prefix: text, after: ValueName(text)))
+    case .signal: .signal(.init(room: text, name: text, data: value(size)))
+    case .roomPresence: .roomPresence(.init(room: text, data: value(size)))
     case .ping: .ping
     }
   }
@@ -158,6 +161,14 @@ enum Large {
           room: text, position: .init(epoch: Epoch(text), offset: 1),
           publications: publications(size),
           present: people(size)))
+    case .values:
+      .values(
+        .init(
+          room: text, position: .init(epoch: Epoch(text), offset: 1),
+          values: NamedValues((0..<size).map { .init(ValueName("v\($0)"), .null, offset: 1) }),
+          hasMore: true))
+    case .signal:
+      .signal(.init(room: text, clientID: text, personID: nil, name: text, data: value(size)))
     case .unsubscribed: .unsubscribed(.init(room: text))
     case .published:
       .published(

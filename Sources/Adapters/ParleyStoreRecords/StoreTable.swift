@@ -74,7 +74,10 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("sessions", "id$ user$ turn begun renewed expires ends browser$ system$", key: 1),
     StoreTable("note_links", "id$ note$ hash# access maker$ created expires", key: 1),
     StoreTable("public_names", "name$ id$ document maker$ created rests", key: 1),
-    StoreTable("publications", "room offset time expires person$ sender$ data# checksum#", key: 2),
+    StoreTable(
+      "publications", "room offset time expires person$ sender$ data# checksum# changes#", key: 2),
+    StoreTable(
+      "room_values", "room name$ offset value# lifetime expires holder$ checksum#", key: 2),
     StoreTable("publication_keys", "room key$ offset time digest# expires", key: 2),
     StoreTable("room_members", "room person$", key: 2),
     StoreTable("receipts", "room offset person$ state", key: 3),
@@ -87,7 +90,8 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("group_members", "room person$ name$ nickname$ joined", key: 2),
     StoreTable("likes", "room offset person$ reaction$", key: 3),
     StoreTable("read_marks", "person$ name$ room offset", key: 2),
-    StoreTable("rooms", "number name$ epoch$ head time checksum#", key: 1),
+    StoreTable(
+      "rooms", "number name$ epoch$ head time checksum# value_names value_bytes", key: 1),
     StoreTable("outbox", "target number id$ type$ subject$ time data#", key: 2),
     StoreTable("outbox_held", "target subject$ type$ since due time data#", key: 3),
     StoreTable(

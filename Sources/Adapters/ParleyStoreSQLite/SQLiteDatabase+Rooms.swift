@@ -34,8 +34,25 @@ extension SQLiteDatabase: RoomTable {
 
   package func write(_ row: RoomRow) throws(StoreError) {
     try change(
-      "UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5 WHERE number = $1",
-      row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row))
+      """
+      UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5, value_names = $6,
+        value_bytes = $7
+      WHERE number = $1
+      """, row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row),
+      row.values.names, row.values.bytes)
+  }
+
+  package func values(
+    of room: Int, named names: [ValueName]
+  ) throws(StoreError) -> [NamedValue] {
+    var values: [NamedValue] = []
+    for name in names {
+      let found = try first(ValueRecords.select + " WHERE room = $1 AND name = $2", room, name) {
+        row throws(StoreError) in try ValueRecords.read(row, room: room, of: self)
+      }
+      if let found { values.append(found) }
+    }
+    return values
   }
 
   /// Gives every room a new epoch.

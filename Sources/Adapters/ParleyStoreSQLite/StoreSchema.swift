@@ -356,11 +356,29 @@ enum StoreSchema {
   /// The migrations, one for each format after the first. A store of format 12 + *n* needs those
   /// from index *n* on.
   static let migrations = [
-    // Rich notes.
+    // Rich notes, and values of rooms.
     """
     ALTER TABLE documents ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;  -- see NoteKind.number
     ALTER TABLE deleted_documents ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE snapshots ADD COLUMN format BLOB NOT NULL DEFAULT x'';  -- JSON of the attributes
+    ALTER TABLE rooms ADD COLUMN value_names INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE rooms ADD COLUMN value_bytes INTEGER NOT NULL DEFAULT 0;
+    -- JSON of the operations on values. With them, empty data are none.
+    ALTER TABLE publications ADD COLUMN changes BLOB;
+    -- The newest value of each name.
+    CREATE TABLE room_values (
+      room INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      offset INTEGER NOT NULL,      -- of the publication that changed it last
+      value BLOB NOT NULL,          -- canonical JSON
+      lifetime INTEGER,             -- milliseconds for which it exists; NULL without limit
+      expires INTEGER,              -- when it is deleted; NULL without limit
+      holder TEXT,                  -- the client to whose connections it is bound; NULL for none
+      checksum BLOB NOT NULL,       -- over the room and the fields but expires
+      PRIMARY KEY (room, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX room_values_by_expiry ON room_values (expires) WHERE expires IS NOT NULL;
+    CREATE INDEX room_values_by_holder ON room_values (holder) WHERE holder IS NOT NULL;
     """
   ]
 

@@ -64,7 +64,9 @@ enum NoteJSON {
 
   /// Writes the names of rights to a note, without `publish`, which applies to rooms alone.
   static func words(of verbs: Verbs, _ body: inout [UInt8]) {
-    let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
+    let granted = Verbs.words.filter {
+      Verbs.ofRoomsAlone.isDisjoint(with: $0.verbs) && verbs.isSuperset(of: $0.verbs)
+    }
     JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
   }
 

@@ -11,6 +11,12 @@ enum RoomJSON {
     var key: String?
     var senderID: String?
     var pushes = false
+    var values: [ValueOperation]?
+    var offsets: ValueOffsets?
+    var position: RoomPosition?
+
+    /// Whether there is something to publish.
+    var hasContent: Bool { data != nil || !(values ?? []).isEmpty }
   }
 
   /// The publication in a body; `nil` if the body is not a publication.
@@ -52,10 +58,39 @@ enum RoomJSON {
       case "key": item.key = try reader.isNull() ? nil : try reader.string()
       case "senderId": item.senderID = try reader.isNull() ? nil : try reader.string()
       case "push": item.pushes = try reader.isNull() ? false : try reader.boolean()
+      case "values":
+        guard try !reader.isNull() else { break }
+        item.values = try ValueOperation.list(&reader, countMax: ValueLimits.operationsMax)
+      case "ifOffsets":
+        guard try !reader.isNull() else { break }
+        let start = reader.offset
+        guard let offsets = try ValueOffsets(&reader) else {
+          throw .wrongType(expected: "an offset for each name", offset: start)
+        }
+        item.offsets = offsets
+      case "ifPosition":
+        item.position = try reader.isNull() ? nil : try position(&reader)
       default: try reader.skipValue()
       }
     }
     return item
+  }
+
+  private static func position(_ reader: inout JSONReader) throws(JSONError) -> RoomPosition {
+    var epoch: Epoch?
+    var offset: Int?
+    let start = reader.offset
+    try reader.object { key, reader throws(JSONError) in
+      switch key {
+      case "epoch": epoch = Epoch(try reader.string())
+      case "offset": offset = try reader.integer()
+      default: try reader.skipValue()
+      }
+    }
+    guard let epoch, let offset else {
+      throw .wrongType(expected: "epoch and offset", offset: start)
+    }
+    return RoomPosition(epoch: epoch, offset: offset)
   }
 
   // MARK: Writing
@@ -71,6 +106,7 @@ enum RoomJSON {
       case .refused(let code, let message):
         object.field("code", code.rawValue, &body)
         object.field("message", message, &body)
+      case .unmet(let condition): condition.write(&object, &body)
       }
     }
   }
@@ -100,5 +136,41 @@ enum RoomJSON {
       object.field("room", room, &body)
       object.field("present", people, &body)
     }
+  }
+}
+
+extension PublishRequest {
+  /// Creates the request of a body's publication.
+  init(_ item: RoomJSON.Item, in room: RoomName, by identity: Identity) {
+    self.init(
+      room: room, data: item.data, key: item.key, senderID: item.senderID, person: identity.person,
+      pushes: item.pushes)
+    ifPosition = item.position
+    if item.values != nil || item.offsets != nil {
+      change = ValueChange(item.values ?? [], ifOffsets: item.offsets?.all ?? [:])
+    }
+  }
+}
+
+extension UnmetCondition {
+  /// Encodes the condition that does not hold: with the head, or with the current values.
+  func write(_ object: inout JSONWriter.Object, _ body: inout [UInt8]) {
+    object.field("code", code.rawValue, &body)
+    object.field("message", message, &body)
+    switch self {
+    case .position(let head):
+      object.key("position", &body)
+      JSONWriter.object(&body) { $0.fields(head, &$1) }
+    case .values(let values, _):
+      object.key("values", &body)
+      values.write(&body)
+    }
+  }
+}
+
+extension Response {
+  /// The error for a condition of a publication that does not hold.
+  static func unmet(_ condition: UnmetCondition) -> Response {
+    .json(condition.code.status, JSONWriter.object { condition.write(&$0, &$1) })
   }
 }

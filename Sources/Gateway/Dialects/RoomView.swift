@@ -55,11 +55,11 @@ enum RoomView {
     ]
   }
 
-  /// Returns the published data. A group chat message is stored without id and time: its
+  /// Returns the published data; `nil` if a publication has none. A group chat message is stored without id and time: its
   /// offset and the time of publication are added. If it contains a structured event of the group,
   /// the sentence by which old apps recognise the event is added too.
-  static func placed(_ publication: Publication) -> JSONValue {
-    let data = publication.data
+  static func placed(_ publication: Publication) -> JSONValue? {
+    guard let data = publication.data else { return nil }
     guard let parts = data.values(of: "type", "subject", "alert", "received_at"),
       parts[0]?.string == GroupChatForm.line, let subject = parts[1],
       let known = subject.values(

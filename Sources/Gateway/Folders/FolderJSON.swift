@@ -66,7 +66,9 @@ enum FolderJSON {
   ) {
     object.key("may", &body)
     // Notes cannot be published to.
-    let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
+    let granted = Verbs.words.filter {
+      Verbs.ofRoomsAlone.isDisjoint(with: $0.verbs) && verbs.isSuperset(of: $0.verbs)
+    }
     JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
   }
 }

@@ -10,6 +10,7 @@ final class HTTP: Part, RequestPerformer {
   let once: OnceRequests
   let notes: NotesAPI
   let rooms: RoomsAPI
+  let values: SharedValues
   let groups: GroupsAPI
   let operators: OperatorsAPI
   let search: Search
@@ -31,6 +32,7 @@ final class HTTP: Part, RequestPerformer {
     once = OnceRequests(board, access, folders)
     notes = NotesAPI(board, documents, rooms, access, rights, search, links, once)
     self.rooms = RoomsAPI(board, rooms, once)
+    values = SharedValues(board, rooms)
     groups = GroupsAPI(board, rooms, once)
     operators = OperatorsAPI(board, documents.delivery, rooms, access, rights, once)
     self.search = search

@@ -42,11 +42,13 @@ final class RoomsAPI: Part {
   // MARK: Publishing
 
   func publish(_ call: Call) throws(Response) {
-    guard let item = RoomJSON.publication(in: call.body), let data = item.data else {
-      throw .problem(400, .badMessage, "expected a JSON object with \"data\"")
+    guard let item = RoomJSON.publication(in: call.body), item.hasContent else {
+      throw .problem(
+        400, .badMessage, "expected a JSON object with \"data\", \"values\" or both")
     }
-    rooms.publish(
-      publishRequest(item, data, in: call.room, call.identity), for: .request(call.request))
+    let work = PublishRequest(item, in: call.room, by: call.identity)
+    if work.hasConditions, !call.identity.may(.read, .room(call.room)) { throw .notGranted }
+    rooms.publish(work, for: .request(call.request))
   }
 
   /// Responds to a request to publish.
@@ -56,15 +58,8 @@ final class RoomsAPI: Part {
       respond(request, .published(name, position, isRepeated: isRepeated))
     case .refused(let code, let message):
       respond(request, .problem(code, message))
+    case .unmet(let condition): respond(request, .unmet(condition))
     }
-  }
-
-  private func publishRequest(
-    _ item: RoomJSON.Item, _ data: JSONValue, in name: RoomName, _ identity: Identity
-  ) -> PublishRequest {
-    PublishRequest(
-      room: name, data: data, key: item.key, senderID: item.senderID,
-      person: identity.person, pushes: item.pushes)
   }
 
   func publishBatch(_ call: Call) throws(Response) {
@@ -90,21 +85,22 @@ final class RoomsAPI: Part {
   private func publish(
     _ item: RoomJSON.Item, _ index: Int, of request: RequestID, _ identity: Identity
   ) {
-    guard let name = item.room, let data = item.data else {
+    guard let name = item.room, item.hasContent else {
       answer(
-        part: index, of: request, .refused(.badMessage, "expected \"room\" and \"data\""),
+        part: index, of: request,
+        .refused(.badMessage, "expected \"room\", and \"data\", \"values\" or both"),
         in: item.room ?? "")
       return
     }
-    guard identity.may(.publish, .room(name)) else {
+    let work = PublishRequest(item, in: name, by: identity)
+    guard identity.may(work.hasConditions ? [.publish, .read] : .publish, .room(name)) else {
       log(.info, "request refused", ErrorCode.notAllowed.rawValue)
       answer(
         part: index, of: request,
         .refused(.notAllowed, "the token does not grant publishing in this room"), in: name)
       return
     }
-    rooms.publish(
-      publishRequest(item, data, in: name, identity), for: .part(request, index: index))
+    rooms.publish(work, for: .part(request, index: index))
   }
 
   /// Records the result of one publication of a batch. After the last result, sends the response.
@@ -134,7 +130,7 @@ final class RoomsAPI: Part {
     }
     rooms.read(
       call.room, range, limit: limit, visibleTo: call.identity.person,
-      for: .request(call.request))
+      takesValues: call.query["values"] == "true", for: .request(call.request))
   }
 
   /// Responds to a request for a range of a room's history.

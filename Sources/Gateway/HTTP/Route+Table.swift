@@ -85,6 +85,13 @@ extension Route {
     },
     Route("POST", "/api/publish", .rooms(.publish), .json) { try $0.rooms.publishBatch($1) },
 
+    // Values of rooms, and signals.
+    Route("GET", "/api/rooms/{room}/values", .room(.read)) { try $0.values.read($1) },
+    Route("PATCH", "/api/rooms/{room}/values", .room(.publish), .json) {
+      try $0.values.change($1)
+    },
+    Route("POST", "/api/rooms/{room}/signal", .room(.signal), .json) { try $0.values.signal($1) },
+
     // Groups, likes and read positions.
     Route("GET", "/api/groups", .person) { try $0.groups.listGroups($1) },
     Route("GET", "/api/rooms/{room}/group", .room(.read)) { try $0.groups.readGroup($1) },
@@ -101,6 +108,8 @@ extension Route {
     Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { try $0.groups.like($1) },
     Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { try $0.groups.unlike($1) },
     Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { try $0.groups.noteRead($1) },
+    // After the others: a room's name may end with the word values.
+    Route("GET", "/api/rooms/{room}/values/{name}", .room(.read)) { try $0.values.readOne($1) },
     Route("GET", "/api/badges", .person) { try $0.groups.listBadges($1) },
 
     // The caller's own sessions.

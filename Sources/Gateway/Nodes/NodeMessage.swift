@@ -12,6 +12,8 @@ struct NodeMessage: Equatable {
     case update(ResourceUpdate)
     /// An event from a room's member; no room stores it.
     case event(TransientEvent)
+    /// A signal in a room; no room stores it.
+    case signal(RoomSignal)
     /// A person has begun or stopped typing.
     case typing(PersonID, isTyping: Bool)
     /// A receipt of a publication, for the publication's author.
@@ -59,6 +61,11 @@ extension NodeMessage {
         object.field("data", event.data, &bytes)
         object.field("sender", event.sender, &bytes)
         if let person = event.person { object.field("person", person, &bytes) }
+      case .signal(let signal):
+        object.field("signal", signal.name, &bytes)
+        object.field("data", signal.data, &bytes)
+        object.field("client", signal.client, &bytes)
+        if let person = signal.person { object.field("person", person, &bytes) }
       case .typing(let person, let isTyping):
         object.field("typing", person, &bytes)
         object.field("on", isTyping, &bytes)
@@ -116,6 +123,10 @@ extension NodeMessage {
       let sender = fields["sender"]?.string
     {
       return .event(TransientEvent(name: event, data: data, sender: sender, person: person))
+    }
+    if let name = fields["signal"]?.string, let data = fields["data"] {
+      return .signal(
+        RoomSignal(client: fields["client"]?.string, person: person, name: name, data: data))
     }
     if let person = fields["typing"]?.string, let isOn {
       return .typing(PersonID(person), isTyping: isOn)

@@ -21,7 +21,7 @@ struct NodePerson: Equatable {
     }
     return same(one.id, other.id) && same(one.profile.name, other.profile.name)
       && same(one.profile.color, other.profile.color) && one.person == other.person
-      && one.description == other.description
+      && one.description == other.description && one.profile.data == other.profile.data
   }
 }
 
@@ -93,6 +93,7 @@ extension PeopleChange {
         object.field("id", person.id, &bytes)
         object.field("name", person.profile.name, &bytes)
         if let color = person.profile.color { object.field("color", color, &bytes) }
+        if let data = person.profile.data { object.field("data", data, &bytes) }
         if let text = person.description { object.field("description", text, &bytes) }
         if let person = person.person { object.field("person", person, &bytes) }
       }
@@ -139,8 +140,10 @@ extension PeopleChange {
       else { return nil }
       let color = fields["color"]?.string
       guard color.map(PersonProfile.isColor) ?? true else { return nil }
+      var profile = PersonProfile(personID: PersonID(id), name: name, color: color)
+      profile.data = fields["data"]
       return NodePerson(
-        profile: PersonProfile(personID: PersonID(id), name: name, color: color),
+        profile: profile,
         person: (fields["person"]?.string).map { PersonID($0) }, description: fields["description"])
     }
   }

@@ -12,7 +12,7 @@ extension PeopleExchange {
     case .ask(let asked):
       if asked?.isExactly(node) ?? true { answer(topic, now: now) }
       return
-    case .published, .update, .event, .typing, .receipt, .flag, .blocks:
+    case .published, .update, .event, .signal, .typing, .receipt, .flag, .blocks:
       droppedCount += 1
       return
     }
@@ -56,7 +56,7 @@ extension PeopleExchange {
       other.confirmedAt = max(other.confirmedAt, time)
       take(
         Self.difference(from: other.people, to: all), &other, of: message.node, topic, isNew: false)
-    case .published, .update, .event, .typing, .receipt, .flag, .blocks, .ask: break
+    case .published, .update, .event, .signal, .typing, .receipt, .flag, .blocks, .ask: break
     }
   }
 

@@ -182,7 +182,8 @@ extension ErrorCode {
     case .tooLarge, .tooMany: 413
     case .tooFast: 429
     case .notAllowed, .unauthorised: 403
-    case .keyReused: 409
+    case .keyReused, .conflict: 409
+    case .outdated: 412
     case .unavailable, .busy, .damaged: 503
     default: 400
     }

@@ -10,6 +10,8 @@ import SocketMessages
 extension RoomPresence {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"
+  /// The topic with the clients to whose connections values are bound.
+  static let holdersTopic = "holders"
   /// The prefix of rooms' topics.
   private static let roomPrefix = "room/"
   /// Milliseconds between reads of the blocks, which other nodes may have changed.
@@ -51,7 +53,10 @@ extension RoomPresence {
   func tellNodesOfBlocks() { notifyNodes(.blocks, under: Self.nodesTopic) }
 
   /// Follows the topic of all nodes.
-  func followNodes() { follow(topic: Self.nodesTopic) }
+  func followNodes() {
+    follow(topic: Self.nodesTopic)
+    follow(topic: Self.holdersTopic)
+  }
 
   /// Follows the topic of a room that has just become occupied.
   func follow(_ room: RoomName) { follow(topic: topic(of: room)) }
@@ -89,9 +94,9 @@ extension RoomPresence {
   /// Handles a message from the broker, of another node or forged.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     let room = Self.room(of: topic)
-    guard let exchange, room != nil || topic.isExactly(Self.nodesTopic) else {
-      return
-    }
+    guard let exchange,
+      room != nil || topic.isExactly(Self.nodesTopic) || topic.isExactly(Self.holdersTopic)
+    else { return }
     guard let message = NodeMessage(bytes) else {
       metrics.nodeMessagesDropped += 1
       return
@@ -116,7 +121,8 @@ extension RoomPresence {
     case .typing(let person, let isTyping): typing(person, in: room, isTyping, message)
     case .blocks: break
     case .beat, .change, .people, .ask: hear(topic, message)
-    case .published, .update, .event, .receipt, .flag: owner?.heard(message.content, in: room)
+    case .published, .update, .event, .signal, .receipt, .flag:
+      owner?.heard(message.content, in: room)
     }
   }
 
@@ -150,11 +156,37 @@ extension RoomPresence {
     exchange?.leave(topic(of: room), person.text, by: connection, isBroken: isBroken)
   }
 
+  // MARK: Clients with bound values
+
+  /// The place of this node's holders, which are no connections.
+  private static let holderPlace = ConnectionID(0)
+
+  /// Reports to other nodes that a client with bound values is connected here.
+  func announceHolder(_ client: String) {
+    exchange?.enter(
+      Self.holdersTopic, NodePerson(profile: .init(personID: PersonID(client), name: "")),
+      by: Self.holderPlace)
+  }
+
+  /// Reports to other nodes that a client with bound values is no longer connected here.
+  func withdrawHolder(_ client: String) {
+    exchange?.leave(Self.holdersTopic, client, by: Self.holderPlace, isBroken: false)
+  }
+
+  /// Whether another node reports a client with bound values.
+  func isHolderElsewhere(_ client: String) -> Bool {
+    exchange?.others[Self.holdersTopic]?.contains { $1.people[client] != nil } ?? false
+  }
+
   private func takeFromExchange() {
     let now = dependencies.clock.uptime
     metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
     for news in exchange?.takePeerChanges() ?? [] {
       let place = place(of: news.node)
+      if news.topic.isExactly(Self.holdersTopic) {
+        for client in news.change.left + news.change.broken { owner?.holderLeftElsewhere(client) }
+        continue
+      }
       guard let room = Self.room(of: news.topic) else {
         take(news.change, by: place)
         continue
@@ -236,4 +268,6 @@ extension RoomPresence {
 protocol RoomPresenceOwner: AnyObject {
   /// Handles a message about a publication, an update, an event, a receipt or a report.
   func heard(_ content: NodeMessage.Content, in room: RoomName)
+  /// Handles that another node no longer reports a client with bound values.
+  func holderLeftElsewhere(_ client: String)
 }

@@ -113,6 +113,32 @@ final class RoomPresence: Part {
     enter(room, profile(of: connection, in: room), by: connection.id)
   }
 
+  /// Throws if data is too large for presence.
+  func checkPresenceData(_ data: JSONValue?) throws(MessageRefusal) {
+    // Messages between nodes contain a person's data, and are smaller.
+    let bytesMax = settings.sharesStore ? 2_048 : 4_096
+    guard let count = data?.utf8.count, count > bytesMax else { return }
+    throw MessageRefusal(
+      .tooLarge, "data of presence may have \(bytesMax) bytes; this has \(count)")
+  }
+
+  /// Changes the data with which a person is present in a room. Of several clients of the person, the
+  /// newest data count.
+  func handle(
+    _ message: ClientMessage.RoomPresence, _ connection: Connection
+  ) throws(MessageRefusal) {
+    let room = RoomName(message.room)
+    try checks.check(.presence, "presence in", in: room, connection)
+    try checks.countSignal(connection)
+    try checkPresenceData(message.data)
+    guard connection.present[room] != nil else {
+      throw MessageRefusal(.notJoined, "subscribe to the room with presence first")
+    }
+    connection.presenceData[room] = message.data
+    guard !connection.isSilent else { return }
+    enter(room, profile(of: connection, in: room), by: connection.id)
+  }
+
   /// Makes a connection's person present in a room, with an app's profile and description.
   func enterPresence(
     _ room: RoomName, _ connection: Connection, as profile: PersonProfile, _ description: JSONValue?
@@ -152,13 +178,17 @@ final class RoomPresence: Part {
   func leavePresence(_ room: RoomName, _ connection: Connection, isBroken: Bool) {
     guard let person = connection.present.removeValue(forKey: room) else { return }
     connection.profiles[room] = nil
+    connection.presenceData[room] = nil
     depart(
       room, person, by: connection.id, isBroken: isBroken, now: dependencies.clock.uptime)
   }
 
   private func profile(of connection: Connection, in room: RoomName) -> PersonProfile {
-    connection.profiles[room]
-      ?? PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
+    if let profile = connection.profiles[room] { return profile }
+    var profile = PersonProfile(
+      personID: connection.person, name: connection.name, color: connection.color)
+    profile.data = connection.presenceData[room]
+    return profile
   }
 
   /// Returns the announced people in a room that are visible to this reader, always with the

@@ -51,6 +51,7 @@ extension Rooms {
   func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
     connection.rooms.remove(name)
     connection.attempts[name] = nil
+    latest[connection.id]?[name] = nil
     presence.leavePresence(name, connection, isBroken: isBroken)
     if !isBroken, let change = people.typing?.end(name, on: connection.id) {
       presence.tell(change)
@@ -80,17 +81,28 @@ extension Rooms {
   /// Sends an event to a room's members, except to readers separated from the author by a block.
   func tell(_ news: RoomEvent, by author: PersonID?) {
     let isForAll = people.isForAll(by: author)
+    let withoutValues = news.withoutValues
     for group in rooms[news.room]?.compactedGroups() ?? [] where !group.members.isEmpty {
-      guard let frame = group.dialect.frame(of: news) else { continue }
+      guard let news = group.takesValues ? news : withoutValues,
+        let frame = group.dialect.frame(of: news)
+      else { continue }
       let sender = group.dialect.sender(of: news)
+      let lagging = group.takesValues ? laggingReaders(of: news, among: group.members.slots) : []
       board.broadcast(
         frame,
-        to: isForAll && sender == nil
+        to: isForAll && sender == nil && lagging.isEmpty
           ? group.members.slots
           : group.members.filter {
-            $0 != sender
+            $0 != sender && !lagging.contains($0)
               && (isForAll || connections[$0].map { people.isFor($0, by: author) } ?? false)
           })
+      guard group.takesValues, !isForAll, let part = news.operationsAlone,
+        let frame = group.dialect.frame(of: part)
+      else { continue }
+      let separated = group.members.filter {
+        !lagging.contains($0) && !(connections[$0].map { people.isFor($0, by: author) } ?? true)
+      }
+      if !separated.isEmpty { board.broadcast(frame, to: separated) }
     }
   }
 
@@ -115,6 +127,7 @@ extension Rooms {
     case .published(let offset): hear(of: offset, in: room)
     case .update(let update): deliver(update, in: room)
     case .event(let event): deliver(event, in: room)
+    case .signal(let signal): queue(signal, in: room, from: nil)
     case .receipt(let offset, let receipt, let author):
       tell(receipt, of: PublicationAddress(room: room, offset: offset), to: author)
     case .flag(let flag, let isFlagged):

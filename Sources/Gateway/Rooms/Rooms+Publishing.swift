@@ -12,22 +12,27 @@ extension Rooms {
   ) throws(MessageRefusal) {
     let room = RoomName(publish.room)
     try checks.check(.publish, "publishing in", in: room, connection)
-    self.publish(
-      PublishRequest(
-        room: room, data: publish.data, key: publish.key, senderID: publish.senderID,
-        person: connection.person, pushes: publish.pushes),
-      for: .native(connection.id, ref: ref))
+    var request = PublishRequest(
+      room: room, data: publish.data, key: publish.key, senderID: publish.senderID,
+      person: connection.person, pushes: publish.pushes)
+    request.client = connection.client
+    request.ifPosition = publish.ifPosition
+    if publish.values != nil || publish.ifOffsets != nil {
+      request.change = ValueChange(
+        publish.values?.all ?? [], ifOffsets: publish.ifOffsets?.all ?? [:])
+    }
+    // Refusals contain current values, or the head.
+    if request.hasConditions { try checks.checkRight(.read, "reading", in: room, connection) }
+    self.publish(request, for: .native(connection.id, ref: ref))
   }
 
   /// Publishes unless a limit is exceeded. The caller has checked the publisher's right.
   func publish(_ request: PublishRequest, for publisher: Publisher) {
-    if let (code, message) = problem(of: request) {
+    let draft = draft(of: request)
+    if let (code, message) = problem(of: request, draft.publication) {
       answer(publisher, .refused(code, message), in: request.room)
       return
     }
-    let draft = PublicationDraft(
-      key: request.key, time: dependencies.clock.now, personID: request.person,
-      senderID: request.senderID, data: request.data, pushes: request.pushes)
     publishing += 1
     let room = request.room
     var work = StoreRequest.room(
@@ -40,8 +45,20 @@ extension Rooms {
       work, under: .token,
       then: .publication(
         RoomPublishing(
-          room: room, publication: draft.publication, pushes: request.pushes,
+          room: room, publication: draft.publication, pushes: draft.pushes,
+          change: draft.change, client: draft.client,
           publisher: publisher)))
+  }
+
+  private func draft(of request: PublishRequest) -> PublicationDraft {
+    var draft = PublicationDraft(
+      key: request.key, time: dependencies.clock.now, personID: request.person,
+      senderID: request.senderID, data: request.data, change: request.change,
+      pushes: request.pushes && request.data != nil)
+    draft.ifPosition = request.ifPosition
+    draft.client = request.client
+    draft.limits = settings.valueLimits
+    return draft
   }
 
   /// Handles the store's reply to a publication.
@@ -51,6 +68,7 @@ extension Rooms {
     case .success(.published(let position, let time, let isRepeated)):
       storeFailure = nil
       answer(work.publisher, .published(position, isRepeated: isRepeated), in: work.room)
+      noteLifetimes(in: work.change, of: work.client, at: time)
       guard !isRepeated else { return }
       var publication = work.publication
       publication.offset = position.offset
@@ -68,6 +86,13 @@ extension Rooms {
         work.publisher,
         .refused(.keyReused, "the key was used for another publication; take a new one"),
         in: work.room)
+    case .success(.outdated(let head)):
+      answer(work.publisher, .unmet(.position(head)), in: work.room)
+    case .success(.valuesRefused(.conflict(let conflicts))):
+      let words = ValueRefusal.conflict(conflicts).description
+      answer(work.publisher, .unmet(UnmetCondition(conflicts, words)), in: work.room)
+    case .success(.valuesRefused(let refusal)):
+      answer(work.publisher, .refused(refusal.code, refusal.description), in: work.room)
     case .failure(let error):
       dependencies.log.write(.error, "commit failed", [("error", error.logName)])
       failed(error)
@@ -103,10 +128,20 @@ extension Rooms {
         to: connection)
     case .refused(let code, let message):
       sendError(code, message, ref: ref, to: connection)
+    case .unmet(let condition):
+      var failure = ServerMessage.Failure(
+        code: condition.code, message: condition.message, retryable: false, retryAfter: nil)
+      switch condition {
+      case .position(let head): failure.position = head
+      case .values(let values, _): failure.values = values
+      }
+      send(.error(failure), ref: ref, to: connection)
     }
   }
 
-  private func problem(of request: PublishRequest) -> (ErrorCode, String)? {
+  private func problem(
+    of request: PublishRequest, _ publication: Publication
+  ) -> (ErrorCode, String)? {
     let limits = settings.limits
     if board.isDraining {
       return (.unavailable, "the server is shutting down; publish again after reconnecting")
@@ -116,7 +151,7 @@ extension Rooms {
       return (.busy, StoreBacklog.words)
     }
     if let problem = checks.problem(ofRoom: request.room) { return (.tooLarge, problem) }
-    if let problem = checks.problem(ofData: request.data.utf8.count) { return (.tooLarge, problem) }
+    if let problem = problem(ofContentIn: request, publication) { return problem }
     for text in [request.key, request.senderID].compactMap(\.self)
     where text.utf8.count > limits.keyBytesMax {
       return (
@@ -128,9 +163,37 @@ extension Rooms {
     return nil
   }
 
+  private func problem(
+    ofContentIn request: PublishRequest, _ publication: Publication
+  ) -> (ErrorCode, String)? {
+    guard request.data != nil || !(request.change?.operations ?? []).isEmpty else {
+      return (.badMessage, "a publication has data, values or both")
+    }
+    if let problem = checks.problem(ofData: request.data?.utf8.count ?? 0) {
+      return (.tooLarge, problem)
+    }
+    guard let change = request.change else { return nil }
+    let bytesMax = settings.limits.publicationBytesMax
+    let byteCount = publication.values?.utf8.count ?? 0
+    guard byteCount <= bytesMax else {
+      return (
+        .tooLarge, "operations on values may have \(bytesMax) bytes; these have \(byteCount)"
+      )
+    }
+    if change.needsConnection, request.client == nil {
+      return (
+        .notAllowed,
+        "only a client with a WebSocket can bind values to its connection; use ttl instead"
+      )
+    }
+    return nil
+  }
+
   /// Sends a committed publication to all subscribers of its room.
   func deliver(_ publication: Publication, epoch: Epoch, in name: RoomName) {
-    owner?.deliverToSessions(publication, epoch: epoch, in: name)
+    if publication.data != nil {
+      owner?.deliverToSessions(publication, epoch: epoch, in: name)
+    }
     tell(
       RoomEvent(room: name, content: .publication(publication, epoch: epoch)),
       by: publication.personID)
@@ -154,6 +217,7 @@ extension Rooms {
     }
     read(
       room, range, limit: limit, visibleTo: connection.person,
+      takesValues: rooms[room]?.takesValues(connection.id) ?? false,
       for: .native(connection.id, ref: ref))
   }
 

@@ -25,12 +25,16 @@ extension Rooms {
     }
     try checks.checkRight(.read, "reading", in: name, connection)
     if subscribe.isPresent { try presence.checkPresence(in: name, connection) }
-    let attempt = beginSubscribing(to: name, connection, waits: subscribe.position != nil)
+    try presence.checkPresenceData(subscribe.presenceData)
+    try checkPrefix(subscribe.values?.prefix ?? "")
+    let attempt = beginSubscribing(
+      to: name, connection, waits: subscribe.position != nil || subscribe.values != nil)
     recover(
       RoomSubscribing(
         room: name,
         position: subscribe.position,
-        subscriber: .native(connection.id, subscribe, ref: ref), attempt: attempt))
+        subscriber: .native(connection.id, subscribe, ref: ref), values: subscribe.values,
+        attempt: attempt))
   }
 
   /// Asks the store for the publications after a position.
@@ -43,7 +47,7 @@ extension Rooms {
         .recover(
           work.room, from: work.position, limit: settings.recoveryMax,
           bytesMax: settings.recoveryBytesMax, retention: settings.retention(of: work.room),
-          now: dependencies.clock.now)),
+          now: dependencies.clock.now, values: work.values.map(query))),
       under: .token, then: .recovery(work))
   }
 
@@ -60,6 +64,13 @@ extension Rooms {
     } else {
       finish(work, outcome)
     }
+  }
+
+  /// Handles the reply to a new epoch for a subscriber whose position belongs to a lost history.
+  func renewed(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
+    // The values have not been read yet.
+    if case .success = outcome, work.values != nil { return recover(work) }
+    finish(work, outcome)
   }
 
   /// Makes a subscriber a member, and sends the missed publications.
@@ -87,8 +98,10 @@ extension Rooms {
     connection.attempts[name] = nil
     switch outcome {
     case .success(let recovery):
-      rooms[name]?.add(connection)
+      rooms[name]?.add(connection, takesValues: subscribe.values != nil)
+      follow(name, connection, latest: subscribe.isLatest ? subscribe.values : nil)
       if subscribe.isPresent {
+        connection.presenceData[name] = subscribe.presenceData
         presence.enterPresence(name, connection)
       } else {
         presence.leavePresence(name, connection, isBroken: false)
@@ -104,15 +117,24 @@ extension Rooms {
     _ subscribe: ClientMessage.Subscribe, _ recovery: RoomRecovery, ref: String,
     _ connection: Connection
   ) {
-    let missed = (recovery.missed ?? []).filter { people.isFor(connection, by: $0.personID) }
-    send(
-      .subscribed(
-        .init(
-          room: subscribe.room, position: recovery.head,
-          isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
-          publications: missed,
-          present: subscribe.isPresent
-            ? presence.present(in: RoomName(subscribe.room), to: connection) : nil)),
-      ref: ref, to: connection)
+    let takesValues = subscribe.values != nil
+    let missed = (recovery.missed ?? []).compactMap { publication in
+      guard people.isFor(connection, by: publication.personID) else {
+        // Values are for all readers, or their copies would differ.
+        return takesValues ? publication.operationsAlone : nil
+      }
+      return takesValues ? publication : publication.withoutValues
+    }
+    var subscribed = ServerMessage.Subscribed(
+      room: subscribe.room, position: recovery.head,
+      isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
+      publications: missed,
+      present: subscribe.isPresent
+        ? presence.present(in: RoomName(subscribe.room), to: connection) : nil)
+    if let values = recovery.values {
+      subscribed.values = NamedValues(values)
+      subscribed.hasMore = values.hasMore
+    }
+    send(.subscribed(subscribed), ref: ref, to: connection)
   }
 }

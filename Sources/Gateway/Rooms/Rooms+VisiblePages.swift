@@ -12,18 +12,21 @@ extension Rooms {
   /// - Parameter person: The reader, whose blocks apply; `nil` to apply no blocks.
   func read(
     _ room: RoomName, _ range: RoomRange, limit: Int, visibleTo person: PersonID?,
-    for reader: RoomReader
+    takesValues: Bool = false, for reader: RoomReader
   ) {
     var filter = RoomReading.Filter.all
     if let person, people.blocking?.concerns(person) ?? false { filter = .visible(to: person) }
-    read(RoomReading(room: room, range: range, limit: limit, filter: filter, reader: reader))
+    read(
+      RoomReading(
+        room: room, range: range, limit: limit, filter: filter, reader: reader,
+        takesValues: takesValues))
   }
 
   /// Reads a page of the matching publications. It is empty only if none are left.
   func read(_ work: RoomReading) {
     let limit =
       switch work.filter {
-      case .all: work.limit
+      case .all: work.isContinued ? settings.limits.pageMax : work.limit
       // The maximum of a page: one match in a thousand must not take a thousand reads.
       case .visible, .messages: settings.limits.pageMax
       }
@@ -39,15 +42,19 @@ extension Rooms {
   func read(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
     guard case .success(var page) = outcome else { return answer(work, outcome) }
     page.hasGap = page.hasGap || work.hasGap
-    if case .all = work.filter { return answer(work, .success(page)) }
+    if case .all = work.filter, work.takesValues { return answer(work, .success(page)) }
     let isForward = work.range.isForward
     let end = isForward ? page.publications.last : page.publications.first
     page.publications.removeAll { !isWanted($0, by: work.filter) }
+    if !work.takesValues {
+      page.publications = page.publications.compactMap(\.withoutValues)
+    }
     if page.publications.isEmpty, page.hasMore, let end {
       read(
         RoomReading(
           room: work.room, range: isForward ? .since(end.offset) : .before(end.offset),
-          limit: work.limit, filter: work.filter, reader: work.reader, hasGap: page.hasGap))
+          limit: work.limit, filter: work.filter, reader: work.reader,
+          takesValues: work.takesValues, isContinued: true, hasGap: page.hasGap))
       return
     }
     let surplus = page.publications.count - work.limit
@@ -69,7 +76,7 @@ extension Rooms {
     case .visible(let person): reader = person
     case .messages(let person):
       // Other publications in the room are not messages.
-      guard publication.data.value(of: "subject") != nil else { return false }
+      guard publication.data?.value(of: "subject") != nil else { return false }
       reader = person
     }
     guard let reader, let author = publication.personID else { return true }

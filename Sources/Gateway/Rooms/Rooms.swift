@@ -24,6 +24,12 @@ final class Rooms: Part, RoomPresenceOwner {
   var publishing: Int = 0
   /// The rotation in which rooms' heads are read.
   var lookedAt = NameRotation<RoomName>()
+  /// The subscriptions that receive the newest values while they are slow.
+  var latest: [ConnectionID: [RoomName: LatestValues]] = [:]
+  /// The values that end.
+  var ending = EndingState()
+  /// The signals of this turn.
+  var waitingSignals = WaitingSignals()
   /// The number of the next attempt to subscribe, and of the next read.
   var nextAttempt: UInt64 = 1
 
@@ -62,6 +68,7 @@ final class Rooms: Part, RoomPresenceOwner {
   /// - Parameter mayReturn: Whether the person stays present in rooms for a grace period.
   func leaveAll(_ connection: Connection, mayReturn: Bool) {
     for room in connection.rooms { leave(room: room, connection, isBroken: mayReturn) }
+    latest[connection.id] = nil
     for change in people.typing?.disconnected(connection.id) ?? [] { presence.tell(change) }
     presence.goOffline(connection)
   }
@@ -75,6 +82,8 @@ protocol RoomsOwner: AnyObject {
   func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>)
   /// Sends a reader of another part the requested page.
   func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName)
+  /// Sends a reader of another part the requested values.
+  func answer(_ work: ValueReading, _ outcome: StoreOutcome<RoomValuesPage>)
   /// Returns a publication that also stores the response to its request, if that has a key.
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID

@@ -52,6 +52,12 @@ public struct GatewaySettings: Sendable {
   public var roomRetention: RoomRetention = .standard
   /// Rules for history limits, by the rooms' names; the first that matches applies.
   public var roomMemories: [RoomRetentionRule] = []
+  /// Maximum signals of one connection per second; 0 means unlimited.
+  public var signalsPerSecondMax = 60
+  /// Limits of the values of a room.
+  public var valueLimits = ValueLimits()
+  /// Approximate bytes of one page of values.
+  public var valuePageBytes = 256 << 10
   /// Maximum missed publications replayed at once to a subscriber that resumes.
   public var recoveryMax = 1_000
   /// Maximum bytes of the publications replayed at once.

@@ -29,6 +29,9 @@ enum Awaited {
   /// The publications that a subscriber missed, under another epoch.
   case repeatedRecovery(RoomSubscribing)
   case page(RoomReading)
+  case values(ValueReading)
+  /// Values that are to be deleted.
+  case endingValues(EndingValues)
   /// The head of a room, for members that receive publications from now on.
   case roomPlace(RoomName)
   /// The publications of other nodes in a room, with the number of the read.

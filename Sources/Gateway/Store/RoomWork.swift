@@ -2,6 +2,21 @@ import ParleyJSON
 import ParleyGatewayPorts
 import SocketMessages
 
+/// Values of a room that are read for a client.
+struct ValueReading {
+  /// The reader, to which the values are sent.
+  enum Reader {
+    case native(ConnectionID, ref: String)
+    case request(RequestID)
+    /// A subscriber that was too slow for publications.
+    case lagging(ConnectionID)
+  }
+
+  let room: RoomName
+  let query: ValueQuery
+  let reader: Reader
+}
+
 /// A publication that waits for the store.
 struct RoomPublishing {
   let room: RoomName
@@ -9,6 +24,9 @@ struct RoomPublishing {
   let publication: Publication
   /// Whether offline followers are notified.
   let pushes: Bool
+  /// The change of values, and the client that makes it.
+  var change: ValueChange?
+  var client: String?
   let publisher: Publisher
 }
 
@@ -17,6 +35,8 @@ struct RoomSubscribing {
   let room: RoomName
   let position: RoomPosition?
   let subscriber: Subscriber
+  /// The values that the subscriber receives if the publications are not available.
+  var values: ValueNames?
   /// The number of the attempt: the connection may have left the room or subscribed again since.
   let attempt: UInt64
 }
@@ -37,6 +57,10 @@ struct RoomReading {
   let limit: Int
   let filter: Filter
   let reader: RoomReader
+  /// Whether the page also contains publications without data, and operations on values.
+  var takesValues = false
+  /// Whether earlier steps have found only publications that the page does not contain.
+  var isContinued = false
   /// Whether a gap was found before this range.
   var hasGap = false
 }

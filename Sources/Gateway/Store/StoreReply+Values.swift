@@ -84,6 +84,10 @@ enum PublicationReply {
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
   /// The key was used for another publication.
   case keyReused
+  /// The room's head is not the required position.
+  case outdated(RoomPosition)
+  /// The change of values is refused.
+  case valuesRefused(ValueRefusal)
 }
 
 /// The values of replies of one type; `nil` for other replies.
@@ -138,12 +142,22 @@ extension StoreReply {
     case .room(.published(let position, let time, let isRepeated)):
       .published(position, time: time, isRepeated: isRepeated)
     case .room(.keyReused): .keyReused
+    case .room(.outdated(let head)): .outdated(head)
+    case .room(.valuesRefused(let refusal)): .valuesRefused(refusal)
     default: nil
     }
   }
 
   var recovery: RoomRecovery? {
     if case .room(.recovery(let recovery)) = self { recovery } else { nil }
+  }
+
+  var ending: (values: [EndingValue], next: Timestamp?)? {
+    if case .room(.ending(let values, let next)) = self { (values, next) } else { nil }
+  }
+
+  var values: RoomValuesPage? {
+    if case .room(.values(let page)) = self { page } else { nil }
   }
 
   var page: RoomPage? { if case .room(.page(let page)) = self { page } else { nil } }

@@ -1,5 +1,6 @@
 import ParleyGatewayPorts
 import OTCore
+import ParleyJSON
 import SocketMessages
 
 /// An open connection: its identity, and its documents and rooms.
@@ -58,6 +59,8 @@ final class Connection {
   /// Rooms in which the connection's person is present, with the person's id there. A silent
   /// connection retains them.
   var present: [RoomName: PersonID] = [:]
+  /// The data with which the person is present in rooms.
+  var presenceData: [RoomName: JSONValue] = [:]
   /// Profiles that an app assigns to the person in rooms, instead of the connection's own.
   var profiles: [RoomName: PersonProfile] = [:]
   /// The arrival time of the last message, in milliseconds of uptime.
@@ -68,6 +71,8 @@ final class Connection {
   var refusals: Set<ErrorCode> = []
   /// The rate limit of its pings.
   var signs = TokenBucket()
+  /// The rate limit of its signals.
+  var signals = TokenBucket()
   /// The rate limit of all its messages.
   var meter = Meter()
 

@@ -46,6 +46,12 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var connectionsOpened = 0
   /// Deliveries that skipped a slow follower, which catches up later.
   public internal(set) var lags = 0
+  /// Signals that were queued, one for each reader.
+  public internal(set) var signalsSent = 0
+  /// Signals that a newer one of the same client and name has replaced before they were sent.
+  public internal(set) var signalsReplaced = 0
+  /// Signals that were dropped, one for each slow reader.
+  public internal(set) var signalsDropped = 0
   /// The latency of changes, from their arrival until they are durable and acknowledged.
   public internal(set) var acknowledgement = Histogram()
   /// The latency of changes, from arrival until followers that keep up have their frames.
@@ -101,6 +107,9 @@ extension GatewayMetrics {
     nodeMessagesDropped += other.nodeMessagesDropped
     connectionsOpened += other.connectionsOpened
     lags += other.lags
+    signalsSent += other.signalsSent
+    signalsReplaced += other.signalsReplaced
+    signalsDropped += other.signalsDropped
     acknowledgement.add(other.acknowledgement)
     broadcast.add(other.broadcast)
   }

@@ -2,13 +2,16 @@ import ParleyGatewayPorts
 
 /// The subscribers of a room.
 ///
-/// The name is an opaque string. Members are grouped by dialect: a publication is encoded once for
-/// a group and sent with the group's connection ids, without a lookup for each member.
+/// The name is an opaque string. Members are grouped by dialect, and by whether they receive
+/// operations on values: a publication is encoded once for a group and sent with the group's
+/// connection ids, without a lookup for each member.
 struct Room {
   /// Members of one dialect, in the order of joining.
   struct Group {
     /// Unowned, since dialects hold the rooms; the gateway holds both.
     unowned let dialect: Dialect
+    /// Whether the members receive operations on values.
+    let takesValues: Bool
     fileprivate(set) var members = GappedArray<ConnectionID>()
   }
 
@@ -44,13 +47,25 @@ struct Room {
   }
 
   /// Makes an occupant a member.
-  mutating func add(_ connection: Connection) {
-    guard occupants[connection.id, default: .waiting].group < 0 else { return }
+  ///
+  /// - Parameter takesValues: Whether it receives operations on values.
+  mutating func add(_ connection: Connection, takesValues: Bool = false) {
+    if let place = occupants[connection.id], place.group >= 0 {
+      guard groups[Int(place.group)].takesValues != takesValues else { return }
+      leaveGroup(place)
+    }
     let own = connection.dialect
-    let group = groups.firstIndex { own === $0.dialect } ?? groups.count
-    if group == groups.count { groups.append(Group(dialect: own)) }
+    let group =
+      groups.firstIndex { own === $0.dialect && $0.takesValues == takesValues } ?? groups.count
+    if group == groups.count { groups.append(Group(dialect: own, takesValues: takesValues)) }
     let index = groups[group].members.append(connection.id)
     occupants[connection.id] = Place(group: Int32(group), index: Int32(index))
+  }
+
+  /// Whether a member receives operations on values.
+  func takesValues(_ connection: ConnectionID) -> Bool {
+    guard let place = occupants[connection], place.group >= 0 else { return false }
+    return groups[Int(place.group)].takesValues
   }
 
   /// Makes a member wait: it receives later publications together with those it has missed.

@@ -21,14 +21,14 @@ public struct PublicationExport: Sendable, Equatable {
   public init?(json: [UInt8]) {
     guard let fields = JSONFields(json), let room = fields["room"]?.string,
       let epoch = fields["epoch"]?.string, let offset = fields["offset"]?.integer,
-      let time = fields["time"]?.integer, let data = fields["data"]
+      let time = fields["time"]?.integer
     else { return nil }
     self.init(
       room: RoomName(room), epoch: Epoch(epoch),
       publication: Publication(
         offset: offset, time: Timestamp(time),
         personID: (fields["personId"]?.string).map { PersonID($0) },
-        senderID: fields["senderId"]?.string, data: data))
+        senderID: fields["senderId"]?.string, data: fields["data"], values: fields["values"]))
   }
 
   /// The outbox entry that stores the publication until its followers have been notified.
@@ -48,5 +48,6 @@ public struct PublicationExport: Sendable, Equatable {
     object.field("personId", publication.personID, &data)
     object.field("senderId", publication.senderID, &data)
     object.field("data", publication.data, &data)
+    object.field("values", publication.values, &data)
   }
 }

@@ -141,7 +141,7 @@ public struct WebhookRecorder: OutboxRecorder {
     publication.time = time
     let news = PublicationExport(room: room, epoch: position.epoch, publication: publication)
     var drafts = self.news(.roomPublished, about: room.text, at: time) { news.write(&$0, &$1) }
-    if pushes, draft.pushes { drafts.append(news.draftForFollowers) }
+    if pushes, draft.pushes, publication.data != nil { drafts.append(news.draftForFollowers) }
     return drafts
   }
 

@@ -7,6 +7,7 @@ public enum DocumentStoreConformance {
   /// All checks. Each needs a new store.
   public static let checks: [ConformanceCheck] =
     notes + deletions + folders + logs + formats + history + compaction + batches + restarts + rooms
+    + values
     + outbox
     + once + files + comments + sessions + names + [.randomHistories]
 

@@ -14,6 +14,20 @@ package enum RefusedRoomRequests {
     ("a group of no person", .groups(.put(room, named("G"), by: actor(nil), time: 1))),
     ("too many marks", .groups(.read(room, "ann", through: 1, marksMax: 0))),
     ("a member who leaves", .people(.member(room, "ann", isMember: false))),
+    (
+      "a position that is not the head",
+      .room(.publish(room, outdated, retention: .standard, keyAge: 1))
+    ),
+    (
+      "a change of values that is refused",
+      .room(
+        .publish(
+          room,
+          PublicationDraft(
+            time: 1, data: nil,
+            change: ValueChange([ValueOperation("a", .delete)], ifOffsets: ["a": 1])),
+          retention: .standard, keyAge: 1))
+    ),
     ("an epoch that is over", .room(.renewEpoch(room, from: "another", to: "newer"))),
     (
       "a publication out of reach",
@@ -24,6 +38,12 @@ package enum RefusedRoomRequests {
             room, PublicationDraft(time: 1, data: .null), retention: .standard, keyAge: 1)))
     ),
   ]
+
+  private static var outdated: PublicationDraft {
+    var draft = PublicationDraft(time: 1, data: .null)
+    draft.ifPosition = RoomPosition(epoch: "another", offset: 1)
+    return draft
+  }
 
   private static func actor(_ person: PersonID?) -> ChangeActor {
     ChangeActor(person: person, name: "", manages: false)

@@ -8,6 +8,7 @@ package struct MemoryRooms: Sendable {
     /// Every publication, including expired ones: simulations check them all.
     var publications: [Publication] = []
     var keys: [ExactName: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
+    var values = RoomValues()
   }
 
   private var rooms: [RoomName: Room] = [:]
@@ -22,6 +23,9 @@ package struct MemoryRooms: Sendable {
     rooms[name]?.publications ?? []
   }
 
+  /// Returns the values of a room.
+  package func values(of name: RoomName) -> RoomValues { rooms[name]?.values ?? RoomValues() }
+
   mutating func reply(to request: RoomRequest) -> RoomReply {
     switch request {
     case .publish(let name, let draft, _, let keyAge):
@@ -29,9 +33,14 @@ package struct MemoryRooms: Sendable {
     case .page(let name, let range, let limit, let bytesMax, let retention, let now):
       return .page(
         page(of: room(name), range, limit: max(limit, 1), bytesMax: bytesMax, retention, now: now))
-    case .recover(let name, let position, let limit, let bytesMax, let retention, let now):
-      return .recovery(
-        recover(room(name), position, limit: limit, bytesMax: bytesMax, retention, now: now))
+    case .recover(
+      let name, let position, let limit, let bytesMax, let retention, let now, let query):
+      var recovery = recover(
+        room(name), position, limit: limit, bytesMax: bytesMax, retention, now: now)
+      if let query, recovery.missed == nil { recovery.values = page(of: room(name), query) }
+      return .recovery(recovery)
+    case .values(let name, let query): return .values(page(of: room(name), query))
+    case .ending(let which, let limit): return ending(which, limit: limit)
     case .renewEpoch(let name, let from, let to):
       var room = room(name)
       if room.position.epoch == from { room.position.epoch = to }
@@ -55,12 +64,16 @@ package struct MemoryRooms: Sendable {
   ) -> RoomReply {
     var room = room(name)
     var publication = draft.publication
-    publication.time = TimeOrder.following(
-      room.publications.last?.time ?? 0, publication.time)
+    let newest = room.publications.last?.time ?? 0
+    if TimeOrder.isSetBack(from: newest, to: publication.time) {
+      room.values.redate(to: publication.time)
+    }
+    publication.time = TimeOrder.following(newest, publication.time)
     publication.offset = room.position.offset + 1
     if let key = draft.key.map(ExactName.init(_:)) {
       if let earlier = room.keys[key], earlier.time + keyAge > publication.time {
         guard earlier.draft.publication.data == draft.publication.data,
+          earlier.draft.publication.values == draft.publication.values,
           earlier.draft.publication.personID == draft.publication.personID
         else { return .keyReused }
         return .published(
@@ -68,6 +81,20 @@ package struct MemoryRooms: Sendable {
           isRepeated: true)
       }
       room.keys[key] = (draft, publication.offset, publication.time)
+    }
+    if let required = draft.ifPosition, required != room.position {
+      return .outdated(room.position)
+    }
+    if let change = draft.change {
+      do throws(ValueRefusal) {
+        try room.values.apply(
+          change,
+          at: ValueOrigin(
+            offset: publication.offset, time: publication.time, client: draft.client),
+          limits: draft.limits)
+      } catch {
+        return .valuesRefused(error)
+      }
     }
     room.publications.append(publication)
     room.position.offset = publication.offset
@@ -94,7 +121,7 @@ package struct MemoryRooms: Sendable {
     var found: [Publication] = []
     var bytes = 0
     func fits(_ publication: Publication) -> Bool {
-      bytes += publication.data.utf8.count
+      bytes += publication.byteCount
       return found.isEmpty || (found.count < limit && bytes <= bytesMax)
     }
     switch range {
@@ -133,7 +160,44 @@ package struct MemoryRooms: Sendable {
     let missed = kept(room, retention, now: now).filter { $0.offset > position.offset }
     let isWhole =
       missed.count == room.position.offset - position.offset && missed.count <= limit
-      && missed.reduce(0) { $0 + $1.data.utf8.count } <= bytesMax
+      && missed.reduce(0) { $0 + $1.byteCount } <= bytesMax
     return RoomRecovery(head: room.position, missed: isWhole ? missed : nil)
+  }
+
+  private func ending(_ which: EndingValues, limit: Int) -> RoomReply {
+    var all: [(value: EndingValue, expires: Timestamp?)] = []
+    for (room, state) in rooms.sorted(by: { $0.key < $1.key }) {
+      for (name, value) in state.values.inOrder {
+        let item = EndingValue(
+          room: room, name: name, offset: value.offset, holder: value.holder)
+        all.append((item, value.expiry?.time))
+      }
+    }
+    let found: [EndingValue]
+    switch which {
+    case .expired(let now):
+      let due = all.filter { $0.expires.map { $0 <= now } ?? false }
+      found = due.sorted { ($0.expires ?? 0) < ($1.expires ?? 0) }.map(\.value)
+    case .held(let client):
+      found = all.map(\.value).filter { $0.holder.map { $0.isExactly(client) } ?? false }
+    case .heldByAny(let place):
+      let held = all.map(\.value).filter { $0.holder != nil }
+        .sorted { ExactName($0.holder ?? "") < ExactName($1.holder ?? "") }
+      found = held.filter { item in
+        place.map { ExactName($0.holder ?? "") < ExactName(item.holder ?? "") } ?? true
+      }
+    }
+    return .ending(Array(found.prefix(max(limit, 0))), next: all.compactMap(\.expires).min())
+  }
+
+  private func page(of room: Room, _ query: ValueQuery) -> RoomValuesPage {
+    let found = room.values.inOrder.filter { item in
+      switch query.names {
+      case .one(let name): item.name == name
+      case .prefix(let prefix, let after):
+        item.name.text.utf8.starts(with: prefix.utf8) && after.map { $0 < item.name } ?? true
+      }
+    }
+    return .cut(found.map { NamedValue($0, $1) }, to: query, at: room.position)
   }
 }

@@ -22,13 +22,19 @@ public struct Verbs: OptionSet, Hashable, Sendable {
   /// The right to comment on the text. The right to write includes it.
   public static let comment = Verbs(rawValue: 1 << 5)
 
+  /// The right to send signals in a room. The right to publish includes it.
+  public static let signal = Verbs(rawValue: 1 << 6)
+
   /// All verbs.
-  public static let all: Verbs = [.read, .write, .publish, .presence, .manage, .comment]
+  public static let all: Verbs = [.read, .write, .publish, .presence, .manage, .comment, .signal]
+
+  /// The verbs that have no meaning for documents.
+  public static let ofRoomsAlone: Verbs = [.publish, .signal]
 
   /// Each verb with its word in tokens.
   public static let words: [(word: String, verbs: Verbs)] = [
     ("read", .read), ("write", .write), ("publish", .publish), ("presence", .presence),
-    ("manage", .manage), ("comment", .comment),
+    ("manage", .manage), ("comment", .comment), ("signal", .signal),
   ]
 
   /// Creates the verb of a word in a token; `nil` for an unknown word.
@@ -247,7 +253,10 @@ public struct Identity: Hashable, Sendable {
       case (.document, _), (.room, _): break
       }
     }
-    if case .document = subject, granted.contains(.write) { granted.insert(.comment) }
+    switch subject {
+    case .document: if granted.contains(.write) { granted.insert(.comment) }
+    case .room: if granted.contains(.publish) { granted.insert(.signal) }
+    }
     return granted
   }
 

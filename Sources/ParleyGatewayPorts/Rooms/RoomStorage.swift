@@ -25,6 +25,14 @@ public struct PublicationDraft: Sendable, Equatable {
   public var publication: Publication
   /// Whether followers of the room who are offline are to be notified.
   public var pushes: Bool
+  /// The change of the room's values; `nil` for none.
+  public var change: ValueChange?
+  /// The position that the room's head must have; `nil` for any.
+  public var ifPosition: RoomPosition?
+  /// The client id to whose connections changed values may be bound.
+  public var client: String?
+  /// The limits of the room's values.
+  public var limits = ValueLimits()
 
   /// Creates a draft, by default without a key and without push notifications.
   public init(
@@ -35,6 +43,19 @@ public struct PublicationDraft: Sendable, Equatable {
     self.pushes = pushes
     publication = Publication(
       offset: 0, time: time, personID: personID, senderID: senderID, data: data)
+  }
+
+  /// Creates a draft that changes values.
+  public init(
+    key: String? = nil, time: Timestamp, personID: PersonID? = nil, senderID: String? = nil,
+    data: JSONValue?, change: ValueChange?, pushes: Bool = false
+  ) {
+    self.key = key
+    self.pushes = pushes
+    self.change = change
+    publication = Publication(
+      offset: 0, time: time, personID: personID, senderID: senderID, data: data,
+      values: change.map { ValueOperation.json(of: $0.operations) })
   }
 }
 
@@ -58,9 +79,15 @@ public enum RoomRequest: Sendable {
     RoomName, RoomRange, limit: Int, bytesMax: Int, retention: RoomRetention, now: Timestamp)
   /// Reads all publications after a position, or none if some of them are missing or exceed the
   /// limits. Without a position, reads the room's current position.
+  ///
+  /// With `values`, reads these values at the same position if the publications are not available.
   case recover(
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, retention: RoomRetention,
-    now: Timestamp)
+    now: Timestamp, values: ValueQuery? = nil)
+  /// Reads values, at one position.
+  case values(RoomName, ValueQuery)
+  /// Finds at most `limit` values whose lifetime has ended, or the values that are bound to a client.
+  case ending(EndingValues, limit: Int)
   /// Replaces the epoch, because a client knows of publications that the store has lost.
   case renewEpoch(RoomName, from: Epoch, to: Epoch)
   /// Reads the heads of rooms, by which a node detects publications that it has missed.
@@ -70,9 +97,9 @@ public enum RoomRequest: Sendable {
   public var traits: StoreTraits {
     switch self {
     case .publish(let room, let draft, _, _):
-      .writing(locking: .newRoom(room), textByteCount: draft.publication.data.utf8.count)
+      .writing(locking: .newRoom(room), textByteCount: draft.publication.byteCount)
     case .renewEpoch(let room, _, _): .writing(locking: .newRoom(room))
-    case .page, .recover, .heads: .reading()
+    case .page, .recover, .heads, .values, .ending: .reading()
     }
   }
 }
@@ -83,12 +110,20 @@ public enum RoomReply: Sendable, Equatable {
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
   /// The key was already used for a different publication.
   case keyReused
+  /// The room's head is not the required position. Nothing was published.
+  case outdated(RoomPosition)
+  /// The change of values is refused. Nothing was published.
+  case valuesRefused(ValueRefusal)
   /// A part of the history.
   case page(RoomPage)
   /// The publications that a subscriber has missed.
   case recovery(RoomRecovery)
   /// The rooms' heads, in the order of the request.
   case heads([RoomHead])
+  /// Values of a room.
+  case values(RoomValuesPage)
+  /// Values that are to be deleted, and the time at which the next lifetime ends; `nil` for none.
+  case ending([EndingValue], next: Timestamp?)
 }
 
 /// The end of a room's history.
@@ -135,10 +170,13 @@ public struct RoomRecovery: Sendable, Equatable {
   /// All missed publications; `nil` if some are unknown, they exceed the limits, or no position was
   /// given.
   public var missed: [Publication]?
+  /// Values at the position; `nil` if they were not requested, or the publications are available.
+  public var values: RoomValuesPage?
 
   /// Creates a recovery up to the room's position.
-  public init(head: RoomPosition, missed: [Publication]?) {
+  public init(head: RoomPosition, missed: [Publication]?, values: RoomValuesPage? = nil) {
     self.head = head
     self.missed = missed
+    self.values = values
   }
 }

@@ -66,6 +66,15 @@ struct MetricsPage {
     text.counter(
       "parley_lags_total", "Times that a subscriber became too slow for single changes.",
       metrics.lags)
+    text.counter(
+      "parley_signals_sent_total", "Signals in rooms queued for subscribers.", metrics.signalsSent)
+    text.counter(
+      "parley_signals_replaced_total",
+      "Signals that a newer one of the same client and name has replaced before they were sent.",
+      metrics.signalsReplaced)
+    text.counter(
+      "parley_signals_dropped_total", "Signals dropped for subscribers that are slow.",
+      metrics.signalsDropped)
   }
 
   private mutating func describeSessions(_ gateway: GatewaySummary) {

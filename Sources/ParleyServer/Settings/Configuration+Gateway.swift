@@ -29,6 +29,11 @@ extension Configuration {
     gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
     gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
     gateway.limits.publicationBytesMax = publicationBytesMax
+    gateway.valueLimits.namesMax = roomValuesMax
+    gateway.valueLimits.valueBytesMax = roomValueBytesMax
+    gateway.valueLimits.bytesMax = roomValuesBytesMax
+    gateway.signalsPerSecondMax = signalsPerSecondMax
+    gateway.valuePageBytes = min(gateway.valuePageBytes, queuedBytesMax / 4)
     // Leave room in the queue for other replies.
     gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
     gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)

@@ -711,6 +711,18 @@ extension Configuration {
     .bytes(
       "publication-size-max", \.publicationBytesMax, .rooms, in: 1...(4 << 20),
       help: "Maximum size of a publication's data."),
+    .number(
+      "room-values-max", \.roomValuesMax, .rooms, in: 0...100_000,
+      help: "Maximum number of named values of one room."),
+    .bytes(
+      "room-value-size-max", \.roomValueBytesMax, .rooms, in: 1...(64 << 10),
+      help: "Maximum size of one value of a room."),
+    .bytes(
+      "room-values-size-max", \.roomValuesBytesMax, .rooms, in: 1...(64 << 20),
+      help: "Maximum size of all values of one room, with their names."),
+    .number(
+      "signals-per-second-max", \.signalsPerSecondMax, .rooms, in: 0...10_000,
+      help: "Rate limit for signals in rooms of one connection, per second; 0 disables it."),
     .duration(
       "presence-grace", \.presenceGrace, .rooms, in: .zero...(.seconds(3600)),
       help: "Time for which people stay shown in a room after a connection loss."),

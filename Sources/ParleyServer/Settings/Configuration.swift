@@ -164,6 +164,14 @@ public struct Configuration: Sendable, Equatable {
   public var roomHistories: [String] = []
   /// Maximum bytes of a publication's data.
   public var publicationBytesMax = 64 << 10
+  /// Maximum named values of one room.
+  public var roomValuesMax = 10_000
+  /// Maximum bytes of one value of a room.
+  public var roomValueBytesMax = 16 << 10
+  /// Maximum bytes of all values of one room, with their names.
+  public var roomValuesBytesMax = 4 << 20
+  /// Maximum signals of one connection per second.
+  public var signalsPerSecondMax = 60
   /// The time for which people remain shown in a room after a connection loss.
   public var presenceGrace = Duration.seconds(5)
   /// Maximum people listed for a document; beyond it, clients get a count and the last active ones.

@@ -42,10 +42,23 @@ extension PostgresDatabase: RoomTable {
       known.unneededRooms.compactMap { known.rooms[$0].flatMap(\.self)?.number }.sorted())
   }
 
+  /// Reads all values in one statement.
+  package func values(
+    of room: Int, named names: [ValueName]
+  ) throws(StoreError) -> [NamedValue] {
+    try rows(ValueRecords.select + " WHERE room = $1 AND name = ANY ($2)", room, names) {
+      row throws(StoreError) in try ValueRecords.read(row, room: room, of: self)
+    }
+  }
+
   package func write(_ row: RoomRow) {
     change(
-      "UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5 WHERE number = $1",
-      row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row))
+      """
+      UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5, value_names = $6,
+        value_bytes = $7
+      WHERE number = $1
+      """, row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row),
+      row.values.names, row.values.bytes)
     known.rooms[row.name] = row
   }
 }

@@ -410,11 +410,37 @@ enum PostgresSchema {
   /// The migrations, one for each format after the first. A store of format 10 + *n* needs those
   /// from index *n* on.
   static let migrations = [
-    // Rich notes. Older programs would drop formatting.
+    // Rich notes, and values of rooms. Older programs would drop formatting and changes of values.
     [
       "ALTER TABLE parley.documents ADD COLUMN kind bigint NOT NULL DEFAULT 0",
       "ALTER TABLE parley.deleted_documents ADD COLUMN kind bigint NOT NULL DEFAULT 0",
       "ALTER TABLE parley.snapshots ADD COLUMN format bytea NOT NULL DEFAULT ''",
+      "ALTER TABLE parley.rooms ADD COLUMN value_names bigint NOT NULL DEFAULT 0",
+      "ALTER TABLE parley.rooms ADD COLUMN value_bytes bigint NOT NULL DEFAULT 0",
+      // JSON of the operations on values. With them, empty data are none.
+      "ALTER TABLE parley.publications ADD COLUMN changes bytea",
+      // The newest value of each name.
+      """
+      CREATE TABLE parley.room_values (
+        room bigint NOT NULL,
+        name bytea NOT NULL,
+        "offset" bigint NOT NULL,     -- of the publication that changed it last
+        value bytea NOT NULL,         -- canonical JSON
+        lifetime bigint,              -- milliseconds for which it exists; NULL without limit
+        expires bigint,               -- when it is deleted; NULL without limit
+        holder bytea,                 -- the client to whose connections it is bound; NULL for none
+        checksum bytea NOT NULL,      -- over the room and the fields but expires
+        PRIMARY KEY (room, name)
+      )
+      """,
+      """
+      CREATE INDEX room_values_by_expiry ON parley.room_values (expires)
+      WHERE expires IS NOT NULL
+      """,
+      """
+      CREATE INDEX room_values_by_holder ON parley.room_values (holder)
+      WHERE holder IS NOT NULL
+      """,
     ]
   ]
 

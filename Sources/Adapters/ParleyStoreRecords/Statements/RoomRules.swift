@@ -5,7 +5,7 @@ import ParleyJSON
 private let selectOldest = selectPublications + #" ORDER BY "offset" LIMIT $5"#
 private let selectNewest = selectPublications + #" ORDER BY "offset" DESC LIMIT $5"#
 private let selectPublications = """
-  SELECT "offset", time, person, sender, data, checksum FROM publications
+  SELECT "offset", time, person, sender, data, checksum, changes FROM publications
   WHERE room = $1 AND "offset" > $2 AND "offset" < $3 AND time > $4
   """
 
@@ -15,6 +15,7 @@ package struct RoomRules<Store: RoomTable> {
   private var times: RoomTimes<Store> { RoomTimes(store: store) }
   private var records: RoomRecords<Store> { RoomRecords(store: store) }
   private var groups: GroupRules<Store> { GroupRules(store: store) }
+  private var values: ValueRules<Store> { ValueRules(store: store) }
 
   package init(store: Store) { self.store = store }
 
@@ -26,10 +27,15 @@ package struct RoomRules<Store: RoomTable> {
       times.note(now)
       return .page(
         try page(of: name, range, limit: limit, bytesMax: bytesMax, retention, now: now))
-    case .recover(let name, let position, let limit, let bytesMax, let retention, let now):
+    case .recover(
+      let name, let position, let limit, let bytesMax, let retention, let now, let query):
       times.note(now)
-      return .recovery(
-        try recover(name, from: position, limit: limit, bytesMax: bytesMax, retention, now: now))
+      var recovery = try recover(
+        name, from: position, limit: limit, bytesMax: bytesMax, retention, now: now)
+      if let query, recovery.missed == nil { recovery.values = try page(of: name, query) }
+      return .recovery(recovery)
+    case .values(let name, let query): return .values(try page(of: name, query))
+    case .ending(let which, let limit): return try values.ending(which, limit: limit)
     case .renewEpoch(let name, let from, let to):
       let head: RoomPosition
       if let row = try store.row(of: name) {
@@ -55,16 +61,50 @@ package struct RoomRules<Store: RoomTable> {
     _ draft: PublicationDraft, in name: RoomName, _ retention: RoomRetention, keyAge: Timestamp
   ) throws(StoreError) -> RoomReply {
     times.note(draft.publication.time)
-    var row = try store.rowMade(for: name)
+    let earlier = try store.row(of: name)
     var publication = draft.publication
     // Times within a room ascend, unless the clock was far ahead.
-    if TimeOrder.isSetBack(from: row.time, to: publication.time) {
-      try times.redate(room: row.number, now: publication.time)
+    if let earlier, TimeOrder.isSetBack(from: earlier.time, to: publication.time) {
+      try times.redate(room: earlier.number, now: publication.time)
     }
-    publication.time = TimeOrder.following(row.time, publication.time)
-    publication.offset = row.head + 1
-    if let key = draft.key {
-      if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
+    publication.time = TimeOrder.following(earlier?.time ?? 0, publication.time)
+    publication.offset = (earlier?.head ?? 0) + 1
+    if let earlier, let key = draft.key,
+      let reply = try reply(to: publication, under: key, in: earlier)
+    {
+      return reply
+    }
+    if let required = draft.ifPosition {
+      let head = if let earlier { earlier.position } else { try records.emptyPosition() }
+      guard required == head else { return .outdated(head) }
+    }
+    // A room gets a row only for what is not refused.
+    let outcome = try values.outcome(of: draft, as: publication, in: earlier)
+    if case .failure(let refusal) = outcome { return .valuesRefused(refusal) }
+    var row = try store.rowMade(for: name)
+    if case .success(let changed) = outcome {
+      try values.write(changed, room: row.number)
+      row.values = changed.totals
+    }
+    try store(publication, under: draft.key, in: row, retention, keyAge: keyAge)
+    row.head = publication.offset
+    row.time = publication.time
+    if let author = publication.personID {
+      try groups.noteRead(name, by: author, through: row.head)
+    }
+    try store.change(
+      #"DELETE FROM publications WHERE room = $1 AND "offset" <= $2"#, row.number,
+      row.head - max(retention.publicationsMax, 0))
+    try store.write(row)
+    return .published(row.position, time: publication.time, isRepeated: false)
+  }
+
+  /// Stores a publication and its key.
+  private func store(
+    _ publication: Publication, under key: String?, in row: RoomRow, _ retention: RoomRetention,
+    keyAge: Timestamp
+  ) throws(StoreError) {
+    if let key {
       try store.change(
         """
         INSERT INTO publication_keys (room, key, "offset", time, digest, expires)
@@ -79,23 +119,14 @@ package struct RoomRules<Store: RoomTable> {
       try store.change(
         """
         INSERT INTO publications (room, "offset", time, expires, person, sender, data,
-          checksum)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          checksum, changes)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """, row.number, publication.offset, publication.time,
         Self.expiry(publication.time, retention.ageMax), publication.personID, publication.senderID,
-        Blob(publication.data.utf8),
-        store.context.hasher.checksum(of: publication, room: row.number))
+        Blob(publication.data?.utf8 ?? []),
+        store.context.hasher.checksum(of: publication, room: row.number),
+        publication.values.map { Blob($0.utf8) })
     }
-    row.head = publication.offset
-    row.time = publication.time
-    if let author = publication.personID {
-      try groups.noteRead(name, by: author, through: row.head)
-    }
-    try store.change(
-      #"DELETE FROM publications WHERE room = $1 AND "offset" <= $2"#, row.number,
-      row.head - max(retention.publicationsMax, 0))
-    try store.write(row)
-    return .published(row.position, time: publication.time, isRepeated: false)
   }
 
   /// Returns the reply to an earlier publication with this key; `nil` for a new or expired key.
@@ -156,7 +187,7 @@ package struct RoomRules<Store: RoomTable> {
     var bytes = 0
     var count = 0
     for publication in found.prefix(limit) {
-      bytes += publication.data.utf8.count
+      bytes += publication.byteCount
       if count > 0, bytes > bytesMax { break }
       count += 1
     }
@@ -182,9 +213,18 @@ package struct RoomRules<Store: RoomTable> {
     let found = try publications(
       of: row, after: position.offset, before: .max, limit: count, retention, now: now)
     // Recover all missed publications or none: the client could not detect a gap.
-    let bytes = found.reduce(0) { $0 + $1.data.utf8.count }
+    let bytes = found.reduce(0) { $0 + $1.byteCount }
     return RoomRecovery(
       head: head, missed: found.count == count && bytes <= bytesMax ? found : nil)
+  }
+
+  private func page(
+    of name: RoomName, _ query: ValueQuery
+  ) throws(StoreError) -> RoomValuesPage {
+    guard let row = try store.row(of: name) else {
+      return RoomValuesPage(head: try records.emptyPosition(), values: [], hasMore: false)
+    }
+    return try values.page(of: row, query)
   }
 
   private func publications(
@@ -201,10 +241,12 @@ package struct RoomRules<Store: RoomTable> {
   private func publication(
     _ found: Store.Row, in row: RoomRow
   ) throws(StoreError) -> Publication {
+    let values = found.isNull(6) ? nil : JSONValue(trusted: found.bytes(6))
+    let data = found.bytes(4)
     let publication = Publication(
       offset: found.integer(0), time: Timestamp(found.integer(1)),
       personID: found.optionalName(2), senderID: found.optionalText(3),
-      data: JSONValue(trusted: found.bytes(4)))
+      data: data.isEmpty && values != nil ? nil : JSONValue(trusted: data), values: values)
     guard
       found.withBytes(5, { RecordChecksum($0) })
         == store.context.hasher.checksum(of: publication, room: row.number)
@@ -225,7 +267,7 @@ package struct RoomRules<Store: RoomTable> {
   package func removeEmptyRows(idleSince time: Timestamp) throws(StoreError) -> Int {
     let holding = [
       "publications", "publication_keys", "room_members", "receipts", "flags", "likes",
-      "chat_groups", "read_marks",
+      "chat_groups", "read_marks", "room_values",
     ]
     let holdsNothing = holding.map {
       "NOT EXISTS (SELECT 1 FROM \($0) t WHERE t.room = rooms.number)"
@@ -255,14 +297,16 @@ package struct RoomRules<Store: RoomTable> {
         }
       }
     }
-    let orphans = try store.first(
-      """
-      SELECT count(DISTINCT p.room) FROM publications p
-      WHERE NOT EXISTS (SELECT 1 FROM rooms r WHERE r.number = p.room)
-      """
-    ) { $0.integer(0) }
-    if let orphans, orphans > 0 {
-      findings.add(nil, "publications of \(orphans) rooms without a record; \(damageAdvice)")
+    for (table, what) in [("publications", "publications"), ("room_values", "values")] {
+      let orphans = try store.first(
+        """
+        SELECT count(DISTINCT p.room) FROM \(table) p
+        WHERE NOT EXISTS (SELECT 1 FROM rooms r WHERE r.number = p.room)
+        """
+      ) { $0.integer(0) }
+      if let orphans, orphans > 0 {
+        findings.add(nil, "\(what) of \(orphans) rooms without a record; \(damageAdvice)")
+      }
     }
   }
 
@@ -279,5 +323,6 @@ package struct RoomRules<Store: RoomTable> {
     if offset > row.head {
       findings.add(nil, "a room has publications beyond its head; \(damageAdvice)")
     }
+    try values.check(row, &findings)
   }
 }

@@ -12,6 +12,9 @@ package protocol RoomTable: SQLConnection {
 
   /// Returns the heads of rooms, including rooms without a row.
   func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead]
+
+  /// Returns the values of some names in a room. Names without a value are missing.
+  func values(of room: Int, named names: [ValueName]) throws(StoreError) -> [NamedValue]
 }
 
 /// A connection to a store that contains the times at which people were last online.
@@ -43,13 +46,14 @@ package struct RoomRecords<Store: SQLConnection> {
   }
 
   package static var select: String {
-    "SELECT number, name, epoch, head, time, checksum FROM rooms"
+    "SELECT number, name, epoch, head, time, checksum, value_names, value_bytes FROM rooms"
   }
 
   package func read(_ found: Store.Row) throws(StoreError) -> RoomRow {
     let row = RoomRow(
       number: found.integer(0), name: found.name(1), epoch: found.name(2),
-      head: found.integer(3), time: Timestamp(found.integer(4)))
+      head: found.integer(3), time: Timestamp(found.integer(4)),
+      values: ValueTotals(names: found.integer(6), bytes: found.integer(7)))
     // A new row has no checksum yet.
     let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0 && row.time == 0
     guard

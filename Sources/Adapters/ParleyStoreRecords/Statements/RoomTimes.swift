@@ -39,5 +39,9 @@ struct RoomTimes<Store: SQLConnection> {
         WHERE room = $1 AND time > $3 AND expires > time
         """, room, now, now + TimeOrder.adjustmentMax)
     }
+    try store.change(
+      """
+      UPDATE room_values SET expires = $2 + lifetime WHERE room = $1 AND expires > $2 + lifetime
+      """, room, now)
   }
 }

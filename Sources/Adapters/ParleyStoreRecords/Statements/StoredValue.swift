@@ -47,6 +47,7 @@ extension DocumentID: StoredValue {}
 extension Epoch: StoredValue {}
 extension PersonID: StoredValue {}
 extension RoomName: StoredValue {}
+extension ValueName: StoredValue {}
 
 extension RecordChecksum: StoredValue {
   package var form: StoredForm { .bytes(bytes) }

@@ -89,7 +89,7 @@ extension AppRequests {
         request, Self.refusal(503, "the store cannot do this now; try again later"))
     }
     var lines = page.publications.compactMap { publication in
-      RoomView.placed(publication).value(of: "subject")
+      RoomView.placed(publication)?.value(of: "subject")
     }
     if !isSince { lines.reverse() }
     let response: JSONFields = [
@@ -139,6 +139,8 @@ extension AppRequests {
       respond(request, Self.envelope(isRepeated ? 409 : 201, response))
     case .refused(let code, let message):
       respond(request, Self.refusal(code.status, message))
+    case .unmet(let condition):
+      respond(request, Self.refusal(condition.code.status, condition.message))
     }
   }
 }

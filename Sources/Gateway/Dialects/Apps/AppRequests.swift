@@ -93,6 +93,7 @@ final class AppRequests: Part {
     case .published: respond(request, .json(200, Array("{}".utf8)))
     case .refused(let code, let message):
       respond(request, .problem(code, message))
+    case .unmet(let condition): respond(request, .problem(condition.code, condition.message))
     }
   }
 }

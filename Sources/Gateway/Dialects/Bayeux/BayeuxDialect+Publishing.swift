@@ -83,7 +83,7 @@ extension BayeuxDialect {
       // The publisher receives the event first, and then the reply.
       afterDelivery.append((publishing.reply, publishing.way))
     case .published: finish(publishing.reply, by: publishing.way)
-    case .refused:
+    case .refused, .unmet:
       let message = publishing.message
       finish(
         BayeuxReply.reply(

@@ -42,6 +42,7 @@ extension NativeDialect {
     connection.color = hello.color
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
+    rooms.holderCame(connection.client)
     rooms.presence.goOnline(connection)
     send(
       .welcome(

@@ -37,6 +37,9 @@ extension NativeDialect {
     case .flag(let flag): try rooms.handle(flag, ref: ref, connection)
     case .flags(let flags): try rooms.handle(flags, ref: ref, connection)
     case .follow(let follow): try rooms.handle(follow, ref: ref, connection)
+    case .values(let values): try rooms.handle(values, ref: ref, connection)
+    case .roomPresence(let presence): try rooms.presence.handle(presence, connection)
+    case .signal(let signal): try rooms.handle(signal, ref: ref, connection)
     case .ping:
       send(.pong(.init(serverTime: dependencies.clock.now)), ref: ref, to: connection)
     case .unknown(let type):

@@ -21,7 +21,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     creation = NoteCreation(board, rooms)
     let own = [
       "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
-      "resume", "rich", "roomHistory", "rooms", "selections",
+      "resume", "rich", "roomHistory", "rooms", "selections", "signals", "values",
     ]
     capabilities = (own + rooms.people.capabilities).sorted()
     super.init(
@@ -387,6 +387,11 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       case .update(let update): .resourceUpdate(update)
       // The protocol has no message for events of other members.
       case .event: nil
+      case .signal(let signal):
+        .signal(
+          .init(
+            room: news.room.text, clientID: signal.client, personID: signal.person,
+            name: signal.name, data: signal.data))
       }
     return message.map { frame($0, ref: pushID()) }
   }

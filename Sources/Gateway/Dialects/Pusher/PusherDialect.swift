@@ -235,7 +235,7 @@ final class PusherDialect: ConnectionDialect {
       let channel = link.app.channel(ofRoom: room.text), case .success(let page) = outcome
     else { return }
     let frame =
-      page.publications.last.map { Self.event($0, channel: channel.name) }
+      page.publications.last.flatMap { Self.event($0, channel: channel.name) }
       ?? PusherFrame.cacheMiss(channel: channel.name)
     send(Self.frame(frame), to: link.connection)
   }
@@ -284,7 +284,7 @@ extension PusherDialect: RoomMessaging {
     switch news.content {
     case .publication(let publication, _):
       cancelCacheReads(of: news.room)
-      return Self.frame(Self.event(publication, channel: channel.name))
+      return Self.event(publication, channel: channel.name).map(Self.frame)
     case .update(let update):
       return Self.frame(
         PusherFrame.event(
@@ -298,17 +298,20 @@ extension PusherDialect: RoomMessaging {
         PusherFrame.event(
           PusherClientEvent(
             channel: channel, event: event.name, data: event.data, userID: event.person?.text)))
+    case .signal: return nil
     }
   }
 
-  /// Returns the event in a publication; a publication without one becomes the event `message`.
-  private static func event(_ publication: Publication, channel: String) -> [UInt8] {
-    if let parts = publication.data.values(of: "event", "data"), let name = parts[0]?.string,
+  /// Returns the event in a publication; data without one become the event `message`, and a
+  /// publication without data is none (`nil`).
+  private static func event(_ publication: Publication, channel: String) -> [UInt8]? {
+    guard let data = publication.data else { return nil }
+    if let parts = data.values(of: "event", "data"), let name = parts[0]?.string,
       let text = parts[1]?.string, !PusherEvent.isOwn(name)
     {
       return PusherFrame.event(name, channel: channel, data: text)
     }
-    return PusherFrame.event("message", channel: channel, data: text(publication.data))
+    return PusherFrame.event("message", channel: channel, data: text(data))
   }
 
   private static func text(_ value: JSONValue) -> String {
@@ -319,7 +322,7 @@ extension PusherDialect: RoomMessaging {
     switch news.content {
     case .publication(let publication, _): publication.senderID.flatMap { bySocket[$0] }
     case .event(let event): bySocket[event.sender]
-    case .update: nil
+    case .update, .signal: nil
     }
   }
 

@@ -211,8 +211,9 @@ extension SocketIODialect {
     send(SocketPacket(event: "realtime:join:success", [success]), to: link)
     for publication in recovery.missed ?? []
     where rooms.people.isFor(connection, by: publication.personID) {
+      guard let data = RoomView.placed(publication) else { continue }
       let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
-      send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
+      send(RoomView.numbered(data, point, in: room), to: link)
     }
   }
 

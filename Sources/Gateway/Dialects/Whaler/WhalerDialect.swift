@@ -239,7 +239,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     case .publication(let publication, _):
       update = ResourceUpdate(resourceID: news.room.text, senderID: publication.senderID)
     case .update(let change): update = change
-    case .event: return nil
+    case .event, .signal: return nil
     }
     return frame(.resourceUpdate(update), messageID: pushID())
   }

@@ -17,7 +17,7 @@ public struct PushNotification: Sendable, Equatable {
   /// `content` and `message_type` are the strings `text` and `type` of the data if it is an object
   /// with these fields. If the data is a string, it is the `content`.
   public var json: [UInt8] {
-    let (content, type) = Self.words(in: publication.data.utf8)
+    let (content, type) = Self.words(in: publication.data?.utf8 ?? [])
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("action", "message", &body)

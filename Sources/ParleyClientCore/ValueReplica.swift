@@ -1,0 +1,224 @@
+#if !hasFeature(Embedded)
+  public import ParleyJSON
+  public import SocketMessages
+
+  /// A client's view of a room's values: the server's values, with this client's pending changes over
+  /// them.
+  ///
+  /// A pending change is shown at once, and applied again over each change of others. It is withdrawn
+  /// when it is refused. After it was accepted it stays until its publication has arrived, so that the
+  /// view never goes back.
+  struct ValueReplica: Sendable {
+    /// A change of this client's that the server's values do not contain yet.
+    private struct Pending: Sendable {
+      let key: String
+      let operations: [ValueOperation]
+      /// The offset at which the change was published; `nil` before the server has answered.
+      var offset: Int?
+    }
+
+    private var mirror: ValueMirror?
+    private var pending: [Pending] = []
+    /// The values that the app knows.
+    private var shown: [ValueName: JSONValue] = [:]
+    /// The names that have changed since the last update, and those that pending changes named then.
+    private var touched: Set<ValueName> = []
+    private var overlaid: Set<ValueName> = []
+    /// Whether pages have arrived since the last update.
+    private var isAnew = false
+    /// Whether the app knows all values.
+    private(set) var isReady = false
+    /// The number of the request for a page, on this connection.
+    var pageMessage: Int?
+
+    /// The name after which the next page begins; `.some(nil)` for the first page, `nil` if no page
+    /// is missing.
+    var nextPage: ValueName?? {
+      guard let mirror else { return .some(nil) }
+      if let after = mirror.nextAfter { return .some(after) }
+      return mirror.isComplete ? nil : .some(nil)
+    }
+
+    /// Begins the values anew, at the position up to which publications have arrived.
+    mutating func begin(at position: RoomPosition) { mirror = ValueMirror(at: position) }
+
+    /// Adds the next page. Returns whether it belongs to this history.
+    mutating func add(_ page: NamedValues, at position: RoomPosition, hasMore: Bool) -> Bool {
+      let values = page.all.compactMap { item in
+        item.value.map { (item.name, RoomValue(value: $0, offset: item.offset)) }
+      }
+      isAnew = true
+      return mirror?.add(values, at: position, hasMore: hasMore) ?? false
+    }
+
+    /// Applies a publication. Returns whether it fits the values.
+    mutating func apply(_ publication: Publication) -> Bool {
+      if let own = pending.firstIndex(where: { $0.key == publication.senderID }) {
+        pending[own].offset = publication.offset
+      }
+      let operations = publication.values.flatMap(ValueOperation.list) ?? []
+      let changed = mirror?.apply(
+        operations, offset: publication.offset, time: publication.time)
+      touched.formUnion(changed ?? [])
+      settle()
+      return mirror == nil || changed != nil
+    }
+
+    /// Advances to a position up to which all publications have arrived.
+    mutating func advance(to position: RoomPosition) {
+      guard mirror?.position.epoch == position.epoch else { return }
+      mirror?.advance(to: position.offset)
+      settle()
+    }
+
+    // MARK: Own changes
+
+    mutating func add(_ operations: [ValueOperation], key: String) {
+      pending.append(Pending(key: key, operations: operations))
+    }
+
+    /// Notes that a change was accepted; it is removed once its publication has arrived.
+    mutating func accepted(key: String, at position: RoomPosition) {
+      guard let index = pending.firstIndex(where: { $0.key == key }) else { return }
+      pending[index].offset = position.offset
+      settle()
+    }
+
+    /// Removes a change that was refused.
+    mutating func withdraw(key: String) { pending.removeAll { $0.key == key } }
+
+    private mutating func settle() {
+      guard let position = mirror?.position else { return }
+      pending.removeAll { $0.offset.map { $0 <= position.offset } ?? false }
+    }
+
+    // MARK: The view
+
+    /// Returns how the values differ from those that the app knows; `nil` if they do not.
+    ///
+    /// - Complexity: O(*n*) names that have changed since the last call, or that pending changes name.
+    mutating func takeUpdate() -> ValueUpdate? {
+      guard let mirror, mirror.isComplete else { return nil }
+      let overlay = overlay(on: mirror)
+      var names = touched.union(overlaid).union(overlay.keys)
+      if isAnew { names.formUnion(mirror.values.keys); names.formUnion(shown.keys) }
+      touched = []
+      overlaid = Set(overlay.keys)
+      isAnew = false
+      var changed: [ValueName: JSONValue?] = [:]
+      for name in names {
+        let value = overlay[name] ?? mirror.values[name]?.value
+        guard shown[name] != value else { continue }
+        changed[name] = .some(value)
+        shown[name] = value
+      }
+      guard !changed.isEmpty || !isReady else { return nil }
+      isReady = true
+      return ValueUpdate(changed: changed)
+    }
+
+    /// Returns the values of the names in pending changes, after these changes.
+    private func overlay(on mirror: ValueMirror) -> [ValueName: JSONValue?] {
+      var overlay: [ValueName: JSONValue?] = [:]
+      for operation in pending.flatMap(\.operations) {
+        let former = overlay[operation.name] ?? mirror.values[operation.name]?.value
+        var room = RoomValues()
+        let origin = ValueOrigin(offset: 0, time: 0)
+        if let former {
+          try? room.apply(
+            ValueChange([ValueOperation(operation.name, .set(former))]), at: origin,
+            limits: .unlimited)
+        }
+        // An operation that does not fit is refused, or fits again after others' changes.
+        guard (try? room.apply(ValueChange([operation]), at: origin, limits: .unlimited)) != nil
+        else { continue }
+        overlay[operation.name] = .some(room[operation.name]?.value)
+      }
+      return overlay
+    }
+  }
+
+  /// A change of a room's values, as the app sees them: with its own changes that wait for an answer.
+  public struct ValueUpdate: Sendable, Equatable {
+    /// The new values of the changed names; `nil` for a name without a value.
+    public var changed: [ValueName: JSONValue?]
+
+    /// Creates an update.
+    public init(changed: [ValueName: JSONValue?]) { self.changed = changed }
+  }
+
+  extension RoomMachine {
+    /// Requests the next page of values, if one is missing.
+    mutating func requestPage(_ turn: inout Turn) {
+      guard turn.isOnline, phase == .live, replica?.pageMessage == nil,
+        let after = replica?.nextPage
+      else { return }
+      replica?.pageMessage = turn.send(.values(.init(room: name, after: after)))
+    }
+
+    /// Tells the app how the values have changed.
+    mutating func tellValues(_ turn: inout Turn) {
+      if let update = replica?.takeUpdate() { tell(.values(update), &turn) }
+    }
+
+    /// Follows the room's values from now on.
+    mutating func followValues(_ turn: inout Turn) {
+      guard replica == nil else { return }
+      replica = ValueReplica()
+      resubscribe(&turn)
+    }
+
+    /// Handles the first page in the reply to a subscription, or asks for it.
+    mutating func beginValues(_ reply: ServerMessage.Subscribed, _ turn: inout Turn) {
+      guard replica != nil else { return }
+      replica?.pageMessage = nil
+      if let values = reply.values {
+        replica?.begin(at: reply.position)
+        _ = replica?.add(values, at: reply.position, hasMore: reply.hasMore)
+      } else if reply.isRecovered != true {
+        replica?.begin(at: reply.position)
+      } else {
+        replica?.advance(to: reply.position)
+      }
+      requestPage(&turn)
+      tellValues(&turn)
+    }
+
+    /// Handles a page of values.
+    mutating func values(
+      _ reply: ServerMessage.Values, answering number: Int?, _ turn: inout Turn
+    ) {
+      guard let number, number == replica?.pageMessage, let position else { return }
+      replica?.pageMessage = nil
+      if replica?.nextPage == .some(nil) { replica?.begin(at: position) }
+      guard replica?.add(reply.values, at: reply.position, hasMore: reply.hasMore) ?? false else {
+        return mend(&turn)
+      }
+      requestPage(&turn)
+      tellValues(&turn)
+    }
+
+    /// Applies a publication to the values.
+    mutating func applyValues(of publication: Publication, _ turn: inout Turn) {
+      guard replica != nil else { return }
+      if !(replica?.apply(publication) ?? true), let position {
+        // The copy differs from the server's values: read them again.
+        replica?.begin(at: position)
+        replica?.pageMessage = nil
+        requestPage(&turn)
+      }
+      tellValues(&turn)
+    }
+
+    /// Tells the app why a change of values was refused, before the publication fails.
+    mutating func refuseChange(
+      _ key: String, _ failure: ServerMessage.Failure, _ turn: inout Turn
+    ) {
+      replica?.withdraw(key: key)
+      if failure.values != nil || failure.position != nil {
+        tell(.conflict(key: key, failure.values ?? NamedValues(), failure.position), &turn)
+      }
+      tellValues(&turn)
+    }
+  }
+#endif
