@@ -39,6 +39,18 @@ func share(by parley: some ParleyConnecting) async throws -> NoteLink {
 
 struct Order: Codable { let number: Int }
 
+@MainActor func finish(_ name: String, on board: Room) async throws {
+  let cards = board.values(of: Card.self)
+  do {
+    try await cards.merge(name, ["column": "done"])
+  } catch ValueError.failed(let reason) {
+    print("not stored:", reason)
+  }
+  for (name, card) in cards.all where card.column == "done" { print(name, card.text) }
+}
+
+struct Card: Codable { var text: String, column: String }
+
 func announce(_ service: ParleyService) async throws {
   try await service.room("orders").publish(Order(number: 7), key: "order-7")
 }
@@ -82,6 +94,27 @@ struct PageExampleTests {
     #expect(link.access == .write)
   }
 
+  @Test @MainActor func `the page's example about values runs`() async throws {
+    let server = try GatewayProgram()
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
+    let ben = Parley(server.address, as: "Ben", timeout: .seconds(600))
+    let board = ann.room("board")
+    let (cards, others) = (board.values(of: Card.self), ben.room("board").values(of: Card.self))
+    try await board.opened()
+    try await cards.set("card-7", to: Card(text: "Soup", column: "todo"))
+    try await finish("card-7", on: board)
+    #expect(cards["card-7"]?.column == "done")
+    try await others.merge("card-7", ["text": "Hot soup"])
+    #expect(others["card-7"]?.text == "Hot soup")
+    await #expect(throws: ValueError.conflict(["card-7": 3])) {
+      try await others.change([.delete("card-7")], ifOffsets: ["card-7": 1])
+    }
+    // The last card is another's; its change arrives by itself.
+    while cards["card-7"]?.text != "Hot soup" { await Task.yield() }
+    #expect(cards["card-7"]?.column == "done")
+    #expect(cards.isReady && cards.undecodable.isEmpty)
+  }
+
   @Test("the page shows this code")
   func page() throws {
     let page = try String(
@@ -92,7 +125,7 @@ struct PageExampleTests {
     let views = GatewayProgram.root.appendingPathComponent("Tests/ParleyUITests/AppExample.swift")
     let code = try [this, app, views].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 10)
+    #expect(blocks.count == 11)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 
