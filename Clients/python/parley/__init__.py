@@ -25,6 +25,7 @@ from .errors import (
     RequestRefused,
     RoomUnavailable,
     StorageFailed,
+    ValueConflict,
 )
 from .events import Events
 from .note import Changed, Note, Person
@@ -42,13 +43,15 @@ from .notes import (
     NoteText,
     NoteVersion,
 )
+from .orderkey import OrderKey
 from .room import Gap, Position, Publication, Receipt, ResourceUpdate, Room, RoomPerson
+from .values import Values
 
 __all__ = [
     "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "DeletedNote",
     "EditingSession", "Events", "FoundNote", "Gap", "LibraryUnavailable", "NoAnswer", "Note", "NoteComment",
     "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText", "NoteUnavailable", "NoteVersion",
-    "Notes", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused", "Receipt",
-    "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
-    "open_note",
+    "Notes", "OrderKey", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused", "Receipt",
+    "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "ValueConflict",
+    "Values", "connect", "open_note",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note, NoteState
 from .notes import Notes
 from .room import Position, ResourceUpdate, Room, RoomState
+from .values import Hub
 from .storage import EditFolder
 
 TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
@@ -165,6 +166,7 @@ class Client:
         self._refused: str | None = None
         self._refusals = 0
         self._engine = Engine(self._perform, timeout)
+        self._hub = Hub(self._engine, self._put)
         self._folder = EditFolder(keep) if keep is not None else None
         self._notes: dict[str, tuple[Note, NoteState]] = {}
         self._rooms: dict[str, tuple[Room, RoomState]] = {}
@@ -233,7 +235,7 @@ class Client:
             raise ValueError("expected a room's name, got none")
         self._engine.check()
         if name not in self._rooms:
-            state = RoomState(self._engine, name, is_present, since)
+            state = RoomState(self._engine, self._hub, name, is_present, since)
             self._rooms[name] = (Room(state, lambda: self._forget_room(name)), state)
             state.subscribe()
         room, state = self._rooms[name]
@@ -341,8 +343,7 @@ class Client:
             case "disconnect":
                 self._hang_up()
             case "send":
-                if self._outgoing:
-                    self._outgoing.put_nowait(action.values[0])
+                self._put(self._hub.outgoing(action.values[0]))
             case "wake":
                 self._wake_at(action.values[0])
             case "claim":
@@ -364,6 +365,10 @@ class Client:
             case _ if action.note in self._notes:
                 self._notes[action.note][1].take(action)
 
+    def _put(self, message: str) -> None:
+        if self._outgoing:
+            self._outgoing.put_nowait(message)
+
     def _wake_at(self, at: float) -> None:
         if self._timer:
             self._timer.cancel()
@@ -375,6 +380,8 @@ class Client:
     def _became(self, state: str, _until: int, code: int, error: str) -> None:
         self.state = state
         self._engine.connection_changed(state == "online")
+        if state != "online":
+            self._hub.disconnected()
         self._news.stir()
         if state == "online":
             self._refused, self._refusals = None, 0
@@ -409,6 +416,7 @@ class Client:
 
     def _forget_room(self, name: str) -> None:
         self._rooms.pop(name, None)
+        self._hub.forget(name)
 
     # Tokens.
 
@@ -490,7 +498,8 @@ class Client:
                     async for message in socket:
                         if self._outgoing is not outgoing:
                             return
-                        self._engine.do("received", message)
+                        for each in self._hub.incoming(message):
+                            self._engine.do("received", each)
                 finally:
                     sender.cancel()
                 code = socket.close_code or 1006

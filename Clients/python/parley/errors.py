@@ -96,6 +96,14 @@ class PublishRefused(ParleyError):
         super().__init__(f"the gateway did not publish this in {room}: {code}")
 
 
+class ValueConflict(PublishRefused):
+    """A condition of a change does not hold; `values` has the current value and offset of each name that has changed."""
+
+    def __init__(self, room: str, values: dict[str, dict[str, object]]) -> None:
+        self.values = values
+        super().__init__(room, "conflict")
+
+
 class StorageFailed(ParleyError):
     """Unsaved edits could not be stored, or stored edits cannot be read."""
 

@@ -7,13 +7,15 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .core import Action, CoreError
 from .engine import Engine, News
 from .errors import Overflowed, ParleyError, PublishRefused, RoomUnavailable
 from .events import EVENTS_MAX, Event, Events, Readers, ended
 
+if TYPE_CHECKING:
+    from .values import Hub, Values
 
 # Python raises an error for integers with many more digits.
 _DIGITS_MAX = 4_000
@@ -117,6 +119,15 @@ class Room:
     def position(self) -> Position | None:
         """The position of the newest publication that was received."""
         return self._state.position
+
+    @property
+    def values(self) -> Values:
+        """The room's values: shared state that every member sees and changes."""
+        return self._state.hub.follow(self.name, self._state)
+
+    def on_signal(self, listener: Callable[[str, str, Any], None]) -> None:
+        """Calls a function with the name, the client's id and the data of each signal in the room."""
+        self._state.hub.on_signal(self.name, listener)
 
     async def opened(self) -> None:
         """Returns when the room is live. Raises RoomUnavailable, ConnectionEnded, NoAnswer."""
@@ -262,8 +273,9 @@ class Room:
 class RoomState:
     """A client's state of a room."""
 
-    def __init__(self, engine: Engine, name: str, is_present: bool, since: Position | None) -> None:
+    def __init__(self, engine: Engine, hub: Hub, name: str, is_present: bool, since: Position | None) -> None:
         self.engine = engine
+        self.hub = hub
         self.name = name
         self.phase = "opening"
         self.failure = ""
@@ -279,6 +291,11 @@ class RoomState:
         """Returns at the next change; raises ConnectionEnded."""
         self.engine.check()
         await self._news.wait()
+
+    @property
+    def is_present(self) -> bool:
+        """Whether this program appears in the room's presence."""
+        return self._is_present
 
     def subscribe(self) -> None:
         """Subscribes to the publications after the position."""

@@ -1,0 +1,474 @@
+"""Values of rooms: shared state that every member sees and changes.
+
+The client core knows publications with data. This module reads the connection's messages before the core does: it
+follows the operations on values, and hides from the core what it does not know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from .engine import Engine
+from .errors import PublishRefused, ValueConflict
+from .room import Position, RoomState
+
+Operation = dict[str, Any]
+
+
+def merged(value: Any, patch: Any) -> Any:
+    """Returns a value with a patch merged into it (JSON Merge Patch, RFC 7396)."""
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    result = dict(value) if isinstance(value, dict) else {}
+    for name, change in patch.items():
+        if change is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), change)
+    return result
+
+
+_MISSING = object()
+
+
+def applied(value: Any, operation: Operation) -> Any:
+    """Returns the value after an operation; `_MISSING` for none. Raises ValueError if the operation does not fit."""
+    if "set" in operation:
+        return copy.deepcopy(operation["to"])
+    if "merge" in operation:
+        return merged(None if value is _MISSING else value, operation["with"])
+    if "add" in operation:
+        former = 0 if value is _MISSING else value
+        if isinstance(former, bool) or not isinstance(former, int):
+            raise ValueError("expected an integer")
+        return former + operation["by"]
+    return _MISSING
+
+
+def name_of(operation: Operation) -> str:
+    """Returns the name of the value that an operation changes."""
+    for word in ("set", "merge", "add", "delete"):
+        if word in operation:
+            return str(operation[word])
+    raise ValueError("expected an operation")
+
+
+class _Pending:
+    """A change of this program's that the server's values do not contain yet."""
+
+    def __init__(self, operations: list[Operation], key: str, if_offsets: dict[str, int] | None) -> None:
+        self.operations = operations
+        self.key = key
+        self.if_offsets = if_offsets
+        self.offset: int | None = None
+        self.client = ""
+        """The client id under which it was first sent."""
+        self.is_sent = False
+        self.answer: asyncio.Future[Position] = asyncio.get_running_loop().create_future()
+
+
+class Values(Mapping[str, Any]):
+    """The values of a room, as a read-only mapping; changed by its methods. Created by `Room.values`.
+
+    Own changes show at once, are applied again over each change of others, and are withdrawn if they are refused.
+    Without a connection they wait in memory, and are sent once and in order.
+    """
+
+    def __init__(self, hub: Hub, room: str) -> None:
+        self._hub = hub
+        self._room = room
+        self._values: dict[str, Any] = {}
+        self._offsets: dict[str, int] = {}
+        self._ranges: list[tuple[str | None, int]] = []
+        self._epoch = ""
+        self._offset = 0
+        self._former: set[str] = set()
+        self._is_complete = False
+        self._is_live = False
+        self._pending: list[_Pending] = []
+        self._listeners: list[Callable[[set[str]], None]] = []
+        self._ready = asyncio.Event()
+        self._page_request = ""
+
+    # Reading.
+
+    async def ready(self) -> None:
+        """Returns when all values have arrived. Raises ConnectionEnded, NoAnswer."""
+        async with self._hub.engine.limit():
+            await self._ready.wait()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all values have arrived."""
+        return self._is_complete
+
+    @property
+    def waiting(self) -> int:
+        """The number of own changes without an answer."""
+        return sum(1 for change in self._pending if change.offset is None)
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._shown().get(name, _MISSING)
+        if value is _MISSING:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shown())
+
+    def __len__(self) -> int:
+        return len(self._shown())
+
+    def offset(self, name: str) -> int:
+        """Returns the offset of the last change of a value; 0 if there is none. For conditions."""
+        return self._offsets.get(name, 0)
+
+    def on_change(self, listener: Callable[[set[str]], None]) -> Callable[[], None]:
+        """Calls a function with the names that have changed, after each change. Returns a function that ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # Changing.
+
+    async def set(self, name: str, value: Any, *, ttl: int | None = None, while_connected: bool = False) -> Position:
+        """Replaces a value. `ttl`: seconds after which the server deletes it unless it changes."""
+        return await self.change([_bound({"set": name, "to": value}, ttl, while_connected)])
+
+    async def merge(self, name: str, fields: dict[str, Any], *, ttl: int | None = None) -> Position:
+        """Merges fields into a value (JSON Merge Patch): None removes a field."""
+        return await self.change([_bound({"merge": name, "with": fields}, ttl, False)])
+
+    async def add(self, name: str, number: int = 1) -> Position:
+        """Adds an integer to a value; a missing one is 0."""
+        return await self.change([{"add": name, "by": number}])
+
+    async def delete(self, name: str) -> Position:
+        """Removes a value, if there is one."""
+        return await self.change([{"delete": name}])
+
+    async def change(
+        self, operations: list[Operation], *, if_offsets: dict[str, int] | None = None, key: str | None = None
+    ) -> Position:
+        """Makes several changes, all or none. Returns the position once the gateway has stored them on disk.
+
+        `if_offsets`: the offset at which each of these names must have changed last, 0 if it must not exist. Raises
+        ValueConflict otherwise; PublishRefused, ConnectionEnded, NoAnswer.
+        """
+        self._hub.engine.check()
+        operations = json.loads(json.dumps(operations, allow_nan=False))
+        pending = _Pending(operations, key or secrets.token_hex(16), if_offsets)
+        self._pending.append(pending)
+        self._tell({name_of(operation) for operation in operations})
+        self._send_pending()
+        async with self._hub.engine.limit():
+            return await asyncio.shield(pending.answer)
+
+    def signal(self, name: str, data: Any) -> None:
+        """Sends an event of at most 4 KiB to the other subscribers; dropped without a connection."""
+        if self._is_live:
+            self._hub.send("signal", {"room": self._room, "name": name, "data": data})
+
+    # The connection.
+
+    def subscribed(self, data: dict[str, Any]) -> None:
+        self._is_live = True
+        self._page_request = ""
+        if "values" in data:
+            self._begin(data["epoch"], data["offset"])
+            self._add_page(data)
+        elif data.get("recovered") and data["epoch"] == self._epoch:
+            for publication in data.get("publications", []):
+                self.published(self._epoch, publication)
+            self._offset = max(self._offset, data["offset"])
+            self._settle()
+        else:
+            self._begin(data["epoch"], data["offset"])
+        self._request_page()
+        for change in self._pending:
+            if change.client and change.client != self._hub.client:
+                self._withdraw(change, PublishRefused(self._room, "unsure"))
+        self._send_pending()
+
+    def disconnected(self) -> None:
+        self._is_live = False
+        self._page_request = ""
+        for change in self._pending:
+            change.is_sent = change.offset is not None
+
+    def paged(self, request: str, data: dict[str, Any]) -> None:
+        if request != self._page_request:
+            return
+        self._page_request = ""
+        if data["epoch"] != self._epoch:
+            self._begin(data["epoch"], data["offset"])
+        else:
+            self._add_page(data)
+        self._request_page()
+
+    def published(self, epoch: str, publication: dict[str, Any]) -> None:
+        offset = publication["offset"]
+        if epoch != self._epoch or offset <= self._offset:
+            return
+        self._offset = offset
+        changed = set()
+        for operation in publication.get("values", []):
+            name = name_of(operation)
+            if not self._counts(name, offset):
+                continue
+            value = applied(self._values.get(name, _MISSING), operation)
+            changed.add(name)
+            if value is _MISSING:
+                self._values.pop(name, None)
+                self._offsets.pop(name, None)
+            else:
+                self._values[name] = value
+                self._offsets[name] = offset
+        for change in self._pending:
+            if change.key == publication.get("senderId"):
+                change.offset = offset
+        self._settle()
+        if changed and self._is_complete:
+            self._tell(changed)
+
+    def answered(self, key: str, position: Position) -> None:
+        for change in self._pending:
+            if change.key == key:
+                change.offset = position.offset
+                if not change.answer.done():
+                    change.answer.set_result(position)
+        self._settle()
+
+    def refused(self, key: str, error: dict[str, Any]) -> None:
+        for change in [change for change in self._pending if change.key == key]:
+            if error.get("retryable"):
+                change.is_sent = False
+                delay = error.get("retryAfter", 1_000) / 1_000
+                asyncio.get_running_loop().call_later(delay, self._send_pending)
+                return
+            code = error["code"]
+            self._withdraw(
+                change,
+                ValueConflict(self._room, error.get("values", {}))
+                if code == "conflict" else PublishRefused(self._room, code),
+            )  # fmt: skip
+
+    def _withdraw(self, change: _Pending, error: Exception) -> None:
+        self._pending = [other for other in self._pending if other is not change]
+        if not change.answer.done():
+            change.answer.set_exception(error)
+            change.answer.exception()
+        self._tell({name_of(operation) for operation in change.operations})
+
+    def _send_pending(self) -> None:
+        if not self._is_live:
+            return
+        for change in self._pending:
+            if change.is_sent or change.offset is not None:
+                continue
+            change.is_sent = True
+            change.client = change.client or self._hub.client
+            data: dict[str, Any] = {
+                "room": self._room, "values": change.operations, "key": change.key, "senderId": change.key,
+            }  # fmt: skip
+            if change.if_offsets:
+                data["ifOffsets"] = change.if_offsets
+            self._hub.send("publish", data, change.key, self._room)
+
+    # Pages.
+
+    def _begin(self, epoch: str, offset: int) -> None:
+        self._epoch, self._offset = epoch, offset
+        self._former = set(self._values)
+        self._values, self._offsets, self._ranges = {}, {}, []
+        self._is_complete = False
+
+    def _add_page(self, data: dict[str, Any]) -> None:
+        for name, item in data["values"].items():
+            self._values[name] = item["value"]
+            self._offsets[name] = item["offset"]
+        has_more = bool(data.get("more"))
+        last = max(data["values"], key=lambda name: name.encode(), default=None)
+        self._ranges.append((last if has_more else None, data["offset"]))
+        if not has_more:
+            self._is_complete = True
+            self._settle()
+            self._ready.set()
+            self._tell(self._former | set(self._values))
+
+    def _request_page(self) -> None:
+        if self._is_complete or not self._is_live:
+            return
+        data = {"room": self._room}
+        if self._ranges and self._ranges[-1][0] is not None:
+            data["after"] = self._ranges[-1][0]
+        self._page_request = self._hub.send("values", data, "", self._room)
+
+    def _counts(self, name: str, offset: int) -> bool:
+        """Whether an operation is not in the page that covers its name."""
+        if not self._ranges:
+            return self._is_complete
+        for through, position in self._ranges:
+            if through is None or name.encode() <= through.encode():
+                return offset > position
+        return False
+
+    def _settle(self) -> None:
+        if self._is_complete and all(position <= self._offset for _, position in self._ranges):
+            self._ranges = []
+        self._pending = [change for change in self._pending if change.offset is None or change.offset > self._offset]
+
+    def _shown(self) -> dict[str, Any]:
+        """Returns the server's values with own changes over them."""
+        if not self._pending:
+            return self._values
+        shown = dict(self._values)
+        for operation in (operation for change in self._pending for operation in change.operations):
+            name = name_of(operation)
+            try:
+                value = applied(shown.get(name, _MISSING), operation)
+            except ValueError:
+                # It will be refused, or fits again after others' changes.
+                continue
+            if value is _MISSING:
+                shown.pop(name, None)
+            else:
+                shown[name] = value
+        return shown
+
+    def _tell(self, names: Collection[str]) -> None:
+        for listener in list(self._listeners):
+            listener({*names})
+
+
+def _bound(operation: Operation, ttl: int | None, while_connected: bool) -> Operation:
+    if ttl is not None:
+        operation["ttl"] = ttl
+    if while_connected:
+        operation["while"] = "connected"
+    return operation
+
+
+class Hub:
+    """The values of a client's rooms, between its socket and its core."""
+
+    def __init__(self, engine: Engine, put: Callable[[str], None]) -> None:
+        self.engine = engine
+        self.client = ""
+        self._put = put
+        self._rooms: dict[str, Values] = {}
+        self._requests: dict[str, tuple[str, str]] = {}
+        self._wished: set[str] = set()
+        """The core's subscriptions to which a wish for values was added."""
+        self._signals: dict[str, list[Callable[[str, str, Any], None]]] = {}
+        self._next = 1
+
+    def follow(self, room: str, state: RoomState) -> Values:
+        """Returns the values of a room, and follows them from now on."""
+        if room not in self._rooms:
+            self._rooms[room] = Values(self, room)
+            if self.client:
+                data: dict[str, Any] = {"room": room, "values": True, "presence": state.is_present}
+                if state.position:
+                    data["position"] = {"epoch": state.position.epoch, "offset": state.position.offset}
+                self.send("subscribe", data, "", room)
+        return self._rooms[room]
+
+    def forget(self, room: str) -> None:
+        """Ends the values of a room that was closed."""
+        self._signals.pop(room, None)
+        values = self._rooms.pop(room, None)
+        if values is not None:
+            values.disconnected()
+
+    def on_signal(self, room: str, listener: Callable[[str, str, Any], None]) -> None:
+        """Calls a function with the name, the client and the data of each signal in a room."""
+        self._signals.setdefault(room, []).append(listener)
+
+    def send(self, kind: str, data: dict[str, Any], key: str = "", room: str = "") -> str:
+        """Sends a message of this module. Returns its id."""
+        name = f"v{self._next}"
+        self._next += 1
+        self._requests[name] = (room, key)
+        self._put(_text({"messageId": name, "type": kind, "data": data}))
+        return name
+
+    def outgoing(self, text: str) -> str:
+        """Returns a message of the core, with a wish for values where they are followed."""
+        if not self._rooms or '"type":"subscribe"' not in text:
+            return text
+        message = json.loads(text)
+        if message["data"]["room"] not in self._rooms:
+            return text
+        message["data"]["values"] = True
+        self._wished.add(message["messageId"])
+        return _text(message)
+
+    def incoming(self, text: str | bytes) -> list[str | bytes]:
+        """Handles a message of the server. Returns the messages that the core gets."""
+        if isinstance(text, bytes):
+            return [text]
+        if '"type":"welcome"' in text[:80]:
+            self.client = json.loads(text)["data"]["clientId"]
+            return [text]
+        head = text[:120]
+        if not (self._rooms or self._signals) or not any(f'"type":"{kind}"' in head for kind in _KINDS):
+            return [text]
+        message = json.loads(text)
+        kind, data, name = message["type"], message["data"], message.get("messageId", "")
+        if kind == "signal":
+            for listener in self._signals.get(data["room"], []):
+                listener(data["name"], data.get("clientId", ""), data["data"])
+            return []
+        if name in self._requests:
+            return self._answer(name, kind, data, *self._requests.pop(name))
+        values = self._rooms.get(data.get("room", ""))
+        if values is None:
+            return [text]
+        if kind == "subscribed" and name in self._wished:
+            self._wished.discard(name)
+            values.subscribed(data)
+            data["publications"] = [each for each in data.get("publications", []) if "data" in each]
+            return [_text(message)]
+        if kind == "publication":
+            values.published(data["epoch"], data)
+            return [text] if "data" in data else []
+        return [text]
+
+    def _answer(self, name: str, kind: str, data: dict[str, Any], room: str, key: str) -> list[str | bytes]:
+        values = self._rooms.get(room)
+        if values is None:
+            return []
+        if kind == "values":
+            values.paged(name, data)
+        elif kind == "published":
+            values.answered(key, Position(data["epoch"], data["offset"]))
+        elif kind == "error" and key:
+            values.refused(key, data)
+        elif kind == "subscribed":
+            values.subscribed(data)
+            # What was published meanwhile comes with this reply alone.
+            return [
+                _text({"messageId": "s", "type": "publication", "data": {"room": room, "epoch": data["epoch"], **each}})
+                for each in data.get("publications", []) if "data" in each
+            ]  # fmt: skip
+        return []
+
+    def disconnected(self) -> None:
+        """Forgets requests that will not be answered."""
+        self.client = ""
+        self._requests.clear()
+        self._wished.clear()
+        for values in self._rooms.values():
+            values.disconnected()
+
+
+def _text(message: dict[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+_KINDS = ("subscribed", "publication", "values", "published", "error", "signal")
