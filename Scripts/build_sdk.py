@@ -4,6 +4,7 @@
     parley.js            the module, which loads the core from the same folder
     notes.js             requests about notes, which parley.js loads with the first one
     rich.js              bindings of editors of formatted text, for apps that have one
+    values.js            values of rooms, for pages that import it
     client.wasm          the client core
     types/sdk/*.d.ts     its types, and the types of the modules that they name
     parley-client.tgz    all of it as a package that npm installs from its address, with node.js for Node
@@ -69,7 +70,7 @@ def smaller(module):
 
 def build(target):
     """Writes the SDK to an existing folder."""
-    for name in ("parley.js", "notes.js", "rich.js"):
+    for name in ("parley.js", "notes.js", "rich.js", "values.js"):
         run(
             ESBUILD, WEB / "sdk" / name, "--bundle", "--minify", "--format=esm", "--target=es2022",
             "--external:./notes.js", "--legal-comments=none", "--log-level=warning", f"--outfile={target / name}",
@@ -85,9 +86,10 @@ def types(target):
     run(
         "tsc", "--allowJs", "--declaration", "--emitDeclarationOnly", "--target", "es2022",
         "--module", "esnext", "--moduleResolution", "node", "--lib", "es2022,es2022.intl,dom,dom.iterable",
-        "--rootDir", WEB, "--outDir", target / "types", WEB / "sdk" / "parley.js", WEB / "sdk" / "rich.js",
+        "--rootDir", WEB, "--outDir", target / "types",
+        *(WEB / "sdk" / f"{name}.js" for name in ("parley", "rich", "values")),
     )  # fmt: skip
-    for name in ("parley", "rich"):
+    for name in ("parley", "rich", "values"):
         (target / f"{name}.d.ts").write_text(f'export * from "./types/sdk/{name}.js";\n')
 
 
@@ -95,18 +97,20 @@ def package(target):
     """Writes the package for npm."""
     kinds = {"default": "./parley.js"}
     node = {"default": "./node.js"}
-    rich = {"default": "./rich.js"}
+    rich, values = {"default": "./rich.js"}, {"default": "./values.js"}
     has_types = (target / "parley.d.ts").exists()
     if has_types:
         kinds, node = {"types": "./parley.d.ts", **kinds}, {"types": "./node.d.ts", **node}
-        rich = {"types": "./rich.d.ts", **rich}
+        rich, values = {"types": "./rich.d.ts", **rich}, {"types": "./values.d.ts", **values}
     described = {
         "name": "parley-client",
         "version": version(),
         "description": "Notes that several people write, in any web page.",
         "license": "Apache-2.0",
         "type": "module",
-        "exports": {".": {"node": node, **kinds}, "./rich.js": rich, "./client.wasm": "./client.wasm"},
+        "exports": {
+            ".": {"node": node, **kinds}, "./rich.js": rich, "./values.js": values, "./client.wasm": "./client.wasm",
+        },
         "sideEffects": ["./parley.js", "./node.js"],
         "engines": {"node": ">=18"},
     }

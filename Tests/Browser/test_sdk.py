@@ -700,3 +700,41 @@ def test_the_example_runs(gateway, browser, site):
     expect(tabs[1].locator("textarea")).to_have_value("said and done")
     for tab in tabs:
         tab.close()
+
+
+def test_a_board_is_the_same_for_all_also_after_a_kill(gateway, browser, site):
+    page = (ROOT / "Examples" / "board" / "index.html").read_text()
+    assert page.count("\n") <= 100
+    site.pages["/board.html"] = page.encode()
+    address = f"{site.url}/board.html?gateway={gateway.url}&board=plans"
+    ada, grace = (browser.new_context().new_page() for _ in range(2))
+
+    def column(tab, number):
+        return tab.locator("section").nth(number).locator("article")
+
+    for tab in (ada, grace):
+        tab.goto(address)
+        expect(tab.locator("section")).to_have_count(3)
+    for text in ("Soup", "Bread"):
+        ada.locator("input").fill(text)
+        ada.locator("input").press("Enter")
+    expect(column(grace, 0)).to_have_text([re.compile("Soup"), re.compile("Bread")])
+    soup = column(grace, 0).first.get_attribute("id")
+    # One moves the card while the other changes its text, and a third field is added.
+    grace.evaluate("name => void board.merge(name, { text: 'Hot soup' })", soup)
+    ada.evaluate("name => move(name, 'done')", soup)
+    for tab in (ada, grace):
+        expect(column(tab, 2)).to_have_text([re.compile("Hot soup")])
+    gateway.kill()
+    bread = column(ada, 0).first.get_attribute("id")
+    ada.evaluate("name => move(name, 'doing')", bread)
+    expect(column(ada, 1)).to_have_text([re.compile("Bread")])
+    ada.evaluate("() => void board.add('moves', 1)")
+    gateway.start()
+    expect(column(grace, 1)).to_have_text([re.compile("Bread")])
+    grace.wait_for_function("() => board.get('moves') === 1")
+    late = browser.new_page()
+    late.goto(address)
+    expect(late.locator("article")).to_have_count(2)
+    for tab in (ada.context, grace.context, late):
+        tab.close()
