@@ -68,7 +68,7 @@ package struct RoomSimulation {
       completions.isEmpty && gateway.isSettled
         && storeQueue.allSatisfy {
           switch $0.request {
-          case .room(.heads), .people(.blocks), .heads: true
+          case .room(.heads), .room(.ending), .people(.blocks), .heads: true
           default: false
           }
         }
@@ -114,7 +114,9 @@ package struct RoomSimulation {
     hintsLostPercent = plan.hintsLostPercent
     store = MemoryStore(isShared: plan.nodes > 1)
     seats = (0..<plan.clients).map {
-      Seat(client: SimulatedRoomClient(name: "c\($0)", room: Self.room.text))
+      Seat(
+        client: SimulatedRoomClient(
+          name: "c\($0)", room: Self.room.text, followsValues: $0.isMultiple(of: 2)))
     }
     for _ in 0..<plan.nodes {
       let clock = VirtualClock()
@@ -128,6 +130,8 @@ package struct RoomSimulation {
     defer { generation += 1 }
     var settings = plan.settings
     settings.sharesStore = plan.nodes > 1
+    // Pages of a few values, so that changes come between them.
+    settings.valuePageBytes = 16
     var people = PeopleHandlers.standard(settings)
     let presence = CountedPresence(graceMilliseconds: settings.presenceGraceMilliseconds)
     people.presence = presence
@@ -495,9 +499,11 @@ package struct RoomSimulation {
     guard log.map(\.offset) == Array(1..<(log.count + 1)) else {
       throw violation("the offsets of the log have gaps")
     }
-    guard lostTails > 0 || Set(log.map(\.data)).count == log.count else {
+    let keys = log.compactMap { $0.senderID ?? $0.data?.string }
+    guard lostTails > 0 || Set(keys).count == log.count else {
       throw violation("a key was published twice")
     }
+    try checkValues(log)
     if lostTails == 0, seats.contains(where: { $0.client.position?.epoch != "first" }) {
       throw violation("a history was given up of which nothing was lost")
     }
@@ -508,12 +514,14 @@ package struct RoomSimulation {
       }
       for sighting in client.sightings {
         if log.indices.contains(sighting.offset - 1),
-          log[sighting.offset - 1].data.utf8 == sighting.data
+          log[sighting.offset - 1].data?.utf8 ?? [] == sighting.data
         {
           continue
         }
         guard
-          lost.contains(where: { $0.offset == sighting.offset && $0.data.utf8 == sighting.data })
+          lost.contains(where: {
+            $0.offset == sighting.offset && $0.data?.utf8 ?? [] == sighting.data
+          })
         else { throw violation("client \(index) saw another publication at \(sighting.offset)") }
       }
       // After lost commits there is a new epoch, in which offsets repeat.
@@ -523,13 +531,50 @@ package struct RoomSimulation {
         throw violation("client \(index) saw a publication twice, or out of order")
       }
       let known = Set(seen).union(client.gaps.flatMap { Array($0) })
-      guard known.count == log.count else {
+      // A client without values is not sent publications without data.
+      let meant = Set(log.filter { client.values != nil || $0.data != nil }.map(\.offset))
+      guard known.isSuperset(of: meant), known.allSatisfy({ $0 <= log.count }) else {
         throw violation("client \(index) missed a publication and was not told")
       }
-      for key in client.published
-      where !log.contains(where: { $0.data.utf8 == Array("\"\(key)\"".utf8) }) {
+      for key in client.published where !keys.contains(where: { $0.isExactly(key) }) {
         throw violation("\(key) was answered and is not in the log")
       }
+      for key in client.refused where keys.contains(where: { $0.isExactly(key) }) {
+        throw violation("\(key) was refused and is in the log")
+      }
+    }
+  }
+
+  /// Verifies that the store and all clients have the fold of the log, and that each condition held.
+  private func checkValues(_ log: [Publication]) throws(Violation) {
+    var conditions: [ExactName: Int] = [:]
+    for seat in seats {
+      for (key, offset) in seat.client.conditions { conditions[ExactName(key)] = offset }
+    }
+    var fold = RoomValues()
+    for publication in log {
+      guard let operations = publication.values.flatMap(ValueOperation.list) else { continue }
+      let turn = fold[SimulatedRoomClient.turn]?.offset ?? 0
+      if let key = publication.senderID, let required = conditions[ExactName(key)],
+        required != turn
+      {
+        throw violation("\(key) was accepted at \(publication.offset) against its condition")
+      }
+      do throws(ValueRefusal) {
+        try fold.apply(
+          ValueChange(operations),
+          at: ValueOrigin(offset: publication.offset, time: publication.time))
+      } catch {
+        throw violation("the log has a change that does not fit: \(error)")
+      }
+    }
+    guard fold == store.rooms.values(of: Self.room) else {
+      throw violation("the store's values differ from the fold of the log")
+    }
+    let expected = fold.values.mapValues(\.value)
+    for (index, seat) in seats.enumerated() {
+      guard let values = seat.client.values, values != expected else { continue }
+      throw violation("client \(index) has other values than the log")
     }
   }
 

@@ -1,4 +1,4 @@
-import ParleyJSON
+package import ParleyJSON
 import ParleyClientCore
 package import SocketMessages
 
@@ -17,6 +17,16 @@ package struct SimulatedRoomClient {
   package private(set) var gaps: [ClosedRange<Int>] = []
   /// The keys of its publications that were acknowledged.
   package private(set) var published: Set<String> = []
+  /// The keys of its changes of values that were refused because of their conditions.
+  package private(set) var refused: Set<String> = []
+  /// The offset that each of its conditional changes required, by key.
+  package private(set) var conditions: [String: Int] = [:]
+  /// The values of the room as the app sees them; `nil` if it does not follow them.
+  package private(set) var values: [ValueName: JSONValue]?
+  /// The name whose changes are conditional.
+  package static let turn: ValueName = "turn"
+  /// The offset at which the client has seen the last change of ``turn``.
+  private var turnOffset = 0
 
   private var machine: ClientMachine
   private let name: String
@@ -31,10 +41,14 @@ package struct SimulatedRoomClient {
   /// Whether the client has closed the connection.
   package private(set) var hasHungUp = false
 
-  package init(name: String, room: String) {
+  package init(name: String, room: String, followsValues: Bool = false) {
     self.name = name
     self.room = room
     machine = ClientMachine(settings: ClientSettings(name: name), seed: 1)
+    if followsValues {
+      values = [:]
+      handle(.room(room, .followValues), now: 0)
+    }
     handle(.room(room, .subscribe(isPresent: true, from: nil)), now: 0)
   }
 
@@ -46,7 +60,7 @@ package struct SimulatedRoomClient {
 
   package var isSettled: Bool {
     guard let status = machine.status(ofRoom: room) else { return false }
-    return status.phase == .live && status.waiting == 0
+    return status.phase == .live && status.waiting == 0 && machine.hasAllValues(ofRoom: room)
   }
 
   /// Handles an opened connection, and returns the first messages.
@@ -72,9 +86,34 @@ package struct SimulatedRoomClient {
     keysMade += 1
     let key = "\(name)-\(keysMade)"
     let data = JSONValue("\"\(key)\"".utf8) ?? .null
-    handle(
-      .room(room, .publish(.init(room: room, data: data, key: key), key: key)), now: now)
+    var publication = ClientMessage.Publish(room: room, data: data, key: key)
+    publication.values = change(keysMade)
+    // Some publications only change values.
+    if publication.values != nil, keysMade.isMultiple(of: 3) { publication.data = nil }
+    if keysMade % 5 == 4 {
+      conditions[key] = turnOffset
+      publication.ifOffsets = ValueOffsets([Self.turn: turnOffset])
+    }
+    handle(.room(room, .publish(publication, key: key)), now: now)
     return try finish()
+  }
+
+  /// Returns the change of values in this client's publication of a number; `nil` for none.
+  private func change(_ number: Int) -> ValueOperationList? {
+    switch number % 5 {
+    case 0: nil
+    case 1: ValueOperationList([ValueOperation("count", .add(1))])
+    case 2:
+      ValueOperationList([
+        ValueOperation("card", .merge([name: JSONValue(number)])),
+        ValueOperation(ValueName("of-\(name)"), .set(JSONValue(number))),
+      ])
+    case 3:
+      ValueOperationList([
+        ValueOperation(ValueName("of-\(name)"), .delete), ValueOperation("count", .add(1)),
+      ])
+    default: ValueOperationList([ValueOperation(Self.turn, .set(JSONValue(name)))])
+    }
   }
 
   /// Wakes the machine at the time it has asked for.
@@ -113,14 +152,17 @@ package struct SimulatedRoomClient {
   private mutating func take(_ action: RoomAction) {
     switch action {
     case .publication(let publication, let epoch):
+      let operations = publication.values.flatMap(ValueOperation.list) ?? []
+      if operations.contains(where: { $0.name == Self.turn }) { turnOffset = publication.offset }
       sightings.append(
-        Sighting(epoch: epoch, offset: publication.offset, data: publication.data.utf8))
+        Sighting(epoch: epoch, offset: publication.offset, data: publication.data?.utf8 ?? []))
     case .gap(let after, let through):
       if after.offset < through.offset { gaps.append(after.offset + 1...through.offset) }
     case .position(let head):
       if !hasPosition, head.offset > 0 { gaps.append(1...head.offset) }
       hasPosition = true
     case .published(let key, _, _): published.insert(key)
+    case .publishFailed(let key, .conflict) where conditions[key] != nil: refused.insert(key)
     case .publishFailed(let key, let code): mistake = .error("\(key): \(code)")
     case .publishUnsure(let key): mistake = .error("\(key): unsure")
     case .status(let status):
@@ -129,7 +171,9 @@ package struct SimulatedRoomClient {
       case .subscribing, .live, .away, .left: break
       }
     case .outOfStep: mistake = .outOfStep
-    case .people, .receipt, .receipts, .flagged: break
+    case .values(let update):
+      for (name, value) in update.changed { values?[name] = value }
+    case .people, .receipt, .receipts, .flagged, .conflict, .signal: break
     }
   }
 }
