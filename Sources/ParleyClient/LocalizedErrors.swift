@@ -29,6 +29,11 @@ extension PublishError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension ValueError: LocalizedError {
+  /// The reason, and what to do.
+  public var errorDescription: String? { description }
+}
+
 extension RequestError: LocalizedError {
   /// The reason, and what to do.
   public var errorDescription: String? { description }

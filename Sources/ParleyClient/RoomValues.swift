@@ -133,3 +133,15 @@ public enum ValueError: Error, Sendable, Hashable {
   /// The publication of the change failed.
   case failed(PublishError)
 }
+
+extension ValueError: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .notJSON: "expected JSON that is nested at most 24 deep"
+    case .conflict(let offsets):
+      "values have changed: \(offsets.keys.sorted().joined(separator: ", ")); look at them, and decide again"
+    case .failed(let error): "\(error)"
+    }
+  }
+}
