@@ -7,7 +7,7 @@ extension ChangeFormat {
   ///   - json: The JSON form, as UTF-8.
   ///   - text: The operation of the change.
   ///   - base: The text to which the operation applies.
-  /// - Throws: As ``init(json:of:)``; also `malformed` if a length ends within a surrogate pair.
+  /// - Throws: As ``init(json:of:setsMax:)``; also `malformed` if a length ends within a surrogate pair.
   public init?(
     utf16JSON json: [UInt8], of text: TextOperation, on base: Document
   ) throws(OperationError) {

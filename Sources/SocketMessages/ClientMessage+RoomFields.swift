@@ -36,11 +36,11 @@ extension ClientMessage.Unsubscribe: MessageObject {
 
 extension ClientMessage.Publish: MessageObject {
   static var blank: Self {
-    #if hasFeature(Embedded)
-      Self(room: "", data: .blank)
-    #else
-      Self(room: "", data: nil)
+    var blank = Self(room: "", data: .blank)
+    #if !hasFeature(Embedded)
+      blank.data = nil
     #endif
+    return blank
   }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("room", &room)

@@ -36,11 +36,11 @@ extension ServerMessage.Published: MessageObject {
 
 extension Publication: MessageObject {
   static var blank: Self {
-    #if hasFeature(Embedded)
-      Self(offset: 0, time: 0, data: .blank)
-    #else
-      Self(offset: 0, time: 0, data: nil)
+    var blank = Self(offset: 0, time: 0, data: .blank)
+    #if !hasFeature(Embedded)
+      blank.data = nil
     #endif
+    return blank
   }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("offset", &offset)

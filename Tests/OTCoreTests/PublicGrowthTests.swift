@@ -378,7 +378,47 @@ struct PublicGrowthTests {
       }),
   ]
 
-  private static let rows = placeRows + operationRows + documentRows + endRows
+  private static let familyRows: [Row] = [
+    Row(
+      "TextOperation.isInsertFirst", "TextOperation.insertingFirst()",
+      "TextOperation.retainingRest(of:)",
+      law: onOperation("insert first", size: 16_000) { operation in
+        let ordered = operation.insertingFirst()
+        precondition(ordered.isInsertFirst)
+        _ = ordered.retainingRest(of: ordered.baseLength + 1)
+      }),
+    Row(
+      "TextOperation.inUTF16(on:)", "TextOperation.inScalars(on:)",
+      law: GrowthLaw(
+        "count in UTF-16", size: 4_000,
+        prepare: { size -> (TextOperation, Document) in
+          let operation = operation(size)
+          return (operation, Document(text(operation.baseLength)))
+        }
+      ) { input in
+        let units = done { try input.0.inUTF16(on: input.1) }
+        precondition(done { try units.inScalars(on: input.1) } == input.0)
+      }),
+    Row(
+      "TextOperation.rebased(over:by:)",
+      law: GrowthLaw("rebase by a family's rules", size: 2_000, prepare: { history($0, length: 8) })
+      {
+        var own: TextOperation = [.insert("y")]
+        own.retain(8)
+        _ = done { try own.rebased(over: history[...], by: .otJS) }
+      }),
+    Row(
+      "ServerSequencer.history(after:by:in:)", "ServerSequencer.rebased(_:at:by:in:)",
+      "ServerSequencer.repetition(of:at:by:in:isOwn:)",
+      law: GrowthLaw("rebase for a family", size: 2_000, prepareEach: sequencer) { sequencer in
+        var own: TextOperation = [.insert("y")]
+        own.retain(8)
+        _ = done { try sequencer.rebased(own, at: 0, by: .rustpad) }
+        _ = done { try sequencer.repetition(of: own, at: 0, by: .rustpad) { _ in true } }
+      }),
+  ]
+
+  private static let rows = placeRows + operationRows + documentRows + endRows + familyRows
 
   /// Declarations without a row, and the reasons.
   private static let exceptions: [String: [String]] = [
@@ -408,7 +448,9 @@ struct PublicGrowthTests {
     "does what another one does, which has a row": [
       "TextOperation.apply(to:)", "ServerSequencer.init(content:revision:recent:formats:)",
       "ServerSequencer.submit(_:at:growth:within:)",
+      "ServerSequencer.submit(inheriting:at:within:)",
     ],
+    "walks the edits that wait once": ["ClientSynchronizer.dropFormats()"],
   ]
 
   @Test("eight times as large an input costs at most sixteen times as much", arguments: rows)

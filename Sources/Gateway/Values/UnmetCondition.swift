@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// The condition of a publication that does not hold, with what the publisher needs to decide again.
