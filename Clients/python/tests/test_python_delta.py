@@ -1,10 +1,12 @@
 """Notes with formatting in Python: Delta in, Delta out, in characters, through the client core."""
 
+import asyncio
 import json
 import random
 import sys
 
 import pytest
+from patience import SECONDS
 from python_core import Line, lay_out
 
 WORDS = ["a", "word ", "\n", "é", "字", "😀", "👨‍👩‍👧", "x\ny"]
@@ -17,6 +19,7 @@ def parley(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PARLEY_CORE", "wasm")
         patched.syspath_prepend(str(lay_out(tmp_path_factory.mktemp("delta"), library=False)))
+        import parley
         import parley.core
         import parley.delta
         import parley.doors
@@ -207,3 +210,43 @@ def test_whatever_is_edited_the_deltas_are_the_document(parley):
                 pieces = applied(pieces, changes._waiting.popleft().delta)
             assert pieces == applied([], note.delta), seed
             assert len(pieces) == len(note.text), seed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_programs_with_and_without_formats_have_one_content(server, parley, seed):
+    """Two programs change text and formatting, one the text alone, and they undo; a fourth reads the result."""
+    chance = random.Random(seed)
+    id = server.create_note("Formatted")
+
+    async def main():
+        connect = lambda name: parley.connect(server.origin, name=name)  # noqa: E731
+        async with connect("Ann") as ann, connect("Bo") as bo, connect("Cy") as cy, connect("Di") as di:
+            both = [await client.note(id, formats=True) for client in (ann, bo)]
+            notes = [*both, await cy.note(id)]
+            both[0].update([{"insert": "The 😀 fox\n", "attributes": {"bold": True}}])
+            for _ in range(60):
+                note = chance.choice(notes)
+                start = chance.randint(0, len(note.text))
+                end = min(len(note.text), start + chance.randint(0, 4))
+                what = chance.choice(["text", "update", "format", "undo", "redo"])
+                if what == "text" or note is notes[2]:
+                    note.replace(start, end, chance.choice(WORDS))
+                elif what == "update":
+                    attributes = chance.choice([{}, {"bold": True}, {"link": "/"}])
+                    note.update([{"retain": start}, {"insert": "x\n", "attributes": attributes}, {"delete": end - start}])
+                elif what == "format":
+                    note.format(start, end, chance.choice([{"bold": None}, {"header": 1}, {"list": "bullet"}]))
+                else:
+                    getattr(note, what)()
+                await asyncio.sleep(0)
+            for note in notes:
+                await note.saved()
+            async with asyncio.timeout(SECONDS):
+                while len({note.revision for note in notes}) > 1:
+                    await asyncio.sleep(0.01)
+            reader = await di.note(id, formats=True)
+            assert len({note.text for note in [*notes, reader]}) == 1
+            assert both[0].delta == both[1].delta == reader.delta
+            assert {note.kind for note in [*both, reader]} == {"rich"}
+
+    asyncio.run(main())
