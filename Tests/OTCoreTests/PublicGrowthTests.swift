@@ -402,7 +402,7 @@ struct PublicGrowthTests {
     Row(
       "TextOperation.rebased(over:by:)",
       law: GrowthLaw("rebase by a family's rules", size: 2_000, prepare: { history($0, length: 8) })
-      {
+      { history in
         var own: TextOperation = [.insert("y")]
         own.retain(8)
         _ = done { try own.rebased(over: history[...], by: .otJS) }
