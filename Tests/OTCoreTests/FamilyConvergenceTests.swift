@@ -227,8 +227,8 @@ struct FamilyConvergenceTests {
     [.shareDBText, .shareDBText, .otJS], [.otJS, .rustpad],
   ]
 
-  @Test(arguments: 0..<4)
-  func `any mixture of families ends with one text`(block: UInt64) throws {
+  @Test("any mixture of families ends with one text", arguments: 0..<4)
+  func mixture(block: UInt64) throws {
     for seed in (block * 150)..<(block * 150 + 150) {
       let families = Self.mixtures[Int(seed) % Self.mixtures.count]
       do { try check(seed: seed, families: families, steps: 80) } catch {
