@@ -90,7 +90,12 @@ extension TextOperation {
       if kind != .retain { changes.append(index) }
       var half = text.count / 2
       while half > 0, text[half] & 0xc0 == 0x80 { half -= 1 }
-      if half > 0 { cut = Cut(component: index, bytes: half) }
+      if half == 0 {
+        // The first scalar has more bytes than all others.
+        half = 1
+        while half < text.count, text[half] & 0xc0 == 0x80 { half += 1 }
+      }
+      if half < text.count { cut = Cut(component: index, bytes: half) }
       index += 1
     }
     return changes.count > 1 ? Cut(component: changes[changes.count / 2]) : cut

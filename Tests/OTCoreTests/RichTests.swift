@@ -138,6 +138,29 @@ struct RichTests {
     #expect(ReferenceRich.units(of: changed) == operation.applied(to: units))
   }
 
+  @Test func `an insertion is split between any two scalars`() throws {
+    let scalars = ["a", "é", "\u{fffc}", "🦊"]
+    for first in scalars {
+      for second in scalars {
+        for third in [""] + scalars {
+          let count = third.isEmpty ? 1 : 2
+          let operation = try Self.rich(
+            "=1 +\(first)\(second)\(third) =1",
+            #"{"sets":[{"a":1},{"b":1}],"put":[1,1,\#(count),2]}"#)
+          let parts = operation.split(within: OperationLimits(componentsMax: 4))
+          var document = RichDocument(Document("xy"))
+          for part in parts {
+            #expect(part.componentCount <= 4)
+            try document.apply(part)
+          }
+          var whole = RichDocument(Document("xy"))
+          try whole.apply(operation)
+          #expect(document == whole)
+        }
+      }
+    }
+  }
+
   @Test(
     "text of clients that know only text takes the attributes around it",
     arguments: [
