@@ -22,10 +22,12 @@ extension HostileInput {
       "PUT", "/api/notes/d/text", query: query, headers: headers, Array(text.utf8))
   }
 
-  private static func join(_ rig: TimedRig) -> ConnectionID {
+  private static func join(_ rig: TimedRig, formats: Bool = false) -> ConnectionID {
     let client = rig.open()
     rig.receive(#"{"messageId":"h","type":"hello","data":{"name":"n","token":"all"}}"#, on: client)
-    rig.receive(#"{"messageId":"j","type":"join","data":{"documentId":"d"}}"#, on: client)
+    rig.receive(
+      #"{"messageId":"j","type":"join","data":{"documentId":"d","formats":\#(formats)}}"#,
+      on: client)
     return client
   }
 
@@ -151,6 +153,81 @@ extension HostileInput {
     }
   }
 
+  /// Formatting with as many components as a change may have, in its largest text.
+  private static let formatting = HostileInput("formatting of 100,000 components") {
+    size, measure in
+    let scalars = size.textScalarsMax
+    let spans = Limits().operationComponentsMax / size.divisor / 2 - 1
+    func format(_ key: String, sets count: Int) -> String {
+      let sets = (0..<count).map { #"{"\#(key)":\#($0)}"# }.joined(separator: ",")
+      let kept = (0..<spans).map { "1,1,\($0 % count + 1)" }.joined(separator: ",")
+      return #"{"kind":"rich","sets":[\#(sets)],"kept":[\#(kept)]}"#
+    }
+    func change(_ operation: String, _ format: String, at revision: Int, sequence: Int) -> String {
+      #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
+        + #""revision":\#(revision),"sequence":\#(sequence),"operation":\#(operation),"#
+        + #""format":\#(format)}}"#
+    }
+    func typed(at revision: Int) -> String {
+      change("[\(scalars / 2),\"x\",\(scalars - scalars / 2)]", "{}", at: revision, sequence: 1)
+    }
+    let whole = "[\(scalars)]"
+    for count in [1, min(1_000, spans)] {
+      let first = change(whole, format("a", sets: count), at: 1, sequence: 1)
+      /// Prepares a formatted text, and returns its author.
+      func prepare(_ rig: TimedRig) -> ConnectionID {
+        put(text(of: "a", scalars), rig)
+        let author = join(rig, formats: true)
+        rig.receive(first, on: author)
+        return author
+      }
+      measure("\(count) sets") { rig in
+        put(text(of: "a", scalars), rig)
+        let author = join(rig, formats: true)
+        _ = join(rig, formats: true)
+        joinWhaler(rig)
+        rig.begin()
+        rig.receive(first, on: author)
+      }
+      measure("\(count) sets over as many, late") { rig in
+        _ = prepare(rig)
+        let other = join(rig, formats: true)
+        rig.begin()
+        rig.receive(change(whole, format("b", sets: count), at: 1, sequence: 1), on: other)
+      }
+      measure("a letter among \(count) sets") { rig in
+        _ = prepare(rig)
+        let others = [join(rig, formats: true), join(rig)]
+        rig.begin()
+        for other in others { rig.receive(typed(at: 2), on: other) }
+      }
+      measure("a letter before \(count) sets, late") { rig in
+        _ = prepare(rig)
+        let others = [join(rig, formats: true), join(rig)]
+        rig.begin()
+        for other in others { rig.receive(typed(at: 1), on: other) }
+      }
+      measure("join among \(count) sets") { rig in
+        _ = prepare(rig)
+        rig.begin()
+        _ = join(rig, formats: true)
+      }
+      measure("another text among \(count) sets") { rig in
+        _ = prepare(rig)
+        rig.begin()
+        put(text(of: "a", scalars / 2) + "x" + text(of: "a", scalars / 2 - 1), rig)
+      }
+      measure("the text before \(count) sets, restored") { rig in
+        _ = prepare(rig)
+        rig.begin()
+        rig.request(
+          "POST", "/api/notes/d/restore",
+          headers: ["authorization": "Bearer all", "content-type": "application/json"],
+          Array(#"{"revision":1}"#.utf8))
+      }
+    }
+  }
+
   /// An insertion as long as a message, which is sent to all followers.
   private static let inserting = HostileInput("an insertion as long as a message") {
     size, measure in
@@ -179,5 +256,5 @@ extension HostileInput {
     }
   }
 
-  static let large = [replacing, reading, comparing, changing, inserting, listing]
+  static let large = [replacing, reading, comparing, changing, formatting, inserting, listing]
 }

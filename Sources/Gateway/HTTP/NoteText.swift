@@ -1,6 +1,4 @@
 import ParleyGatewayPorts
-import ParleyJSON
-import OTCore
 import SocketMessages
 
 /// Responses that contain a note or its whole text.
@@ -18,22 +16,6 @@ enum NoteText {
         body: text.content.utf8)
     }
     return response.of(revision: text.revision).with("vary", "accept")
-  }
-
-  /// Reads the formatting of an operation; `nil` if it has no effect.
-  static func format(
-    _ value: JSONValue, of operation: TextOperation
-  ) throws(Response) -> ChangeFormat? {
-    do throws(OperationError) {
-      return try ChangeFormat(json: value.utf8, of: operation)
-    } catch .tooLong {
-      throw .problem(
-        413, .tooLarge, "a change may have \(Format.setsMax) sets of attributes; send smaller ones")
-    } catch {
-      throw .problem(
-        400, .badOperation,
-        "expected format as an object that fits the operation, with known set numbers")
-    }
   }
 
   /// Returns a note with an entity tag: its revision and a hash of the body, which changes with the
@@ -124,9 +106,7 @@ extension NotesAPI {
       throw .problem(
         400, .badOperation, "expected a JSON object with \"revision\" and \"operation\"")
     }
-    let format = try fields.format.flatMap { value throws(Response) in
-      try NoteText.format(value, of: operation)
-    }
+    let format = try fields.changeFormat(of: operation)
     let expected = try expectedRevision(call)
     let author = try access.author(fields.author, call.identity)
     documents.edit(

@@ -54,7 +54,7 @@ final class NotesAPI: Part, DocumentsOwner {
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.requireMaking(id, in: folder, of: call.identity)
     let title = try title(in: fields)
-    let kind = try kind(in: fields)
+    let kind = try fields?.noteKind ?? .plain
     guard fields?.id == nil else {
       throw .problem(
         400, .badMessage,
@@ -83,7 +83,7 @@ final class NotesAPI: Part, DocumentsOwner {
     let draft = NoteDraft(
       id: call.note, title: title, owner: OnceRequests.owner(call.identity),
       time: dependencies.clock.now,
-      folder: folder, kind: try kind(in: fields))
+      folder: folder, kind: try fields?.noteKind ?? .plain)
     try store(
       .once(
         .create(draft, epoch: Epoch(dependencies.names.next()), restMax: settings.answers.ageMax)),
@@ -127,15 +127,6 @@ final class NotesAPI: Part, DocumentsOwner {
     }
     try OneLine.check(title, "a title")
     return title
-  }
-
-  /// Returns the kind that a body gives a new note: by default a plain one.
-  private func kind(in fields: NoteJSON.Fields?) throws(Response) -> NoteKind {
-    guard let written = fields?.kind else { return .plain }
-    guard let kind = NoteKind(rawValue: written) else {
-      throw .problem(400, .badMessage, "expected kind to be plain or rich")
-    }
-    return kind
   }
 
   /// Handles the store's reply to a request about notes.
