@@ -141,11 +141,13 @@ struct AirplaneTests {
     func type(_ number: Int) throws -> [[UInt8]] {
       let line = random.below(lineCount)
       if number > 0, random.chance(10), hyphens.remove(line) != nil {
-        return try traveller.client.edit(own.deleteHyphen(in: line), now: rig.clock.uptime)
+        return try traveller.client.edit(
+          RichOperation(own.deleteHyphen(in: line)), now: rig.clock.uptime)
       }
       words[line].insert(number, at: 0)
       return try traveller.client.edit(
-        own.insert(String(Character(Self.word(number))), in: line), now: rig.clock.uptime)
+        RichOperation(own.insert(String(Character(Self.word(number))), in: line)),
+        now: rig.clock.uptime)
     }
     let first = try type(0)
     if dies { traveller.send(first, rig) }

@@ -41,6 +41,8 @@ package final class SimulatedClient {
   private var place: (epoch: String, revision: Int64)?
   private let settings: ClientSettings
   private let documentID: String
+  /// Whether the client shows formatting.
+  package let formats: Bool
   /// The note on the disk.
   private var disk: KeptNote?
   private var claim: ClientClaim?
@@ -59,9 +61,10 @@ package final class SimulatedClient {
 
   package init(
     name: String, documentID: String, usesTokens: Bool = false, takesNumbers: Bool = true,
-    ownNote: String? = nil
+    ownNote: String? = nil, formats: Bool = false
   ) {
     self.ownNote = ownNote
+    self.formats = formats
     settings = {
       var settings = ClientSettings(name: name, usesTokens: usesTokens)
       settings.takesNumbers = takesNumbers
@@ -69,7 +72,7 @@ package final class SimulatedClient {
     }()
     self.documentID = documentID
     machine = ClientMachine(settings: settings, seed: 0)
-    handle(.note(documentID, .open(nil)), now: 0)
+    handle(.note(documentID, .open(nil, formats: formats)), now: 0)
     outgoing = []
   }
 
@@ -78,6 +81,12 @@ package final class SimulatedClient {
 
   /// The local text; `nil` before the first join.
   package var document: Document? { machine.document(of: documentID) }
+
+  /// The local text with its attributes; `nil` before the first join.
+  package var content: RichDocument? { machine.content(of: documentID) }
+
+  /// The kind of the note as a client shows it that knows formatting; `nil` for other clients.
+  var shownKind: NoteKind? { formats ? machine.kind(of: documentID) : nil }
 
   /// The newest received or acknowledged revision.
   package var revision: Int { Int(place?.revision ?? 0) }
@@ -187,7 +196,7 @@ package final class SimulatedClient {
     if disk != nil, kept == nil { mistake = .unreadable }
     machine = ClientMachine(settings: settings, claim: claim, seed: generation)
     status = nil
-    handle(.note(documentID, .open(kept)), now: now)
+    handle(.note(documentID, .open(kept, formats: formats)), now: now)
     place = machine.revision(of: documentID)
     outgoing = []
     return unconfirmed
@@ -208,8 +217,10 @@ package final class SimulatedClient {
   // MARK: Editing
 
   /// Edits the text at once. Returns a message if no change is in flight.
-  package func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
+  package func edit(_ operation: RichOperation, now: Int64) throws -> [[UInt8]] {
     tally[.edits] += 1
+    if operation.format != nil { tally[.editsWithFormats] += 1 }
+    if operation.makesRich { tally[.notesMadeRich] += 1 }
     if status?.phase != .live { tally[.editsWhileAway] += 1 }
     handle(.note(documentID, .edit(operation)), now: now)
     return try finish()

@@ -7,13 +7,19 @@ extension Simulation {
     for id in Set(seats.map(\.documentID)).sorted() {
       guard let log = store.log(of: id) else { throw violation("\(id) is gone") }
       try checkLog(log, of: id)
-      let text = try fold(log, of: id)
+      let content = try fold(log, of: id)
+      let text = content.text
       guard text == store.document(id) else {
         throw violation("\(id) is not the fold of its log")
       }
       for (index, seat) in seats.enumerated() where seat.documentID == id {
         guard seat.client.document == text else {
           throw violation("client \(index) has another text than the log of \(id)")
+        }
+        if case .native(let client) = seat.client, client.formats,
+          client.content != content.document
+        {
+          throw violation("client \(index) has other formatting than the log of \(id)")
         }
         try checkSightings(of: seat.client, index, in: log, losses: store.lostEntries[id] ?? [])
       }
@@ -54,16 +60,23 @@ extension Simulation {
     }
   }
 
-  private func fold(_ log: [LogEntry], of id: DocumentID) throws(Violation) -> Document {
-    var document = Document()
+  /// Verifies that the text of a log is that of its operations without their formatting, and
+  /// returns its last content.
+  private func fold(_ log: [LogEntry], of id: DocumentID) throws(Violation) -> NoteContent {
+    var content = NoteContent()
+    var text = Document()
     for entry in log {
       do throws(OperationError) {
-        try document.apply(entry.operation)
+        try content.apply(entry.operation, entry.format)
+        try text.apply(entry.operation)
       } catch {
         throw violation("\(id): revision \(entry.revision) does not apply: \(error)")
       }
     }
-    return document
+    guard content.text == text else {
+      throw violation("\(id) has another text without its formatting")
+    }
+    return content
   }
 
   /// Verifies that everything a client has received or was acknowledged is in the log at the same

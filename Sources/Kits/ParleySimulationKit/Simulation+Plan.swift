@@ -6,6 +6,8 @@ extension Simulation {
   package struct Plan: Sendable {
     /// The number of clients that use `parley.v1`.
     package var natives = 2
+    /// The number of these that know formatting: the first ones.
+    package var riches = 0
     /// The number of clients of the Whaler family.
     package var whalers = 2
     /// The number of documents, among which the clients are distributed.
@@ -118,6 +120,14 @@ extension Simulation.Plan {
     }
     // The work of a turn ends after a few components.
     if random.chance(50) { plan.settings.turnWorkMax = 1 + random.below(200) }
+    if random.chance(40) {
+      plan.riches = 1 + random.below(plan.natives)
+      // A letter with attributes has up to four components, and no part is smaller.
+      let componentsMax = plan.settings.limits.operationComponentsMax
+      plan.settings.limits.operationComponentsMax = max(4, componentsMax)
+      // A log that loses the change of the kind refuses formatting that was not sent yet.
+      plan.faults.removeAll { $0 == .loseTail }
+    }
     return plan
   }
 }

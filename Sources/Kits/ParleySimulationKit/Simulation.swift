@@ -117,7 +117,8 @@ package struct Simulation {
           SimulatedClient(
             name: "native-\(index)", documentID: id.text, usesTokens: plan.usesTokens,
             takesNumbers: index % 2 == 0,
-            ownNote: plan.makesNotes && index % 3 != 2 ? "own-\(index)" : nil))
+            ownNote: plan.makesNotes && index % 3 != 2 ? "own-\(index)" : nil,
+            formats: index < plan.riches))
         : .whaler(SimulatedWhalerClient(name: "whaler-\(index)", resourceID: id.text))
       seats.append(Seat(documentID: id, client: client))
     }
@@ -192,13 +193,16 @@ package struct Simulation {
     swap(&marks, &self.marks)
     defer { swap(&marks, &self.marks) }
     let marksBefore = marks.seats.count
-    let operation = random.edit(of: document.scalarCount) { random in
+    var operation = random.edit(of: document.scalarCount) { random in
       random.chance(70) ? marks.next(for: seat) : ""
     }
     switch seats[seat].client {
     case .native(let client):
       // A native client's edit does not need a connection.
-      let messages = try client.edit(operation, now: clock.uptime)
+      var edit = RichOperation(operation)
+      if let kind = client.shownKind { edit = try random.formatted(operation, in: kind) }
+      operation = edit.text
+      let messages = try client.edit(edit, now: clock.uptime)
       settle(seat, client, sending: messages)
     case .whaler(let client):
       // Without a connection, this client would lose the edit.

@@ -1,5 +1,6 @@
 package import OTCore
 import ParleyOTWorkloads
+import SocketMessages
 
 /// The random choices of a simulation, from one seed.
 package struct SimulationRandom: RandomNumberGenerator {
@@ -49,5 +50,47 @@ package struct SimulationRandom: RandomNumberGenerator {
     }
     operation.retain(left)
     return operation
+  }
+}
+
+// MARK: Formatting
+
+extension SimulationRandom {
+  /// Attributes that meet often; removals among changes.
+  private static let attributes = [
+    #"{"bold":true}"#, #"{"bold":true,"color":"red"}"#, #"{"color":"blue"}"#, #"{"link":"a"}"#,
+    #"{"block":"h1"}"#, #"{"block":"bullet","indent":1}"#,
+  ]
+  private static let removals = [
+    #"{"bold":null}"#, #"{"color":null,"link":null}"#, #"{"block":null}"#,
+  ]
+
+  /// Returns an edit of a text with formatting, which may make a plain note a rich one.
+  mutating func formatted(
+    _ text: TextOperation, in kind: NoteKind
+  ) throws -> RichOperation {
+    guard kind == .rich || chance(30) else { return RichOperation(text) }
+    var builder = RichOperationBuilder()
+    for component in text.components {
+      switch component {
+      case .retain(let count):
+        let from = below(count + 1)
+        builder.retain(from)
+        builder.retain(count - from, setting: try set(Self.attributes + Self.removals, 40))
+      case .insert(let inserted):
+        builder.insert(inserted, with: try set(Self.attributes, 50))
+        if chance(10) {
+          builder.insert(
+            "\u{fffc}", with: try AttributeSet(json: #"{"embed":{"image":"\#(below(3))"}}"#))
+        }
+      case .delete(let count): builder.delete(count)
+      }
+    }
+    let edit = builder.finished()
+    return RichOperation(edit.text, ChangeFormat(edit.format, makesRich: kind == .plain))
+  }
+
+  private mutating func set(_ sets: [String], _ percent: Int) throws -> AttributeSet {
+    chance(percent) ? try AttributeSet(json: sets[below(sets.count)]) : AttributeSet()
   }
 }

@@ -7,6 +7,8 @@ package struct Tally: Sendable, Equatable {
     case editsWhileAway
     case changesSentAgain
     case keeps
+    case editsWithFormats
+    case notesMadeRich
     // Replies and messages to clients.
     case acknowledgements
     case ownChangesInRanges
