@@ -122,6 +122,10 @@ def test_two_people_write_and_format(server, person):
     names = bo.page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
     assert any("prosemirror" in name for name in names)
     assert not any("codemirror" in name for name in names)
+    # The history shows the formatting of a moment.
+    bo.page.goto(f"/n/{note}#history")
+    expect(bo.page.locator("#history-page h2")).to_have_text("Plan")
+    expect(bo.page.locator("#history-page strong").first).to_contain_text("bo")
 
 
 def test_paste_keeps_formatting_and_never_runs_scripts(server, person):

@@ -192,7 +192,6 @@ VIEWS = {
     "page": (lambda see: see.note() and see.click("#read", PAGE), PAGE),
     "beside": (lambda see: see.menu("eye", PAGE), PAGE),
     "formatted note": (lambda see: see.formatted(), "#editor .line"),
-    "colours": (lambda see: see.formatted() and see.click(".format-bar [aria-haspopup=dialog]", ".colour-box"), None),
     "formatted note as a page": (lambda see: see.formatted() and see.click("#read", PAGE), PAGE),
     "authors": (lambda see: see.menu("changes", "#editor .written"), COLUMN),
     "comments": (lambda see: see.note() and see.click("#comments", "#comments-list li"), COLUMN),

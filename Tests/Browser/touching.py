@@ -12,7 +12,7 @@ SMALL = """() => {
         const boxes = [element, ...(element.labels ?? [])].map((one) => one.getBoundingClientRect());
         const { width, height } = boxes.find((one) => one.width >= 43.5 && one.height >= 43.5) ?? boxes[0];
         const isInSentence = element.matches("a, .retry") && getComputedStyle(element).display === "inline"
-            && (element.parentElement.textContent.trim() !== element.textContent.trim() || element.closest(".rendered"));
+            && (element.parentElement.textContent.trim() !== element.textContent.trim() || element.closest(".rendered, .content"));
         const isUnseen = element.closest(".visually-hidden, .skip") !== null || width <= 1;
         if (isInSentence || isUnseen || (width >= 43.5 && height >= 43.5)) return [];
         const name = element.id || element.getAttribute("aria-label") || element.className || element.textContent;

@@ -1,6 +1,8 @@
 // Lines of a formatted note as a page: lists within each other, quotes and code as blocks. For reading, printing, the
 // history and clipboards.
 
+import { t } from "../ground/language.js";
+import { directionIn } from "../ground/texts.js";
 import { domOfMark, indentOf, isList, kindOf } from "./elements.js";
 import { embedElement } from "./embedview.js";
 import { controlType, embedType } from "./schema.js";
@@ -125,18 +127,19 @@ class Writer {
     }
     const item = element("li", kind === "task" || kind === "done" ? "task" : "");
     direct(item, set);
-    if (item.className) item.append(boxFor(kind === "done"), " ");
+    if (item.className) item.append(boxFor(kind === "done", line.textContent.trim().slice(0, 80) || t("edit.boxes")), " ");
     fill(item, line);
     this.#lists[level]?.append(item);
   }
 }
 
-/** @param {boolean} isTicked */
-function boxFor(isTicked) {
+/** @param {boolean} isTicked @param {string} label */
+function boxFor(isTicked, label) {
   const box = document.createElement("input");
   box.type = "checkbox";
   // An attribute, which a copy of the element keeps.
   box.toggleAttribute("checked", isTicked);
+  box.setAttribute("aria-label", label);
   box.disabled = true;
   return box;
 }
@@ -149,5 +152,16 @@ function boxFor(isTicked) {
 export function fragmentOf(lines, options) {
   const writer = new Writer(options);
   lines.forEach((line) => writer.add(line));
+  if (options.isPage) for (const child of [...writer.fragment.children]) blockAround(/** @type {HTMLElement} */ (child));
   return writer.fragment;
+}
+
+/** @param {HTMLElement} element Put into a block of a page, whose direction is that of its text. */
+function blockAround(element) {
+  const block = document.createElement("div");
+  block.className = "block";
+  const direction = directionIn(element.textContent ?? "");
+  if (direction) block.dir = direction;
+  element.before(block);
+  block.append(element);
 }
