@@ -23,7 +23,7 @@ extension DocumentStoreConformance {
       ]
       for _ in 0..<2 {
         try expect(rig.valueTexts("r"), expected, "the values")
-        let page = try rig.page("r", .newest)
+        let page = try rig.page("r", .newest, forgets)
         try expect(page.head.offset, 3, "the head")
         try expect(page.publications.map(\.offset), [3], "the history")
         try expect(
@@ -35,7 +35,7 @@ extension DocumentStoreConformance {
         try rig.restart()
       }
       try expect(rig.change("r", #"[{"delete":"card"}]"#, time: 900_000, forgets), 4, "a deletion")
-      try expect(rig.page("r", .newest, now: 900_000).publications.map(\.data), [nil], "no data")
+      try expect(rig.page("r", .newest, forgets, now: 900_000).publications.map(\.data), [nil], "no data")
       rig.maintain()
       try expect(rig.valueTexts("r"), ["votes=2@3"], "the values after housekeeping")
     },
