@@ -94,6 +94,9 @@ let package = Package(
     library("ParleySocketIO", ["ParleyJSON"]),
     library("ParleyBayeux", ["ParleyJSON"]),
     library("ParleyPusher", ["ParleyJSON"]),
+    library("ParleyShareDB", ["OTCore", "ParleyJSON"]),
+    library("ParleyRustpad", ["OTCore", "ParleyJSON"]),
+    library("ParleyOTEvents", ["OTCore", "ParleyJSON"]),
     library("ParleyWebSocketFrames"),
     library("ParleyHTTP1"),
     // Under whatever works on several threads.
@@ -152,7 +155,7 @@ let package = Package(
       "Gateway",
       [
         "OTCore", "ParleyJSON", "SocketMessages", "ParleySocketIO", "ParleyBayeux", "ParleyPusher",
-        "ParleyWebSocketFrames",
+        "ParleyShareDB", "ParleyRustpad", "ParleyWebSocketFrames",
         "ParleyGatewayPorts",
       ]),
     // Under the adapters: SHA-256 and random bytes, which several need.
@@ -338,6 +341,9 @@ let package = Package(
       ]),
     tests("ParleySocketIOTests", ["ParleySocketIO", "ParleyJSON", "ParleyGrowthKit"]),
     tests("ParleyBayeuxTests", ["ParleyBayeux", "ParleyJSON", "ParleyGrowthKit"]),
+    tests("ParleyOTEventsTests", ["ParleyOTEvents", "OTCore", "ParleyJSON"]),
+    tests("ParleyRustpadTests", ["ParleyRustpad", "OTCore", "ParleyJSON"]),
+    tests("ParleyShareDBTests", ["ParleyShareDB", "OTCore", "ParleyJSON"]),
     tests("ParleyPusherTests", ["ParleyPusher", "ParleyCryptoOpenSSL", "ParleyJSON"]),
     tests(
       "ParleyWebSocketFramesTests",

@@ -63,7 +63,7 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 # Compiles the modules that a target may import, in the order of their dependencies, if something has changed.
 compile_modules() {
   local folder module sources source
-  for folder in OTCore ParleyJSON ParleyModel ParleyRichForms SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyWebSocketFrames \
+  for folder in OTCore ParleyJSON ParleyModel ParleyRichForms SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyShareDB ParleyRustpad ParleyOTEvents ParleyWebSocketFrames \
     ParleyGatewayPorts ParleyImporting Adapters/ParleyHashing Adapters/ParleyCryptoOpenSSL ParleyHTTP1 ParleyDialectModels ParleyClientCore; do
     module=${folder##*/}
     sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)

@@ -8,6 +8,8 @@ extension Gateway {
       case .native: open.native += 1
       case .whaler: open.whaler += 1
       case .pusher: open.pusher += 1
+      case .shareDB: open.shareDB += 1
+      case .rustpad: open.rustpad += 1
       // Counted above, without sessions that wait to be resumed.
       case .socketIO, .bayeux: break
       }

@@ -39,10 +39,10 @@ extension Gateway: SessionDialectOwner {
   func requestOfDialect(
     _ request: RequestID, head: RequestHead, at target: RequestTarget?, body: [UInt8]
   ) -> Bool {
-    switch ClientKind(head) {
+    switch clientKind(of: head) {
     case .socketIO: socketIO.receive(request, head: head, body: body)
     case .bayeux: bayeux.receive(request, head: head, body: body)
-    case .native, .whaler, .pusher, nil:
+    case .native, .whaler, .pusher, .shareDB, .rustpad, nil:
       switch target {
       case .app(let kind, let names):
         apps.receive(kind, names: names, request, head: head, body: body)
@@ -52,6 +52,11 @@ extension Gateway: SessionDialectOwner {
       }
     }
     return true
+  }
+
+  /// Returns the dialect of a request's path.
+  func clientKind(of head: RequestHead) -> ClientKind? {
+    ClientKind(head, shareDBPath: settings.dialects.shareDBPath)
   }
 
   /// Whether a request is a poll that waits for events.

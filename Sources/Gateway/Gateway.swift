@@ -96,6 +96,8 @@ public final class Gateway: Part, SwitchboardOwner {
   let socketIO: SocketIODialect
   let bayeux: BayeuxDialect
   let pusher: PusherDialect
+  let shareDB: ShareDBDialect
+  let rustpad: RustpadDialect
   /// The sessions of Socket.IO and Bayeux together.
   let sessionTable: SessionTable
   /// Requests in the protocols of other apps.
@@ -124,6 +126,8 @@ public final class Gateway: Part, SwitchboardOwner {
     socketIO = SocketIODialect(board, access, rooms, table)
     bayeux = BayeuxDialect(board, access, rooms, table)
     pusher = PusherDialect(board, access, rooms)
+    shareDB = ShareDBDialect(board, documents, access)
+    rustpad = RustpadDialect(board, documents, access)
     apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http.notes
@@ -143,6 +147,8 @@ public final class Gateway: Part, SwitchboardOwner {
     socketIO.breakReferenceCycles()
     bayeux.breakReferenceCycles()
     pusher.breakReferenceCycles()
+    shareDB.breakReferenceCycles()
+    rustpad.breakReferenceCycles()
   }
 
   // MARK: Actions
@@ -198,7 +204,10 @@ public final class Gateway: Part, SwitchboardOwner {
   package func request(
     _ request: RequestID, head: RequestHead, at target: RequestTarget?, body: [UInt8]
   ) -> Bool {
-    requestOfDialect(request, head: head, at: target, body: body)
+    if let other = ClientKind.targetOfText(head) {
+      return http.request(request, head: other, at: RequestTarget(other.path)?.match, body: body)
+    }
+    return requestOfDialect(request, head: head, at: target, body: body)
       || http.request(request, head: head, at: target?.match, body: body)
   }
 
@@ -207,10 +216,11 @@ public final class Gateway: Part, SwitchboardOwner {
   /// - Parameter byteCount: The body's length; `nil` for a chunked body, whose length is unknown.
   public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     let decision =
-      switch ClientKind(head) {
+      switch clientKind(of: head) {
       case .socketIO: socketIO.decision(onBody: byteCount, of: head)
       case .bayeux: bayeux.decision(onBody: byteCount, of: head)
-      case .native, .whaler, .pusher, nil: decisionByPath(onBody: byteCount, of: head)
+      case .native, .whaler, .pusher, .shareDB, .rustpad, nil:
+        decisionByPath(onBody: byteCount, of: head)
       }
     guard case .refuse(let response) = decision else { return decision }
     return .refuse(http.spread(response))
@@ -264,11 +274,9 @@ public final class Gateway: Part, SwitchboardOwner {
       connection = Connection(
         id: id, dialect: native, address: address, openedAt: now,
         phase: .greeting(deadline: dependencies.clock.uptime + settings.helloMilliseconds))
-    case .whaler:
-      connection = Connection(
-        id: id, dialect: whaler, address: address, openedAt: now, phase: .ready)
-      connection.client = dependencies.names.next()
-      connection.name = identity.map { access.name(of: $0, claimed: "Whaler") } ?? "Whaler"
+    case .whaler: connection = ready(id, whaler, "Whaler", identity, at: address)
+    case .shareDB: connection = ready(id, shareDB, "ShareDB", identity, at: address)
+    case .rustpad: connection = ready(id, rustpad, "Rustpad", identity, at: address)
     }
     connection.identity = identity
     connection.limitedAddress = limited
@@ -279,16 +287,35 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     board.enter(connection)
     metrics.connectionsOpened += 1
-    guard case .whaler(let pool) = opening else { return }
+    guard connection.isReady else { return }
     guard let identity else {
       // The token has expired since the upgrade was allowed.
       close(connection, .unauthorised, "unauthorised")
       return
     }
     rooms.presence.goOnline(connection)
+    if case .shareDB = opening { shareDB.opened(connection) }
+    if case .rustpad(let note) = opening {
+      rustpad.opened(connection, note: DocumentID(note))
+    }
+    guard case .whaler(let pool) = opening else { return }
     if let pool = pool.map({ RoomName($0) }), identity.may(.read, .room(pool)) {
       rooms.join(room: pool, connection)
     }
+  }
+
+  /// Creates a connection of a client whose token came with its upgrade.
+  ///
+  /// - Parameter name: The user's name if the token has none.
+  private func ready(
+    _ id: ConnectionID, _ dialect: Dialect, _ name: String, _ identity: Identity?,
+    at address: String
+  ) -> Connection {
+    let connection = Connection(
+      id: id, dialect: dialect, address: address, openedAt: dependencies.clock.now, phase: .ready)
+    connection.client = dependencies.names.next()
+    connection.name = identity.map { access.name(of: $0, claimed: name) } ?? name
+    return connection
   }
 
   /// Handles a complete message.
@@ -340,6 +367,8 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     whaler.closed(id)
     pusher.closed(id)
+    shareDB.closed(id)
+    rustpad.closed(id)
     leaveEverything(connection)
     // Store requests that are still pending for it see that the client is gone.
     connection.phase = .closing
@@ -390,6 +419,8 @@ public final class Gateway: Part, SwitchboardOwner {
     socketIO.ticked()
     bayeux.ticked()
     pusher.ticked()
+    shareDB.ticked()
+    rustpad.ticked()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello within the time limit")
     }

@@ -160,6 +160,17 @@ extension TextOperation {
     return isWhole ? converted : nil
   }
 
+  /// Returns the operation, whose retains and deletes are in UTF-16 code units already, with the
+  /// lengths of its inserts in them, too. Reading the JSON form counts inserts in scalars.
+  ///
+  /// - Throws: `tooLong` beyond ``lengthMax``.
+  public func countingInsertsInUTF16() throws(OperationError) -> TextOperation {
+    guard hasAstralInsert else { return self }
+    return try converting { kind, length, text in
+      kind == .insert ? Self.utf16Count(of: text) : length
+    }
+  }
+
   /// Returns the operation with other lengths. Its text remains.
   private func converting(
     _ length: (Kind, Int, UnsafeBufferPointer<UInt8>) -> Int

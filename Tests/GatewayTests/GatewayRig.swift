@@ -137,9 +137,11 @@ final class GatewayRig {
   }
 
   /// Opens a connection of another dialect.
-  func connect(as opening: ClientKind, from address: IPAddress? = nil) -> UInt64 {
+  func connect(
+    as opening: ClientKind, token: String? = nil, from address: IPAddress? = nil
+  ) -> UInt64 {
     defer { nextID += 1 }
-    gateway.opened(ConnectionID(nextID), as: opening, limitedBy: address)
+    gateway.opened(ConnectionID(nextID), as: opening, token: token, limitedBy: address)
     perform()
     return nextID
   }

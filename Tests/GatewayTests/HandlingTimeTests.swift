@@ -398,9 +398,52 @@ extension HostileInput {
     }
   }
 
+  // MARK: Families with one log
+
+  static let shareDB = ["op", "s", "bs", "hs", "p"].map { action in
+    HostileInput("ShareDB \(action)") { size, measure in
+      let shape = RequestShapes.object([
+        "a": .text, "c": .text, "d": .text, "v": .integer, "src": .text, "seq": .integer,
+        "op": .operation, "create": .any, "b": .list(.text), "id": .text, "ch": .text, "p": .any,
+        "pv": .integer,
+      ])
+      let samples = [
+        "a": "\"\(action)\"", "c": #""notes""#, "d": #""d""#, "v": "0", "seq": "1",
+        "ch": #""notes.d""#, "id": #""i""#, "pv": "1",
+      ]
+      for input in size.json.with(samples).inputs(shape) {
+        measure(input.shape) { rig in
+          let bytes = input.bytes
+          let client = rig.open(.shareDB, token: TimedRig.token)
+          rig.receive(#"{"a":"s","c":"notes","d":"d"}"#, on: client)
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+      }
+    }
+  }
+
+  static let rustpad = ["Edit", "SetLanguage", "ClientInfo", "CursorData"].map { kind in
+    HostileInput("Rustpad \(kind)") { size, measure in
+      let shape = RequestShapes.object([
+        "revision": .integer, "operation": .operation, "name": .text, "hue": .integer,
+        "cursors": .list(.integer), "selections": .list(.pair),
+      ])
+      let samples = ["revision": "0", "hue": "1", "name": #""n""#]
+      for input in size.json.with(samples).inputs(shape) {
+        measure(input.shape) { rig in
+          let bytes = input.between(#"{"\#(kind)":"#, "}").bytes
+          let client = rig.open(.rustpad(note: "d"), token: TimedRig.token)
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+      }
+    }
+  }
+
   static let all =
     native + [envelope] + whaler + bayeux + socketIO + payloads + requests + apps
-    + pusherMessages + pusherRequests + large
+    + pusherMessages + pusherRequests + shareDB + rustpad + large
 }
 
 // No default: a new kind needs a shape, so it is measured.

@@ -38,9 +38,10 @@ struct PusherTests {
     #expect(rig.refusal(ofUpgrade: [:], as: .pusher(key: "shop", query: "")) == nil)
     #expect(GatewayRig().refusal(ofUpgrade: [:], as: .pusher(key: "shop", query: "")) == 404)
     #expect(
-      ClientKind(RequestHead(method: "GET", path: "/app/shop", query: "protocol=7"))
+      ClientKind(
+        RequestHead(method: "GET", path: "/app/shop", query: "protocol=7"), shareDBPath: "")
         == .pusher(key: "shop", query: "protocol=7"))
-    #expect(ClientKind(RequestHead(method: "GET", path: "/app/shop/x")) == nil)
+    #expect(ClientKind(RequestHead(method: "GET", path: "/app/shop/x"), shareDBPath: "") == nil)
   }
 
   @Test(

@@ -142,7 +142,8 @@ struct FamilyConvergenceTests {
     mutating func sync() throws {
       try server.sync()
       for revision in server.delivered..<server.sequencer.durableRevision {
-        for index in twins.indices where twins[index].revision + twins[index].fromServer.count == revision {
+        for index in twins.indices
+        where twins[index].revision + twins[index].fromServer.count == revision {
           push(revision, to: index)
         }
       }

@@ -138,6 +138,17 @@ struct FamilyTests {
     }
   }
 
+  @Test func inserts_of_read_operations_are_counted_in_utf16() throws {
+    let sent = try read(#"[2,"a😀",-1]"#)
+    #expect(sent.targetLength == 4)
+    let counted = try sent.countingInsertsInUTF16()
+    #expect(counted.targetLength == 5)
+    #expect(json(counted) == json(sent))
+    #expect(try op("=2 +abc").countingInsertsInUTF16() == op("=2 +abc"))
+    let server = ServerSequencer(document: Document("😀b"), revision: 0)
+    #expect(try server.rebased(counted, at: 0, by: .otJS) == op("=1 +a😀 -1"))
+  }
+
   @Test func a_position_inside_a_surrogate_pair_is_refused() throws {
     let server = ServerSequencer(document: Document("a😀b"), revision: 0)
     #expect(try server.rebased(op("=1 -2 =1"), at: 0, by: .otJS) == op("=1 -1 =1"))
@@ -204,7 +215,9 @@ struct FamilyTests {
         let entry = TextOperation.random(length: document.scalarCount, using: &random)
         let form = try FamilyView.form(of: entry, on: document, by: rules)
         if rules.order == .insertFirst { #expect(form.isInsertFirst) }
-        if rules.unit == .utf16 { #expect(try form.inScalars(on: document) == entry.insertingFirst()) }
+        if rules.unit == .utf16 {
+          #expect(try form.inScalars(on: document) == entry.insertingFirst())
+        }
         try document.apply(entry)
         model = try #require(model.applying(form), "seed \(seed)")
         #expect(model == UnitText(document.text, rules.unit), "seed \(seed)")

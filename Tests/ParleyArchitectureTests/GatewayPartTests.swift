@@ -24,6 +24,12 @@ struct GatewayPartTests {
     "Dialects/Pusher": [
       "Access", "Live", "Nodes", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
     ],
+    "Dialects/Rustpad": [
+      "Access", "Documents", "Live", "Rates", "Rooms", "Store", "Switchboard",
+    ],
+    "Dialects/ShareDB": [
+      "Access", "Documents", "Live", "Rates", "Rooms", "Store", "Switchboard",
+    ],
     "Dialects/SocketIO": [
       "Access", "Dialects", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
     ],
@@ -78,6 +84,8 @@ struct GatewayPartTests {
     "Comments": (type: "Comments", name: "comments", stateCount: 2),
     "Dialects/Bayeux": (type: "BayeuxDialect", name: "bayeux", stateCount: 8),
     "Dialects/Pusher": (type: "PusherDialect", name: "pusher", stateCount: 1),
+    "Dialects/Rustpad": (type: "RustpadDialect", name: "rustpad", stateCount: 2),
+    "Dialects/ShareDB": (type: "ShareDBDialect", name: "shareDB", stateCount: 1),
     "Dialects/SocketIO": (type: "SocketIODialect", name: "socketIO", stateCount: 9),
     "Documents": (type: "Documents", name: "documents", stateCount: 3),
     "Documents/Delivery": (type: "DocumentDelivery", name: "delivery", stateCount: 2),

@@ -16,7 +16,7 @@ struct HabitTests {
 
   private static let pure = [
     "OTCore", "ParleyJSON", "ParleyModel", "SocketMessages", "ParleySocketIO", "ParleyBayeux",
-    "ParleyPusher",
+    "ParleyPusher", "ParleyShareDB", "ParleyRustpad", "ParleyOTEvents",
     "ParleyWebSocketFrames",
     "ParleyHTTP1", "ParleyClientCore",
   ]
@@ -61,7 +61,8 @@ struct HabitTests {
       reason: "nothing is forced"),
     Ban(
       targets: [
-        "ParleySocketIO", "ParleyBayeux", "ParleyPusher", "SocketMessages", "ParleyDialectModels",
+        "ParleySocketIO", "ParleyBayeux", "ParleyPusher", "ParleyShareDB", "ParleyRustpad",
+        "ParleyOTEvents", "SocketMessages", "ParleyDialectModels",
         "ParleyGatewayPorts", "Gateway", "ParleyStoreRecords", "ParleyStoreSQLite",
         "ParleyPostgreSQLAdapter", "ParleyCryptoOpenSSL", "ParleyServer", "parley", "ParleyClient",
         "ParleyChat", "ParleyOffline", "ParleySimulationKit", "ParleyPortConformance",

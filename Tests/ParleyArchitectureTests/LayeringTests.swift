@@ -17,6 +17,9 @@ struct LayeringTests {
     "ParleySocketIO": ["ParleyJSON"],
     "ParleyBayeux": ["ParleyJSON"],
     "ParleyPusher": ["ParleyJSON"],
+    "ParleyShareDB": ["OTCore", "ParleyJSON"],
+    "ParleyRustpad": ["OTCore", "ParleyJSON"],
+    "ParleyOTEvents": ["OTCore", "ParleyJSON"],
     "ParleyWebSocketFrames": [],
     "ParleyHTTP1": [],
     // A lock, for whatever works on several threads.
@@ -63,7 +66,7 @@ struct LayeringTests {
     "ParleyGatewayPorts": ["OTCore", "ParleyJSON", "ParleyModel", "ParleyWebSocketFrames"],
     "Gateway": [
       "OTCore", "ParleyJSON", "SocketMessages", "ParleySocketIO", "ParleyBayeux", "ParleyPusher",
-      "ParleyWebSocketFrames",
+      "ParleyShareDB", "ParleyRustpad", "ParleyWebSocketFrames",
       "ParleyGatewayPorts",
     ],
     // What several adapters need of a system library.

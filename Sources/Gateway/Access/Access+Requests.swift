@@ -93,7 +93,7 @@ extension Access {
     switch opening {
     case .bayeux: return nil
     case .pusher: return settings.dialects.pusher.apps.isEmpty ? .noSocketHere : nil
-    case .native, .whaler, .socketIO: break
+    case .native, .whaler, .socketIO, .shareDB, .rustpad: break
     }
     guard !isDemo else { return nil }
     let token = token(in: head)

@@ -4,8 +4,11 @@ import SocketMessages
 extension DocumentRoom {
   /// The right by which a waiting client may create the document; `nil` if no client may.
   func rightToMake(on board: Switchboard) -> StoreRight? {
-    for case .join(let id, _, _) in waiting.all {
-      guard let connection = board.connections[id], connection.dialect.traits.createsDocuments,
+    for case .join(let id, _, let joining) in waiting.all {
+      guard let connection = board.connections[id],
+        joining.creates
+          || connection.dialect.traits.createsDocuments
+            && board.settings.whalerCreatesDocuments,
         let right = StoreRight(making: self.id, in: .none, verbs: connection.verbs(on:))
       else { continue }
       return right

@@ -34,7 +34,7 @@ extension Documents {
       followTopic(of: room)
       admitWaiting(room)
     case .failure(.unknownDocument):
-      guard settings.whalerCreatesDocuments, let right = room.rightToMake(on: board) else {
+      guard let right = room.rightToMake(on: board) else {
         return turnAway(room, .unknownDocument, "no document has this name; create it first")
       }
       store(

@@ -44,6 +44,9 @@ final class Documents: Part {
   /// The number of followers of all documents.
   var subscriptionCount: Int { documents.values.reduce(0) { $0 + $1.subscriptions.count } }
 
+  /// Whether a document is in memory.
+  func isLoaded(_ id: DocumentID) -> Bool { documents[id]?.live != nil }
+
   /// Whether every accepted change is durable and answered.
   var isSettled: Bool { documents.values.allSatisfy(\.isSettled) }
 

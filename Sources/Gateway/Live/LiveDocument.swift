@@ -41,11 +41,16 @@ package struct LiveDocument {
     package var isResendable: Bool
     /// The author's session in a shared log; 0 before the first one.
     package var session = 0
+    /// The rules of the author's client for operations.
+    package var rules: FamilyRules
+    /// Whether the author's numbers count changes of all documents, so that this document's numbers
+    /// only ascend. Such a client may move a change over others before it resends it.
+    package var skipsNumbers: Bool
 
     package init(
       client: String, sequence: Int, revision: Int, operation: TextOperation,
       format: ChangeFormat? = nil, knowsFormats: Bool = false, author: String, time: Timestamp,
-      isResendable: Bool = true
+      isResendable: Bool = true, rules: FamilyRules = .native, skipsNumbers: Bool = false
     ) {
       self.client = client
       self.sequence = sequence
@@ -56,6 +61,8 @@ package struct LiveDocument {
       self.author = author
       self.time = time
       self.isResendable = isResendable
+      self.rules = rules
+      self.skipsNumbers = skipsNumbers
     }
 
     /// The approximate work of applying the change, in bytes of text.
@@ -273,7 +280,7 @@ package struct LiveDocument {
     }
     let stored: RichOperation
     do throws(SequencerError) {
-      stored = try sequence(submission)
+      stored = try sequence(placed(submission))
     } catch {
       switch error {
       case .futureRevision: return .refused(.futureRevision(head: durableRevision))
@@ -358,6 +365,16 @@ package struct LiveDocument {
     return operation.work + (format?.work ?? 0) + 2 * passed
   }
 
+  /// Returns a change in the form of the log: that of a client with other rules applies to the head.
+  private func placed(_ submission: Submission) throws(SequencerError) -> Submission {
+    guard submission.rules != .native else { return submission }
+    var placed = submission
+    placed.operation = try sequencer.rebased(
+      submission.operation, at: submission.revision, by: submission.rules)
+    placed.revision = headRevision
+    return placed
+  }
+
   /// Returns the outcome of a change that is repeated, skips a number or arrives too early.
   private func repetition(
     _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
@@ -365,16 +382,35 @@ package struct LiveDocument {
     let last = mark?.sequence ?? 0
     if submission.sequence <= last {
       guard let mark, submission.sequence == last,
-        mark.digest == digest || Self.isDigest(mark.digest, of: submission)
+        submission.skipsNumbers || mark.digest == digest
+          || Self.isDigest(mark.digest, of: submission)
       else { return .refused(.sequenceReused(last: last)) }
       return mark.revision <= durableRevision
         ? .duplicate(revision: mark.revision) : .duplicatePending
     }
-    guard submission.sequence == last + 1 else {
+    guard submission.sequence == last + 1 || submission.skipsNumbers else {
       return .refused(.sequenceGap(expected: last + 1))
     }
     if let mark, mark.revision > durableRevision { return .refused(.inFlight) }
     return nil
+  }
+
+  /// Whether an entry waits for its commit.
+  package func hasTentative(where isMeant: (LogEntry) -> Bool) -> Bool {
+    window.suffix(headRevision - durableRevision).contains(where: isMeant)
+  }
+
+  /// Returns the durable entry that an operation without a name repeats; `nil` for a new one.
+  ///
+  /// - Parameter isOwn: Whether an entry may be of the operation's author.
+  package func repetition(
+    of operation: TextOperation, at base: Int, by rules: FamilyRules,
+    isOwn: (LogEntry) -> Bool
+  ) -> Int? {
+    let known = try? sequencer.repetition(of: operation, at: base, by: rules) { revision in
+      durableEntry(at: revision).map(isOwn) ?? false
+    }
+    return known ?? nil
   }
 
   /// Begins a commit, and returns the tentative entries for it; `nil` if there are none, or if a

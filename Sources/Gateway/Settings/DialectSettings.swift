@@ -7,6 +7,8 @@ public struct DialectSettings: Sendable {
   var bayeux = BayeuxSession.Settings()
   /// Apps of Pusher's protocol.
   public var pusher = PusherSettings()
+  /// The path of ShareDB clients; empty for none.
+  public var shareDBPath = "/sharedb"
   /// Maximum sessions of all dialects; at most a quarter of them may be without a token.
   public var sessionsMax = 10_000
   /// Milliseconds within which a client must send a token.

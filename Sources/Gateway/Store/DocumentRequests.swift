@@ -15,6 +15,8 @@ struct DocumentJoining {
   var isFresh = false
   /// The client's session in a shared log, if it was read; else the document's floor.
   var session: Int?
+  /// Whether the document is created if it does not exist and the client may create it.
+  var creates = false
 }
 
 /// A request for changes that a client has missed.

@@ -16,6 +16,9 @@ struct Delivery {
   /// The frames for followers that need a separate frame for each entry.
   var sharedByEntry: [Frame] = []
 
+  /// The frames of each entry for followers of other dialects, encoded for the first of them.
+  var byDialect: [DialectBase.Listing: [Frame]] = [:]
+
   /// A frame without formatting and one with it, each encoded for its first follower.
   struct Frames {
     var plain: Frame?

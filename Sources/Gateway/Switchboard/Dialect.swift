@@ -17,7 +17,7 @@ typealias Dialect = DialectBase & DocumentMessaging & RoomMessaging & SessionMes
 class DialectBase: Part {
   /// The names of dialects in lists for operators.
   enum Listing: String {
-    case native, whaler, socketIO, bayeux, pusher
+    case native, whaler, socketIO, bayeux, pusher, shareDB, rustpad
   }
 
   /// The differences between dialects, apart from their messages.

@@ -70,9 +70,13 @@ public struct OpenConnections: Sendable, Hashable {
   public internal(set) var bayeux = 0
   /// Connections of Pusher's protocol.
   public internal(set) var pusher = 0
+  /// ShareDB connections.
+  public internal(set) var shareDB = 0
+  /// Rustpad connections.
+  public internal(set) var rustpad = 0
 
   /// The number of all connections.
-  public var total: Int { native + whaler + socketIO + bayeux + pusher }
+  public var total: Int { native + whaler + socketIO + bayeux + pusher + shareDB + rustpad }
 
   /// Adds the connections of another gateway.
   mutating func add(_ other: OpenConnections) {
@@ -81,6 +85,8 @@ public struct OpenConnections: Sendable, Hashable {
     socketIO += other.socketIO
     bayeux += other.bayeux
     pusher += other.pusher
+    shareDB += other.shareDB
+    rustpad += other.rustpad
   }
 }
 

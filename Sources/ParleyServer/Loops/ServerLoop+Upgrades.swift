@@ -32,7 +32,7 @@ extension ServerLoop {
       if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
       return .accept(subprotocol: Self.subprotocol)
     default:
-      guard let opening = ClientKind(head) else {
+      guard let opening = clientKind(of: head) else {
         return .refuse(.noSocketHere)
       }
       if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
@@ -42,7 +42,7 @@ extension ServerLoop {
 
   /// Whether a request is a Pusher client's, from a page that its app allows.
   private func isOfAllowedApp(_ head: RequestHead) -> Bool {
-    guard case .pusher(let key, _)? = ClientKind(head) else { return false }
+    guard case .pusher(let key, _)? = clientKind(of: head) else { return false }
     return configuration.pusherProfiles.contains {
       $0.key.isExactly(key) && $0.originPolicy.allows(head)
     }
@@ -91,8 +91,15 @@ extension ServerLoop {
     case .socketIO?: ("/socket (Socket.IO)", false)
     case .bayeux?: ("/faye", false)
     case .pusher?: gateway.servesPusher ? ("/app", true) : nil
+    case .shareDB?: ("ShareDB", true)
+    case .rustpad?: ("/api/socket", true)
     case .native?, nil: nil
     }
+  }
+
+  /// Returns the dialect of a request's path.
+  func clientKind(of head: RequestHead) -> ClientKind? {
+    ClientKind(head, shareDBPath: configuration.shareDBPath)
   }
 
   /// Responds to `OPTIONS *`, by which a proxy checks whether the server is up; `nil` for any other

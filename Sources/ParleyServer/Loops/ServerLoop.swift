@@ -141,6 +141,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   ) {
     var settings = configuration.gateway
     settings.dialects.pusher.apps = access.pusherApps
+    settings.dialects.shareDBPath = configuration.shareDBPath
     var people = PeopleHandlers.standard(settings)
     if let recorder = configuration.recorder {
       let posting = OutboxPosting(recorder, store: storeThread)
@@ -339,7 +340,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let head = proxies.resolved(head)
     guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
     guard allowsOrigin(head) else { return .refuse(Self.foreignOrigin) }
-    guard ports.allows(head, ClientKind(head)) else { return .refuse(Self.elsewhere) }
+    guard ports.allows(head, clientKind(of: head)) else { return .refuse(Self.elsewhere) }
     return gateway.decision(onBody: byteCount, of: head)
   }
 
@@ -372,7 +373,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     gateway.opened(
       connection,
-      as: subprotocol == Self.subprotocol ? .native : ClientKind(head) ?? .native,
+      as: subprotocol == Self.subprotocol ? .native : clientKind(of: head) ?? .native,
       at: head.remoteAddress, token: gateway.token(in: head), limitedBy: head.limitedAddress)
     perform()
   }
@@ -494,7 +495,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     // A session that polls sends by `POST` and receives by `GET`.
-    let opening = ClientKind(head)
+    let opening = clientKind(of: head)
     let isReading = ["GET", "HEAD"].contains(head.method) && opening == nil
     guard isReading || allowsOrigin(head) else {
       transport.respond(to: request, with: Self.foreignOrigin)

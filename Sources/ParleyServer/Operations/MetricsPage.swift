@@ -37,6 +37,7 @@ struct MetricsPage {
       [
         ("native", open.native), ("whaler", open.whaler), ("socketIO", open.socketIO),
         ("bayeux", open.bayeux), ("pusher", open.pusher),
+        ("sharedb", open.shareDB), ("rustpad", open.rustpad),
       ])
     text.counter(
       "parley_connections_opened_total", "Connections opened since the start.",

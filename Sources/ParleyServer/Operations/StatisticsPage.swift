@@ -59,6 +59,8 @@ struct StatisticsPage {
     object.field("socketIO", open.socketIO, &body)
     object.field("bayeux", open.bayeux, &body)
     object.field("pusher", open.pusher, &body)
+    object.field("sharedb", open.shareDB, &body)
+    object.field("rustpad", open.rustpad, &body)
     object.field("lagging", gateway.laggingConnections, &body)
     object.field("max", connectionsMax, &body)
   }

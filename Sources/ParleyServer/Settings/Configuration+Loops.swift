@@ -76,11 +76,11 @@ extension Configuration {
     case let path where path.hasPrefix("/apps/"): return count - 1
     default: break
     }
-    switch ClientKind(head) {
+    switch ClientKind(head, shareDBPath: "") {
     // Sessions are in the memory of one gateway, where they exchange presence and typing. All are
     // on the last loop, since the first accepts connections.
     case .socketIO?, .bayeux?, .pusher?: return count - 1
-    case .native?, .whaler?, nil: break
+    case .native?, .whaler?, .shareDB?, .rustpad?, nil: break
     }
     guard let connection = connection(in: head.path) else { return nil }
     let loop = ConnectionBalancer.loop(of: connection)

@@ -1,5 +1,6 @@
 import Gateway
 import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 import ParleyTransportLibwebsockets
 
@@ -113,6 +114,35 @@ extension Setting {
       name, property, section, .value, placeholder,
       expected: mayBeEmpty ? "any text" : "a non-empty text", help: help,
       read: { $0.isEmpty && !mayBeEmpty ? nil : $0 }, write: { $0 })
+  }
+
+  /// Creates a setting with the path of a dialect, or nothing.
+  static func path(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, "PATH",
+      expected: "nothing, or a path such as /sharedb that the server does not use otherwise",
+      help: help, read: { $0.isEmpty || isFreePath($0) ? $0 : nil }, write: { $0 })
+  }
+
+  /// Whether a path is in its shortest form, and outside the server's own paths.
+  private static func isFreePath(_ path: String) -> Bool {
+    let words = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard words.count > 1, words[0].isEmpty, words.dropFirst().allSatisfy({ !$0.isEmpty }) else {
+      return false
+    }
+    let own = [
+      "api", "app", "apps", "admin", "bayeux", "faye", "metrics", "n", "p", "socket", "socket.io",
+      "ws",
+    ]
+    let first = String(words[1]) ?? ""
+    return !own.contains { first.isExactly($0) }
+      && path.utf8.allSatisfy {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+          || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
+      }
   }
 
   /// Creates an optional setting with a kind of text.
@@ -426,6 +456,10 @@ extension Configuration {
         "Let people who may manage a note publish it under a readable name such as /p/minutes, to "
         + "everyone who can reach the server: off, on, or indexed, which lets search engines list "
         + "these notes.", word: \.rawValue),
+    .path(
+      "sharedb-path", \.shareDBPath, .access,
+      help:
+        "Path of the WebSocket for clients of ShareDB, see ShareDB.md; nothing turns it off."),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help:

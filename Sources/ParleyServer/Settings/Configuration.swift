@@ -59,6 +59,8 @@ public struct Configuration: Sendable, Equatable {
   public var roomTokenAudiences: [String] = []
   /// Apps of Pusher's protocol; see ``PusherProfile``.
   public var pusherApps: [String] = []
+  /// The path of ShareDB clients; empty for none.
+  public var shareDBPath = "/sharedb"
   /// The tolerated difference between the clocks of issuer and server.
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.

@@ -13,7 +13,7 @@ struct PortRule {
   private static let forOperators = ["/metrics", "/admin"]
   private static let forPeople = [
     "/api/deleted", "/api/folders", "/api/links", "/api/names", "/api/notes", "/api/openapi.json",
-    "/api/search", "/api/sessions", "/api/tags", "/api/user",
+    "/api/search", "/api/sessions", "/api/tags", "/api/text", "/api/user",
   ]
 
   /// Whether the port that received a request serves its path.

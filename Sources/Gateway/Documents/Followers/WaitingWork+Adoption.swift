@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import OTCore
 
 extension DocumentRoom {
   /// Replaces the waiting changes of a leaving connection by server edits if its client cannot
@@ -15,6 +16,7 @@ extension WaitingWork {
   /// Returns the edit that replaces a change of the connection; `nil` if its client can resend it.
   func edit(insteadOf connection: Connection) -> ServerEdit? {
     guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
+      submission.rules == .native,
       let identity = connection.identity
     else { return nil }
     return ServerEdit(
