@@ -91,13 +91,18 @@ struct Rig {
     welcome(as: id, limits: limits)
   }
 
+  /// The features of the server.
+  static let capabilities = ["rich"]
+
   @discardableResult
-  mutating func welcome(as id: String = "A", limits: Limits = Limits()) -> [String] {
+  mutating func welcome(
+    as id: String = "A", limits: Limits = Limits(), capabilities: [String] = Rig.capabilities
+  ) -> [String] {
     receive(
       .welcome(
         .init(
-          clientID: id, resumeToken: "of " + id, serverTime: 1, demo: true, capabilities: [],
-          limits: limits)), to: "hello")
+          clientID: id, resumeToken: "of " + id, serverTime: 1, demo: true,
+          capabilities: capabilities, limits: limits)), to: "hello")
   }
 
   /// Loses the connection and gets another.
