@@ -157,8 +157,9 @@ extension Format? {
     _ body: (UnsafeBufferPointer<RunWord>, UnsafeBufferPointer<RunWord>) -> Result
   ) -> Result {
     let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
-    guard let block = self?.block else { return body(none, none) }
-    return withExtendedLifetime(block) { body(block.spans, block.runs) }
+    let block = self?.block
+    // One call, so that the compiler can inline it.
+    return withExtendedLifetime(block) { body(block?.spans ?? none, block?.runs ?? none) }
   }
 
   var sets: [AttributeSet] { self?.sets ?? [] }

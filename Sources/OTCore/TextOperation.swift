@@ -257,27 +257,48 @@ public struct TextOperation: @unchecked Sendable {
   func withPacked<Result>(
     _ body: (UnsafeBufferPointer<Word>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    if let block {
-      // `self` retains the block for the call, so no further reference is counted.
-      return withExtendedLifetime(self) {
-        Unmanaged.passUnretained(block)._withUnsafeGuaranteedRef {
-          body($0.packedWords, $0.packedText)
+    #if hasFeature(Embedded)
+      // One call, so that the compiler can inline it.
+      var text = edit.text
+      var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+      return withUnsafeMutableBytes(of: &words) { raw in
+        let words = raw.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Word.self)
+        return withUnsafeBytes(of: &text) { text in
+          let bytes = text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
+          var packed = UnsafeBufferPointer(start: UnsafePointer(words), count: 0)
+          var inserted = UnsafeBufferPointer(start: bytes, count: Int(edit.bytes))
+          if let block {
+            packed = block.packedWords
+            inserted = block.packedText
+          } else {
+            packed = UnsafeBufferPointer(start: words, count: edit.unpack(to: words))
+          }
+          return withExtendedLifetime(block) { body(packed, inserted) }
         }
       }
-    }
-    var text = edit.text
-    var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
-    return withUnsafeMutableBytes(of: &words) { raw in
-      let words = raw.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Word.self)
-      let count = edit.unpack(to: words)
-      return withUnsafeBytes(of: &text) { text in
-        body(
-          UnsafeBufferPointer(start: words, count: count),
-          UnsafeBufferPointer(
-            start: text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self),
-            count: Int(edit.bytes)))
+    #else
+      if let block {
+        // `self` retains the block for the call, so no further reference is counted.
+        return withExtendedLifetime(self) {
+          Unmanaged.passUnretained(block)._withUnsafeGuaranteedRef {
+            body($0.packedWords, $0.packedText)
+          }
+        }
       }
-    }
+      var text = edit.text
+      var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+      return withUnsafeMutableBytes(of: &words) { raw in
+        let words = raw.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Word.self)
+        let count = edit.unpack(to: words)
+        return withUnsafeBytes(of: &text) { text in
+          body(
+            UnsafeBufferPointer(start: words, count: count),
+            UnsafeBufferPointer(
+              start: text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self),
+              count: Int(edit.bytes)))
+        }
+      }
+    #endif
   }
 
   /// Calls `body` with each component: its kind, its length in scalars, and an insert's UTF-8.
