@@ -104,6 +104,8 @@ final class ClientDriver {
   private var storing: Task<Void, Never>?
   /// The notes that are being opened, with the numbers of their openings.
   private var opening: [String: Int] = [:]
+  /// The notes that are opened with formats.
+  private var formatted: Set<String> = []
   private var openingCount = 0
   /// The number of the current connection; events of earlier ones are ignored.
   private var generation = 0
@@ -188,7 +190,8 @@ final class ClientDriver {
   }
 
   /// Opens a note with its stored state.
-  func open(_ documentID: String) {
+  func open(_ documentID: String, formats: Bool) {
+    if formats { formatted.insert(documentID) } else { formatted.remove(documentID) }
     // After the queued writes: the note may just have been closed.
     openingCount += 1
     opening[documentID] = openingCount
@@ -229,7 +232,8 @@ final class ClientDriver {
       guard opening[id] == number else { break }
       opening[id] = nil
       switch result {
-      case .success(let kept): take(.note(id, .open(kept)), &outputs)
+      case .success(let kept):
+        take(.note(id, .open(kept, formats: formatted.contains(id))), &outputs)
       case .failure(let failure): outputs.append(.unreadable(id, failure.reason))
       }
     case .token(let number, let token):

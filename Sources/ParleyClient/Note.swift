@@ -41,6 +41,8 @@ import SocketMessages
   /// Whether edits made offline were merged into a text that had changed a lot, so that the person
   /// should review them. Set it to `false` after showing it.
   public var isRebased = false
+  /// Whether the note has formatting. A plain note becomes a rich one by the first formatting.
+  public private(set) var isRich = false
   /// The other clients in the note, in the order of their ids.
   public private(set) var people: [Person] = []
   /// The number of people in the note, this one included, if not all of them are listed.
@@ -48,16 +50,20 @@ import SocketMessages
 
   /// Increases with each change of the text, so that observers are notified.
   private var textVersion = 0
-  @ObservationIgnored private var screen = NoteScreen()
+  @ObservationIgnored private var screen: NoteScreen
   @ObservationIgnored private var cachedText: String?
   @ObservationIgnored private weak var view: (any NoteView)?
   @ObservationIgnored private var editors = NoteEditors()
   @ObservationIgnored private weak var parley: Parley?
 
-  init(id: String, parley: Parley) {
+  init(id: String, formats: Bool, parley: Parley) {
     self.id = id
     self.parley = parley
+    screen = NoteScreen(hasFormats: formats)
   }
+
+  /// Whether the note was opened with formats.
+  var hasFormats: Bool { screen.hasFormats }
 
   // MARK: The text
 
@@ -130,7 +136,7 @@ import SocketMessages
 
   private func edit(
     by editor: (any NoteEditing)? = nil,
-    _ make: (inout NoteScreen) throws(NoteError) -> TextOperation?
+    _ make: (inout NoteScreen) throws(NoteError) -> RichOperation?
   ) throws(NoteError) {
     guard let parley else { throw .closed }
     // While others' changes are shown, this text may be older than the machine's.
@@ -139,8 +145,36 @@ import SocketMessages
     textMoved()
     parley.handle(.core(.note(id, .edit(operation))))
     showPeople()
-    editors.forEach(but: editor) { $0.note(applied: operation) }
+    editors.forEach(but: editor) { $0.note(applied: operation.text) }
   }
+
+  // MARK: Formatting
+
+  /// The text with its formatting. Without formatting if the note was not opened with formats.
+  ///
+  /// - Complexity: O(*n*).
+  public var delta: NoteDelta {
+    _ = textVersion
+    return NoteDelta(screen.content ?? RichDocument())
+  }
+
+  /// Makes the edits that a Delta describes. Inserted text has the formatting of the Delta, and no
+  /// other.
+  public func update(_ delta: NoteDelta) throws(NoteError) {
+    try edit { screen throws(NoteError) in try screen.update(delta) }
+  }
+
+  /// Changes the formatting of a range of UTF-16 units. Attributes of lines, such as `header`, apply
+  /// to all lines that the range touches.
+  public func format(_ range: Range<Int>, _ attributes: NoteAttributes) throws(NoteError) {
+    try edit { screen throws(NoteError) in try screen.format(range, attributes) }
+  }
+
+  /// Undoes this client's newest edit that still has an effect; only in notes opened with formats.
+  public func undo() { parley?.handle(.core(.note(id, .undo))) }
+
+  /// Redoes the edit that was undone last.
+  public func redo() { parley?.handle(.core(.note(id, .redo))) }
 
   // MARK: Editors
 
@@ -263,7 +297,8 @@ import SocketMessages
     }
     switch action {
     case .reset(let content): editors.forEach { $0.note(becomes: content.text) }
-    case .apply(let operation, _, _): editors.forEach { $0.note(applied: operation.text) }
+    case .apply(let operation, _, _), .step(let operation, _):
+      editors.forEach { $0.note(applied: operation.text) }
     default: break
     }
   }
@@ -282,6 +317,7 @@ import SocketMessages
   private func show() {
     let status = screen.status
     if title != screen.title { title = screen.title }
+    if isRich != (screen.kind == .rich) { isRich = screen.kind == .rich }
     if state != screen.state { state = screen.state }
     if unsaved != status.unconfirmed {
       unsaved = status.unconfirmed

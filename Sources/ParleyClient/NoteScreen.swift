@@ -27,6 +27,8 @@ public enum NoteUpdate: Sendable, Hashable {
 
 /// A note's text and state without a user interface, shared by ``Note`` and ``ServiceNote``.
 struct NoteScreen {
+  /// Whether the note was opened with formats.
+  let hasFormats: Bool
   /// The text with its attributes; `nil` before the note is opened.
   private(set) var content: RichDocument?
   /// The note's kind.
@@ -39,6 +41,8 @@ struct NoteScreen {
   var isRebased = false
   private var updates = Feeds<NoteUpdate>()
   private var states = Feeds<Void>()
+
+  init(hasFormats: Bool = false) { self.hasFormats = hasFormats }
 
   /// A note that is not open.
   static let closed: NoteScreen = {
@@ -72,15 +76,9 @@ struct NoteScreen {
       let update = NoteUpdate.reset(new.text.text)
       if isNews { put(update) }
       return update
+    case .step(let operation, _): return show(operation, by: nil, author: nil, revision: 0)
     case .apply(let operation, let client, let revision):
-      guard let before = document else { return nil }
-      try? content?.apply(operation)
-      let update = NoteUpdate.changed(
-        NoteChange(
-          clientID: client, author: client.flatMap(author),
-          edits: TextEdit.edits(of: operation.text, on: before), revision: revision))
-      put(update)
-      return update
+      return show(operation, by: client, author: client.flatMap(author), revision: revision)
     case .status(let status):
       self.status = status
       tellState()
@@ -88,9 +86,23 @@ struct NoteScreen {
     case .title(let title): self.title = title
     case .kind(let kind): self.kind = kind
     case .rebased: isRebased = true
-    case .step, .keep, .forget, .people, .carets, .outOfStep, .misfit: break
+    case .keep, .forget, .people, .carets, .outOfStep, .misfit: break
     }
     return nil
+  }
+
+  /// Applies an operation of another client, or of the history.
+  private mutating func show(
+    _ operation: RichOperation, by client: String?, author: String?, revision: Int64
+  ) -> NoteUpdate? {
+    guard let before = document else { return nil }
+    try? content?.apply(operation)
+    let update = NoteUpdate.changed(
+      NoteChange(
+        clientID: client, author: author,
+        edits: TextEdit.edits(of: operation.text, on: before), revision: revision))
+    put(update)
+    return update
   }
 
   mutating func fail(_ reason: String) {
@@ -119,13 +131,13 @@ struct NoteScreen {
   // MARK: Editing
 
   /// Makes an edit on the text, and returns its operation; `nil` if it changes nothing.
-  mutating func edit(_ range: Range<Int>, _ text: String) throws(NoteError) -> TextOperation? {
+  mutating func edit(_ range: Range<Int>, _ text: String) throws(NoteError) -> RichOperation? {
     let document = try writable()
     return try make(try document.replacement(of: document.scalars(ofUTF16: range), with: text))
   }
 
   /// Replaces the text, and returns the operation; `nil` if it changes nothing.
-  mutating func replaceAll(with text: String) throws(NoteError) -> TextOperation? {
+  mutating func replaceAll(with text: String) throws(NoteError) -> RichOperation? {
     let document = try writable()
     guard text.unicodeScalars.count <= TextOperation.lengthMax else { throw .tooLong }
     return try make(TextOperation(replacing: document, by: Document(text)))
@@ -133,7 +145,7 @@ struct NoteScreen {
 
   mutating func merge(
     _ changed: String, madeFrom base: String
-  ) throws(NoteError) -> TextOperation? {
+  ) throws(NoteError) -> RichOperation? {
     let document = try writable()
     guard changed.unicodeScalars.count <= TextOperation.lengthMax else { throw .tooLong }
     let base = Document(base)
@@ -144,25 +156,50 @@ struct NoteScreen {
     return try make(moved)
   }
 
-  mutating func append(_ text: String) throws(NoteError) -> TextOperation? {
+  mutating func append(_ text: String) throws(NoteError) -> RichOperation? {
     let document = try writable()
     let end = document.scalarCount
     return try make(try document.replacement(of: end..<end, with: text))
   }
 
-  mutating func apply(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
+  mutating func apply(_ operation: TextOperation) throws(NoteError) -> RichOperation? {
     _ = try writable()
     return try make(operation)
   }
 
-  private mutating func make(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
+  /// Makes the edits of a Delta.
+  mutating func update(_ delta: NoteDelta) throws(NoteError) -> RichOperation? {
+    _ = try writable()
+    return try make(formatted: delta.operation(on: content ?? RichDocument()))
+  }
+
+  /// Changes the formatting of a range.
+  mutating func format(
+    _ range: Range<Int>, _ attributes: NoteAttributes
+  ) throws(NoteError) -> RichOperation? {
+    _ = try writable()
+    return try make(
+      formatted: NoteDelta.formatting(range, attributes, of: content ?? RichDocument()))
+  }
+
+  private mutating func make(_ operation: TextOperation) throws(NoteError) -> RichOperation? {
+    try make(formatted: RichOperation(operation))
+  }
+
+  /// Applies an edit, and returns it; `nil` if it changes nothing. In a plain note, formatting makes
+  /// it a rich one.
+  private mutating func make(
+    formatted operation: RichOperation
+  ) throws(NoteError) -> RichOperation? {
     guard !operation.isIdentity else { return nil }
+    guard hasFormats || operation.format == nil else { throw .invalidFormat }
     do throws(OperationError) {
       try content?.apply(operation)
     } catch {
       throw .tooLong
     }
-    return operation
+    guard kind == .plain, operation.format != nil else { return operation }
+    return RichOperation(operation.text, ChangeFormat(operation.format, makesRich: true))
   }
 
   private func writable() throws(NoteError) -> Document {

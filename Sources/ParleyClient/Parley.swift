@@ -111,9 +111,15 @@ package import SocketMessages
   // MARK: Notes and rooms
 
   /// Returns a note, and opens it if it is not open.
-  public func note(_ id: String) -> Note {
+  public func note(_ id: String) -> Note { note(id, formats: false) }
+
+  /// Returns a note, and opens it if it is not open.
+  ///
+  /// - Parameter formats: Whether the app shows and changes the note's formatting. Ignored for an
+  ///   open note.
+  public func note(_ id: String, formats: Bool) -> Note {
     if let note = openNotes[id] { return note }
-    let note = Note(id: id, parley: self)
+    let note = Note(id: id, formats: formats, parley: self)
     openNotes[id] = note
     open(note)
     return note
@@ -139,7 +145,7 @@ package import SocketMessages
     return room
   }
 
-  func open(_ note: Note) { driver?.open(note.id) }
+  func open(_ note: Note) { driver?.open(note.id, formats: note.hasFormats) }
 
   func forget(_ note: Note) {
     if openNotes[note.id] === note { openNotes[note.id] = nil }

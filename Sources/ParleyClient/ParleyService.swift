@@ -90,10 +90,16 @@ public actor ParleyService {
   }
 
   /// Returns a note, and opens it if it is not open.
-  public func note(_ id: String) -> ServiceNote {
+  public func note(_ id: String) -> ServiceNote { note(id, formats: false) }
+
+  /// Returns a note, and opens it if it is not open.
+  ///
+  /// - Parameter formats: Whether the service reads and changes the note's formatting. Ignored for
+  ///   an open note.
+  public func note(_ id: String, formats: Bool) -> ServiceNote {
     if screens[id] == nil {
-      screens[id] = NoteScreen()
-      driver.open(id)
+      screens[id] = NoteScreen(hasFormats: formats)
+      driver.open(id, formats: screens[id]?.hasFormats ?? false)
     }
     return ServiceNote(id: id, service: self)
   }
@@ -225,7 +231,7 @@ public actor ParleyService {
   func reopen(_ id: String) {
     guard screens[id]?.unreadable != nil else { return send(.reopen, to: id) }
     screens[id]?.clearFailure()
-    driver.open(id)
+    driver.open(id, formats: screens[id]?.hasFormats ?? false)
   }
 
   func screen(of id: String) -> NoteScreen { screens[id] ?? .closed }
@@ -249,7 +255,7 @@ public actor ParleyService {
   }
 
   func edit(
-    _ id: String, _ make: @Sendable (inout NoteScreen) throws(NoteError) -> TextOperation?
+    _ id: String, _ make: @Sendable (inout NoteScreen) throws(NoteError) -> RichOperation?
   ) throws(NoteError) {
     guard var screen = screens[id] else { throw .closed }
     let operation = try make(&screen)

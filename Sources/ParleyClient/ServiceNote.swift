@@ -79,6 +79,23 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
+  /// Returns the text with its formatting, after waiting until there is one. Without formatting if
+  /// the note was not opened with formats.
+  ///
+  /// - Complexity: O(*n*).
+  public func delta() async throws(NoteError) -> NoteDelta {
+    try await opened()
+    return NoteDelta(await service.screen(of: id).content ?? RichDocument())
+  }
+
+  /// Makes the edits that a Delta describes; returns once the server has them on its disk. Inserted
+  /// text has the formatting of the Delta, and no other.
+  public func update(_ delta: NoteDelta) async throws(NoteError) {
+    try await opened()
+    try await service.edit(id) { screen throws(NoteError) in try screen.update(delta) }
+    try await saved()
+  }
+
   /// Discards all edits that the server has not confirmed, and restores its text.
   public func discard() async { await service.send(.discard, to: id) }
 

@@ -172,6 +172,8 @@ public enum NoteError: Error, Sendable, Hashable {
   case outOfRange(Range<Int>, length: Int)
   /// The text would exceed the maximum length of a note.
   case tooLong
+  /// An attribute or its value is not possible in a note, or a length ends within a character.
+  case invalidFormat
   /// Changes of others are being shown; edit after that.
   case isShowing
   /// The server refused the edits; see ``Note/retry()`` and ``Note/discard()``.
@@ -197,6 +199,8 @@ extension NoteError: CustomStringConvertible {
     case .outOfRange(let range, let length):
       "expected a range within 0..<\(length) UTF-16 units, but it is \(range)"
     case .tooLong: "the text would be longer than any note"
+    case .invalidFormat:
+      "expected attributes with true, whole numbers or texts, and lengths of whole characters"
     case .isShowing: "changes of others are being shown; edit after that"
     case .refused(let refusal): "\(refusal); retry or discard the edits"
     case .failed(.unknownNote): "\(NoteTrouble.unknownNote)"

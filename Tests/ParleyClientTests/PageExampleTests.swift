@@ -12,6 +12,15 @@ import Testing
   try await note.saved()
 }
 
+@MainActor func emphasise(in parley: Parley) async throws -> AttributedString {
+  let note = parley.note("minutes", formats: true)
+  try await note.opened()
+  try note.format(0..<5, ["bold": .set, "header": .number(1)])
+  let link: NoteAttributes = ["link": .text("https://example.org")]
+  try note.update(NoteDelta([.retain(5, [:]), .insert("!", link)]))
+  return note.delta.attributedString
+}
+
 func share(by parley: some ParleyConnecting) async throws -> NoteLink {
   let note = try await parley.notes.create("Shopping", folder: "home")
   for found in try await parley.notes.search("milk") { print(found.title, found.place.text) }
@@ -125,7 +134,7 @@ struct PageExampleTests {
     let views = GatewayProgram.root.appendingPathComponent("Tests/ParleyUITests/AppExample.swift")
     let code = try [this, app, views].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 11)
+    #expect(blocks.count == 12)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 
