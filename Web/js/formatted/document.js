@@ -117,7 +117,7 @@ function linePieces(pieces, line, from, to) {
 export const textOf = (node) => node.text ?? (node.type === controlType ? node.attrs.sign : embedSign);
 
 /** @param {Node} line @returns {string} */
-export function textOfLine(line) {
+function textOfLine(line) {
   let text = "";
   line.forEach((node) => (text += textOf(node)));
   return text;

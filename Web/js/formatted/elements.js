@@ -12,7 +12,7 @@ import { fileIn } from "../links/files.js";
 
 /** The kinds of lines, as the values of `block`. */
 const headings = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
-export const listKinds = new Set(["bullet", "ordered", "task", "done"]);
+const listKinds = new Set(["bullet", "ordered", "task", "done"]);
 const kinds = new Set([...headings, ...listKinds, "quote", "code"]);
 
 /** The sizes and fonts that are drawn. */

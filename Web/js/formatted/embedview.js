@@ -7,7 +7,7 @@ import { fileIn, nameOfFile, showFiles } from "../links/files.js";
 /** @typedef {import("./sets.js").AttributeSet} AttributeSet */
 
 /** @param {AttributeSet} set Of an embed. @returns {{kind: string, value: any}} */
-export function embedIn({ embed }) {
+function embedIn({ embed }) {
   const [kind = "", value] = Object.entries(embed ?? {})[0] ?? [];
   return { kind, value };
 }

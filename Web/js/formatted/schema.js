@@ -15,11 +15,8 @@ import { none, setOf } from "./sets.js";
 /** The character that stands for an embed in the text. */
 export const embedSign = "\ufffc";
 
-/** Attributes of text that typed text behind them takes. */
+/** Attributes of text that typed text behind them takes. The others end where they end. */
 const continuing = ["bold", "italic", "underline", "strike", "script", "color", "background", "size", "font"];
-/** Attributes of text that end where they end. */
-const ending = ["link", "mention", "code"];
-
 /** The order of the marks' elements, outermost first. */
 const order = ["link", "mention", "background", "color", "size", "font", "bold", "italic", "underline", "strike", "script", "code"];
 
@@ -103,7 +100,7 @@ export function marksOf(set) {
 const knownSets = new WeakMap();
 
 /** @param {readonly Mark[]} marks @returns {AttributeSet} */
-export function setOfMarks(marks) {
+function setOfMarks(marks) {
   if (marks.length === 0) return none;
   let set = knownSets.get(marks);
   if (!set) {
@@ -126,6 +123,3 @@ export function embedOf(set) {
   for (const [key, value] of Object.entries(set)) if (key !== "embed") (ofEmbeds.has(key) ? own : around)?.push([key, value]);
   return embedType.create({ embed: set.embed, set: setOf(own ?? []) }, null, marksOf(setOf(around ?? [])));
 }
-
-export const continues = new Set(continuing);
-export const endsItself = new Set(ending);

@@ -14,7 +14,7 @@ import { markOf, markTypes, schema } from "./schema.js";
 const typeOf = (key) => markTypes.get(key);
 
 /** @param {EditorState} state @returns {readonly Mark[]} The marks of text that is typed now. */
-export const marksHere = ({ storedMarks, selection }) => storedMarks ?? (selection.$from.depth > 0 ? typedMarks(selection.$from) : []);
+const marksHere = ({ storedMarks, selection }) => storedMarks ?? (selection.$from.depth > 0 ? typedMarks(selection.$from) : []);
 
 /**
  * Returns the marks that typed text takes: those that go on behind the text before it. At a line's start it takes none.

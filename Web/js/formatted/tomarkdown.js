@@ -71,7 +71,7 @@ function linked(made, begin, link) {
 }
 
 /** @param {Node} line @returns {string} */
-export function inlineText(line) {
+function inlineText(line) {
   const pieces = piecesOf(line);
   let made = "";
   /** @type {string[]} */
