@@ -128,9 +128,13 @@ final class RoomsAPI: Part {
         "expected at most one of since and before, as a number, and a limit from 1 to "
           + "\(settings.limits.pageMax)")
     }
+    let values = call.query["values"] ?? "false"
+    guard values == "true" || values == "false" else {
+      throw .problem(400, .badMessage, "expected true or false as values")
+    }
     rooms.read(
       call.room, range, limit: limit, visibleTo: call.identity.person,
-      takesValues: call.query["values"] == "true", for: .request(call.request))
+      takesValues: values == "true", for: .request(call.request))
   }
 
   /// Responds to a request for a range of a room's history.

@@ -35,7 +35,8 @@ extension DocumentStoreConformance {
         try rig.restart()
       }
       try expect(rig.change("r", #"[{"delete":"card"}]"#, time: 900_000, forgets), 4, "a deletion")
-      try expect(rig.page("r", .newest, forgets, now: 900_000).publications.map(\.data), [nil], "no data")
+      try expect(
+        rig.page("r", .newest, forgets, now: 900_000).publications.map(\.data), [nil], "no data")
       rig.maintain()
       try expect(rig.valueTexts("r"), ["votes=2@3"], "the values after housekeeping")
     },
