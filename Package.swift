@@ -155,7 +155,7 @@ let package = Package(
       "Gateway",
       [
         "OTCore", "ParleyJSON", "SocketMessages", "ParleySocketIO", "ParleyBayeux", "ParleyPusher",
-        "ParleyShareDB", "ParleyRustpad", "ParleyWebSocketFrames",
+        "ParleyShareDB", "ParleyRustpad", "ParleyRichForms", "ParleyWebSocketFrames",
         "ParleyGatewayPorts",
       ]),
     // Under the adapters: SHA-256 and random bytes, which several need.
@@ -360,7 +360,7 @@ let package = Package(
         "OTCore",
         "ParleySimulationKit",
         "ParleyOTWorkloads", "CParleyAllocationCount", "ParleyGrowthKit", "ParleyDialectModels",
-        "ParleyLocks", "ParleyPusher",
+        "ParleyLocks", "ParleyPusher", "ParleyRichForms",
         "ParleyCryptoOpenSSL",
       ]),
     .target(

@@ -146,6 +146,49 @@ def test_titles_texts_names_and_searches(server, watch):
     watch.nothing_ran()
 
 
+def test_a_note_as_html(server, watch):
+    """Every text and value of a note with formatting is hostile; the HTML is opened, and set in the page."""
+    note = server.create("Hostile")
+    path = f"/api/notes/{note}"
+    server.request("POST", f"{path}/changes", {"revision": 0, "operation": [0], "format": {"kind": "rich"}})
+    picture = upload(server, note, "a.png", PNG)[len("files/") :]
+    words = HOSTILE + WORDS + ["JaVaScRiPt:run()", "java\tscript:run()", "\x01javascript:run()", "data:text/html,<script>run()</script>"]
+    keys = ("link", "color", "background", "size", "font", "script", "mention", "language", "align", "direction", "alt")
+    delta = []
+    for word in words:
+        value = word[:300]
+        values = dict.fromkeys(keys, value)
+        delta += [
+            {"insert": word, "attributes": {**values, "bold": True, "onclick": value}},
+            {"insert": {"image": value}, "attributes": values},
+            {"insert": {"image": f"{picture[:64]}/{value}"}, "attributes": values},
+            {"insert": {"formula": value}},
+            {"insert": "\n", "attributes": {**values, "code-block": value}},
+            {"insert": word},
+            {"insert": "\n", "attributes": {"block": value}},
+        ]
+    body = json.dumps(delta).encode()
+    kind = {"content-type": "application/vnd.parley.delta+json"}
+    request = urllib.request.Request(f"{server.url}{path}/text", data=body, headers=kind, method="PUT")
+    with urllib.request.urlopen(request) as answer:
+        assert json.load(answer) == {"revision": 2}
+    page = watch.page
+    page.goto(f"{path}/text?format=html")
+    assert "run()" in page.locator("body").inner_text()
+    html = page.content()
+    click = "() => document.querySelectorAll('a').forEach((one) => { one.target = '_self'; one.addEventListener('click', (event) => { if (one.protocol.startsWith('http')) event.preventDefault(); }); one.click(); })"
+    page.evaluate(click)
+    watch.nothing_ran()
+    known = "html head body p br a strong em u s sub sup span code pre h1 h2 h3 h4 h5 h6 ul ol li label input blockquote hr img"
+    assert set(page.evaluate("() => [...document.querySelectorAll('*')].map((one) => one.localName)")) <= set(known.split())
+    attributes = page.evaluate("() => [...document.querySelectorAll('*')].flatMap((one) => one.getAttributeNames())")
+    assert set(attributes) <= {"href", "rel", "src", "alt", "class", "style", "width", "dir", "type", "disabled", "checked"}
+    page.goto("/")
+    page.evaluate("(html) => { document.body.innerHTML = html; }", html)
+    page.evaluate(click)
+    watch.nothing_ran()
+
+
 def test_files_and_pictures(server, watch):
     note = server.create("Files")
     paths = {name: upload(server, note, name, data) for name, data in FILES.items()}

@@ -66,7 +66,7 @@ struct LayeringTests {
     "ParleyGatewayPorts": ["OTCore", "ParleyJSON", "ParleyModel", "ParleyWebSocketFrames"],
     "Gateway": [
       "OTCore", "ParleyJSON", "SocketMessages", "ParleySocketIO", "ParleyBayeux", "ParleyPusher",
-      "ParleyShareDB", "ParleyRustpad", "ParleyWebSocketFrames",
+      "ParleyShareDB", "ParleyRustpad", "ParleyRichForms", "ParleyWebSocketFrames",
       "ParleyGatewayPorts",
     ],
     // What several adapters need of a system library.

@@ -225,3 +225,25 @@ def test_a_condition_that_would_not_be_looked_at_is_refused(server, note, method
     assert (status, found["title"]) == (200, "Counted")
     # A condition that everything fulfils does not count.
     assert server.request(method, note, body and body.encode(), {"If-Match": "*"})[0] in (200, 204)
+
+
+def test_a_note_with_formatting(server):
+    path = f"/api/notes/{server.create_note('Rich')}"
+    kind = {"Content-Type": "application/vnd.parley.delta+json"}
+    delta = '[{"insert":"a "},{"insert":"b","attributes":{"bold":true}},{"insert":"\\n","attributes":{"list":"bullet"}}]'
+    status, _, answer = call(server, "PUT", f"{path}/text", delta, kind)
+    assert (status, answer["code"]) == (403, "notAllowed")
+    made = json.dumps({"revision": 0, "operation": [0], "format": {"kind": "rich"}})
+    assert call(server, "POST", f"{path}/changes", made)[0] == 200
+    status, headers, answer = call(server, "PUT", f"{path}/text", delta, kind)
+    assert (status, answer, headers["etag"]) == (200, {"revision": 2}, '"2"')
+    for name, content_type, text in [
+        ("markdown", "text/markdown; charset=utf-8", "- a **b**\n"),
+        ("html", "text/html; charset=utf-8", "<ul>\n<li>a <strong>b</strong></li>\n</ul>\n"),
+        ("delta", "application/vnd.parley.delta+json", delta),
+    ]:
+        status, headers, answer = call(server, "GET", f"{path}/text?format={name}")
+        assert (status, headers["content-type"], answer) == (200, content_type, text)
+    # A program that knows only text keeps the formatting of what it keeps.
+    assert call(server, "PUT", f"{path}/text", "a b c\n")[0] == 200
+    assert call(server, "GET", f"{path}/text?format=markdown")[2] == "- a **b c**\n"

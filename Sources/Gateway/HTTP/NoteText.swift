@@ -1,4 +1,6 @@
 import ParleyGatewayPorts
+import ParleyRichForms
+import OTCore
 import SocketMessages
 
 /// Responses that contain a note or its whole text.
@@ -6,16 +8,38 @@ enum NoteText {
   /// A text with its revision as entity tag, for `If-Match`.
   static func response(_ text: HistoricText, as format: NotesRequest.Format) -> Response {
     let response: Response
-    switch format {
-    case .json: response = .json(200, NoteJSON.text(text))
-    case .plain, .markdown:
-      let type = if case .markdown = format { "text/markdown" } else { "text/plain" }
-      response = Response(
-        status: 200,
-        headers: [("content-type", type + "; charset=utf-8"), ("cache-control", "no-store")],
-        body: text.content.utf8)
+    do throws(FormError) {
+      switch format {
+      case .json: response = .json(200, NoteJSON.text(text))
+      case .plain: response = whole("text/plain; charset=utf-8", text.content.utf8)
+      case .markdown: response = whole("text/markdown; charset=utf-8", try text.content.markdown())
+      case .html:
+        // Nothing in it runs, and neither would anything else.
+        response = whole("text/html; charset=utf-8", try text.content.document.html())
+          .with("content-security-policy", "default-src 'none'; img-src 'self'; sandbox")
+          .with("x-content-type-options", "nosniff")
+      case .delta: response = whole(BodyType.delta, try text.content.document.delta())
+      }
+    } catch {
+      return .problem(413, .tooLarge, "\(error)")
     }
     return response.of(revision: text.revision).with("vary", "accept")
+  }
+
+  private static func whole(_ type: String, _ body: [UInt8]) -> Response {
+    Response(
+      status: 200, headers: [("content-type", type), ("cache-control", "no-store")], body: body)
+  }
+
+  /// Reads a whole text with its formatting.
+  static func content(delta: [UInt8], scalarsMax: Int) throws(Response) -> NoteContent {
+    do throws(DeltaError) {
+      return NoteContent(
+        try RichDocument(delta: delta, limits: DeltaLimits(scalarsMax: scalarsMax)))
+    } catch {
+      throw .problem(
+        error.isLimit ? 413 : 400, error.isLimit ? .tooLarge : .badOperation, "\(error)")
+    }
   }
 
   /// Returns a note with an entity tag: its revision and a hash of the body, which changes with the
@@ -36,6 +60,8 @@ extension NotesRequest.Format {
       case "json": self = .json
       case "text": self = .plain
       case "markdown": self = .markdown
+      case "html": self = .html
+      case "delta": self = .delta
       default: return nil
       }
       return
@@ -46,6 +72,7 @@ extension NotesRequest.Format {
       case "application/json": self = .json
       case "text/plain": self = .plain
       case "text/markdown": self = .markdown
+      case BodyType.delta: self = .delta
       default: continue
       }
       return
@@ -57,21 +84,20 @@ extension NotesRequest.Edit {
   /// Returns the edit as a change of its base text, without the common prefix and suffix.
   func onto(_ base: HistoricText, for request: RequestID) -> ServerEdit {
     ServerEdit(
-      request: request, grant: .request(right), content: .text(text, base: base), author: author,
+      request: request, grant: .request(right), content: whole.onto(base), author: author,
       expected: expected,
       skipsIdentity: true)
   }
 }
 
 extension NotesAPI {
-  /// Replaces the whole text, with line ends normalized to `\n`. With `base`, later changes by
+  /// Replaces the whole text, with line ends normalized to `\n`. A Delta also replaces the
+  /// formatting; without it, text that remains keeps its own. With `base`, later changes by
   /// other users are retained: the text is merged with them like an edit made at that revision.
   /// With `If-Match`, the request fails if the note has changed.
   func replaceText(_ call: Call) throws(Response) {
     let request = call.request
-    guard let text = String(validating: WholeText.normalized(call.body), as: UTF8.self) else {
-      throw .problem(400, .badMessage, "expected the text in UTF-8 as the body")
-    }
+    let whole = try whole(of: call)
     let expected = try expectedRevision(call)
     let author = try access.author(call.query.text("author"), call.identity)
     switch call.query.number("base") {
@@ -80,7 +106,7 @@ extension NotesAPI {
       documents.edit(
         call.note,
         ServerEdit(
-          request: request, grant: .request(try call.right), content: .text(text),
+          request: request, grant: .request(try call.right), content: whole.onto(),
           author: author, expected: expected, skipsIdentity: true))
     case .value(let base):
       try store(
@@ -88,8 +114,21 @@ extension NotesAPI {
         .base(
           call.note,
           NotesRequest.Edit(
-            text: text, base: base, author: author, expected: expected, right: call.right)))
+            whole: whole, base: base, author: author, expected: expected, right: call.right)))
     }
+  }
+
+  /// Returns the text in a request's body.
+  private func whole(of call: Call) throws(Response) -> NotesRequest.Edit.Whole {
+    if BodyType.isDelta(call.head) {
+      return .content(
+        try NoteText.content(
+          delta: call.body, scalarsMax: settings.limits.documentScalarsMax))
+    }
+    guard let text = String(validating: WholeText.normalized(call.body), as: UTF8.self) else {
+      throw .problem(400, .badMessage, "expected the text in UTF-8 as the body")
+    }
+    return .text(text)
   }
 
   /// Changes the text by an operation on one of its revisions. Inserted text takes the attributes
@@ -128,5 +167,12 @@ extension NotesAPI {
     case .broken:
       throw .problem(400, .badMessage, "expected If-Match as a revision in quotes, such as \"41\"")
     }
+  }
+}
+
+extension NoteContent {
+  /// Returns the content as Markdown. A text without formatting is Markdown already.
+  fileprivate func markdown() throws(FormError) -> [UInt8] {
+    document.hasAttributes ? try document.markdown() : utf8
   }
 }

@@ -16,7 +16,7 @@ extension NotesAPI {
     let query = call.query
     let point: HistoryPoint
     guard let format = try NotesRequest.Format(of: call) else {
-      throw .problem(400, .badMessage, "expected format to be json, text or markdown")
+      throw .problem(400, .badMessage, "expected format to be json, text, markdown, html or delta")
     }
     var asked: Int?
     switch (query.number("revision"), query.number("time")) {

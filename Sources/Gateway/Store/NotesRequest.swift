@@ -38,16 +38,36 @@ enum NotesRequest {
     case plain
     /// The text alone, as Markdown.
     case markdown
+    /// The text with its formatting, as an HTML fragment.
+    case html
+    /// The text with its formatting, as a Delta.
+    case delta
   }
 
   /// A new text for a note, based on an older one.
   struct Edit {
-    var text: String
+    var whole: Whole
     /// The revision of the base text.
     var base: Int
     var author: String
     var expected: Int?
     var right: StoreRight
+
+    /// A whole text, which replaces another one.
+    enum Whole {
+      /// A text without formatting, which keeps that of the text it has in common with the other.
+      case text(String)
+      /// A text with its formatting.
+      case content(NoteContent)
+
+      /// Returns the content of an edit of a former text, or of the newest one without a `base`.
+      func onto(_ base: HistoricText? = nil) -> ServerEdit.Content {
+        switch self {
+        case .text(let text): .text(text, base: base)
+        case .content(let content): .content(content, base: base)
+        }
+      }
+    }
   }
 }
 
