@@ -227,7 +227,17 @@ extension KeptNote {
       kept.inFlight = .init(sequence: sequence, revision: base, operation: sent)
       kept.rebased = rebased ?? sent
     }
-    // Check that the parts fit together; otherwise the first received change would fail.
+    let (server, local) = try Self.texts(of: kept, text: text, textCount: textCount)
+    self.init(
+      documentID: documentID, clientID: clientID, title: title, change: change,
+      synchronizer: kept, server: server, local: local, kind: kind, hasFormats: hasFormats)
+  }
+
+  /// Decodes the server's text, and applies the unconfirmed edits. Edits that do not fit are refused,
+  /// since the first received change would fail.
+  private static func texts(
+    of kept: RichSynchronizer.Kept, text: [UInt8], textCount: Int
+  ) throws(KeptNoteError) -> (server: RichDocument, local: RichDocument) {
     guard textCount <= text.count else { throw .doesNotFit }
     do throws(OperationError) {
       var server = RichDocument(try Document.decoding(text[..<textCount]))
@@ -236,11 +246,9 @@ extension KeptNote {
       }
       var local = server
       if let rebased = kept.rebased { try local.apply(rebased) }
-      if let buffer { try local.apply(buffer) }
-      if let afterRestoring { try local.apply(afterRestoring) }
-      self.init(
-        documentID: documentID, clientID: clientID, title: title, change: change,
-        synchronizer: kept, server: server, local: local, kind: kind, hasFormats: hasFormats)
+      if let buffer = kept.buffer { try local.apply(buffer) }
+      if let afterRestoring = kept.afterRestoring { try local.apply(afterRestoring) }
+      return (server, local)
     } catch {
       throw .doesNotFit
     }

@@ -28,7 +28,7 @@
     }
   }
 
-  /// Operations on values, at most ``ValueLimits/operationsMax``.
+  /// Operations on values, at most `ValueLimits.operationsMax`.
   public struct ValueOperationList: Sendable, Hashable {
     /// The operations.
     public var all: [ValueOperation]
@@ -47,7 +47,7 @@
     }
   }
 
-  /// Offsets by names: `{"card-7":12,"votes":0}`, at most ``ValueLimits/operationsMax``.
+  /// Offsets by names: `{"card-7":12,"votes":0}`, at most `ValueLimits.operationsMax`.
   public struct ValueOffsets: Sendable, Hashable {
     /// The offsets.
     public var all: [ValueName: Int]

@@ -53,7 +53,7 @@ struct GatewayPartTests {
       "Folders", "HTTP/Idempotency", "Links", "Live", "Requests", "Rights", "Rooms", "Search",
       "Sessions", "SharedValues", "Store", "Switchboard", "Values",
     ],
-    "HTTP/Idempotency": ["Access", "Values"],
+    "HTTP/Idempotency": ["Requests"],
     "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],
     "Nodes": ["Live", "Store", "Values"],

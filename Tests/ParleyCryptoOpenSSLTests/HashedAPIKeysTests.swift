@@ -20,7 +20,7 @@ struct HashedAPIKeysTests {
     let identity = try #require(keys.identity(for: key, now: 0))
     #expect(identity.user == "key:shop")
     #expect(!identity.isOperator)
-    #expect(identity.verbs(on: .room("orders-7")) == .publish)
+    #expect(identity.verbs(on: .room("orders-7")) == [.publish, .signal])
     #expect(identity.verbs(on: .room("other")).isEmpty)
     #expect(identity.verbs(on: .document("n=x", in: nil)) == [.read, .write, .comment])
     for other in ["", "pk_", key + "x", String(key.dropLast()), HashedAPIKeys.newKey()] {

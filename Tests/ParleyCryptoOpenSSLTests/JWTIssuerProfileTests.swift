@@ -157,7 +157,7 @@ struct JWTIssuerProfileTests {
     }
     let ann = try outcome(signed(Self.app, #"{"sub":"ann","exp":1900000000}"#), granting).get()
     #expect(ann.verbs(on: .room("/me/ann")) == .read)
-    #expect(ann.verbs(on: .room("/of/ann/x")) == .publish)
+    #expect(ann.verbs(on: .room("/of/ann/x")) == [.publish, .signal])
     #expect(ann.verbs(on: .room("/of/annx/x")) == [])
     // Rights in the token replace the rights of the profile, even if they are empty …
     let own = #"{"sub":"u","exp":1900000000,"parley":{"rooms":[{"match":"a","may":["read"]}]}}"#

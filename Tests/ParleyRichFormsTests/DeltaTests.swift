@@ -167,8 +167,8 @@ struct DeltaTests {
     return delta + Array("]".utf8)
   }
 
-  @Test(arguments: ["read", "delta", "html", "markdown"])
-  func `200,000 runs take linear time`(form: String) throws {
+  @Test("200,000 runs take linear time", arguments: ["read", "delta", "html", "markdown"])
+  func growth(form: String) throws {
     let law = GrowthLaw(form, size: 25_000) { size in
       let delta = Self.large(size)
       return (delta, try? RichDocument(delta: delta))

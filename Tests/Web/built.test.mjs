@@ -54,7 +54,7 @@ test("a first visit is at most 12 requests and 334 kB, the client core at most 1
   const bytes = [...files, "index.html"].reduce((sum, name) => sum + size(`${name}.br`), 0);
   // Headers come to less than 1 kB for each.
   assert.ok(bytes + 1_000 * (files.size + 3) <= 334_000, `${bytes} bytes`);
-  assert.ok(size(`${file("client")}.br`) <= 128_000);
+  assert.ok(size(`${file("client")}.br`) <= 124_500);
 });
 
 test("each English text is in the page's start or in the later parts that name it, and only there", async () => {
