@@ -197,10 +197,10 @@ struct AuthorisationTests {
     for pattern in ["*", "/*", "/u*", "/m*", String(anothers.prefix { $0 != "a" })] {
       guard !pattern.hasSuffix("/") else { continue }
       let verbs = identity(pattern).verbs(on: .room(RoomName(anothers)))
-      #expect(verbs.isSubset(of: .publish), "\(pattern)")
+      #expect(verbs.isSubset(of: [.publish, .signal]), "\(pattern)")
     }
     #expect(identity("*").verbs(on: .room(RoomName(own))) == .all)
-    #expect(identity("*").verbs(on: .room(RoomName(own + "/x"))) == .publish)
+    #expect(identity("*").verbs(on: .room(RoomName(own + "/x"))) == [.publish, .signal])
     #expect(identity("*").verbs(on: .room("/users/ada")) == .all)
     let kind = String(anothers.dropLast("ada".count))
     for pattern in [anothers, kind + "*", kind + "a*"] {

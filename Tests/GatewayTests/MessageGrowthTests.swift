@@ -256,7 +256,7 @@ extension GatewayWork {
     case .roomPresence:
       return [
         GatewayWork("presence data", 500) { rig, size in
-          rig.gather(2, subscribes: true)
+          rig.gather(2, subscribes: true, presence: true)
         } step: { rig, size in
           rig.ask(
             0,
