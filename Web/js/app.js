@@ -15,7 +15,6 @@ import { blockedLine, drawLine } from "./shell/linestate.js";
 import { drawMe, setUpMe, standApart } from "./people/me.js";
 import { scheduleTitle } from "./notes/headingtitle.js";
 import { drawKindChoice } from "./notes/kindchoice.js";
-import { formatMarkdown, makeFormatted, writeMarkdown } from "./notes/converting.js";
 import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
   copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
@@ -284,14 +283,24 @@ const ofMarkdown = () => [
   { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
 ];
 
+/** @param {"makeFormatted" | "writeMarkdown" | "formatMarkdown"} act */
+async function convert(act) {
+  try {
+    const converting = await loadPart(() => import("./notes/converting.js"));
+    await converting[act]();
+  } catch (error) {
+    console.error(error);
+    toast(t("page.failed"));
+  }
+}
+
 /** @returns {import("./ground/dialogs.js").MenuItem[]} The entry that changes how the shown note is written. */
 function kindItems() {
   const { current: note, editor } = page;
   if (!note?.isWritable || !editor || !note.canBeRich) return [];
-  if (note.kind === "plain") return [{ label: t("note.toRich"), icon: "changes", run: () => void makeFormatted() }];
-  return editor.kind === "rich"
-    ? [{ label: t("note.toMarkdown"), icon: "changes", run: () => void writeMarkdown() }]
-    : [{ label: t("note.fromMarkdown"), icon: "changes", run: formatMarkdown }];
+  const act = note.kind === "plain" ? "makeFormatted" : editor.kind === "rich" ? "writeMarkdown" : "formatMarkdown";
+  const labels = { makeFormatted: t("note.toRich"), writeMarkdown: t("note.toMarkdown"), formatMarkdown: t("note.fromMarkdown") };
+  return [{ label: labels[act], icon: "changes", run: () => void convert(act) }];
 }
 
 /** The entries of the menu of the shown note. */

@@ -47,7 +47,9 @@ export async function makeFormatted() {
 }
 
 /** Formats the Markdown of a formatted note. */
-export const formatMarkdown = () => page.current && void format(page.current);
+export async function formatMarkdown() {
+  if (page.current) await format(page.current);
+}
 
 /** Writes the shown note's text as Markdown, and shows it so. */
 export async function writeMarkdown() {
