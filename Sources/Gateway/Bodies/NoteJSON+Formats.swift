@@ -1,4 +1,5 @@
 import ParleyGatewayPorts
+import ParleyJSON
 import OTCore
 import SocketMessages
 
