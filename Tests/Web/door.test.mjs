@@ -83,10 +83,10 @@ const joined = {
 const page = readFileSync(new URL("../../Documentation/Protocol.md", import.meta.url), "utf8");
 const examples = page.split("\n").filter((line) => line.startsWith('{"messageId"'));
 /** Types that both sides send. A client's message of such a type is not valid from a server. */
-const shared = new Set(["documentHistory", "typing", "receipt", "receipts"]);
+const shared = new Set(["documentHistory", "typing", "receipt", "receipts", "roomPresence"]);
 /** Answers to requests that the page does not send. Their decoders are not part of the module. */
 const unasked = new Set([
-  "granted", "created", "roomHistory", "lastOnline", "blocks", "flag", "flags", "following",
+  "granted", "created", "roomHistory", "lastOnline", "blocks", "flag", "flags", "following", "values", "signal",
 ]);
 const clientsOwn = new Set([
   "hello", "refresh", "grant", "profile", "ping", "create", "join", "change", "leave", "select", "subscribe", "unsubscribe",
