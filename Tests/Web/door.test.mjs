@@ -98,16 +98,18 @@ test("the core reads every server message in Protocol.md", async () => {
   /** @type {Set<string>} */
   const read = new Set();
   for (const text of examples) {
-    const { type } = JSON.parse(text);
+    const { type, data } = JSON.parse(text);
     if (clientsOwn.has(type) || unasked.has(type)) {
       assert.equal(core.knows(text), false, text);
       continue;
     }
+    // Clients without the capability `values` receive only publications with data.
+    if (type === "publication" && !("data" in data)) continue;
     try {
       assert.equal(core.knows(text), true, text);
       read.add(type);
     } catch (error) {
-      if (!(error instanceof CoreError) || !shared.has(type)) throw error;
+      if (!(error instanceof CoreError) || !shared.has(type)) throw new Error(text, { cause: error });
     }
   }
   for (const type of shared) assert.ok(read.has(type), type);
