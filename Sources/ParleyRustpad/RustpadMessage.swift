@@ -12,6 +12,8 @@ public enum RustpadMessage: Sendable, Hashable {
   /// The user's cursors and selections, in Unicode scalars.
   case cursors(JSONValue)
 
+  /// Maximum bytes of a message.
+  public static let bytesMax = 2_097_152
   /// Maximum bytes of a name or a language.
   public static let textBytesMax = 256
   /// Maximum JSON values of a client's cursors.

@@ -218,6 +218,10 @@ private struct ShareDBFields {
 }
 
 extension ShareDBRequest {
+  /// Maximum bytes of a message. A client cannot split an operation, so a larger one is refused.
+  public static let bytesMax = 2_097_152
+  /// Maximum fields of a message, of which ShareDB has a dozen.
+  private static let fieldsMax = 64
   /// Maximum documents of one bulk request.
   public static let documentsMax = 1_000
   /// Maximum JSON values of a message, apart from the components of an operation.
@@ -233,8 +237,11 @@ extension ShareDBRequest {
     var reader = JSONReader(bytes)
     reader.limitValues(to: valuesMax + 2 * componentsMax)
     var fields = ShareDBFields()
+    var count = 0
     do throws(JSONError) {
       try reader.object { key, reader throws(JSONError) in
+        count += 1
+        guard count <= fieldsMax else { throw .tooManyValues(valuesMax: fieldsMax) }
         try fields.read(
           key, &reader, componentsMax: componentsMax, documentsMax: documentsMax)
       }

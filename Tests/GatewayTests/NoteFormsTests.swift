@@ -86,7 +86,7 @@ struct NoteFormsTests {
     #expect(try get("html") == "<p>*a*</p>\n<p>b</p>\n")
     #expect(try get("delta") == #"[{"insert":"*a*\nb"}]"#)
     let refused = try #require(put(#"[{"insert":"a","attributes":{"bold":true}}]"#))
-    #expect(refused.status == 403)
+    #expect(refused.status == 409)
     #expect(refused.body.contains(#""code":"notAllowed""#))
     #expect(try get("text") == "*a*\nb")
   }

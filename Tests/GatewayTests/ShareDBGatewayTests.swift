@@ -80,7 +80,7 @@ struct ShareDBGatewayTests {
   private static let type = "http://sharejs.org/types/text-unicode"
 
   private func text(_ rig: GatewayRig) -> String {
-    rig.request("GET", "/api/notes/n/text").body
+    rig.request("GET", "/api/notes/n/text?format=text").body
   }
 
   // MARK: Connections

@@ -381,11 +381,11 @@ struct PublicGrowthTests {
   private static let familyRows: [Row] = [
     Row(
       "TextOperation.isInsertFirst", "TextOperation.insertingFirst()",
-      "TextOperation.retainingRest(of:)",
+      "TextOperation.retainingRest(of:)", "TextOperation.countingInsertsInUTF16()",
       law: onOperation("insert first", size: 16_000) { operation in
         let ordered = operation.insertingFirst()
         precondition(ordered.isInsertFirst)
-        _ = ordered.retainingRest(of: ordered.baseLength + 1)
+        _ = try ordered.retainingRest(of: ordered.baseLength + 1).countingInsertsInUTF16()
       }),
     Row(
       "TextOperation.inUTF16(on:)", "TextOperation.inScalars(on:)",

@@ -232,7 +232,7 @@ def test_a_note_with_formatting(server):
     kind = {"Content-Type": "application/vnd.parley.delta+json"}
     delta = '[{"insert":"a "},{"insert":"b","attributes":{"bold":true}},{"insert":"\\n","attributes":{"list":"bullet"}}]'
     status, _, answer = call(server, "PUT", f"{path}/text", delta, kind)
-    assert (status, answer["code"]) == (403, "notAllowed")
+    assert (status, answer["code"]) == (409, "notAllowed")
     made = json.dumps({"revision": 0, "operation": [0], "format": {"kind": "rich"}})
     assert call(server, "POST", f"{path}/changes", made)[0] == 200
     status, headers, answer = call(server, "PUT", f"{path}/text", delta, kind)

@@ -92,6 +92,9 @@ final class RustpadDialect: ConnectionDialect {
     on connection: Connection
   ) {
     guard let link = links[connection.id] else { return }
+    guard bytes.count <= RustpadMessage.bytesMax else {
+      return oversized(connection, bytesMax: RustpadMessage.bytesMax)
+    }
     let message = RustpadMessage(
       bytes.bindMemory(to: UInt8.self), componentsMax: settings.limits.operationComponentsMax)
     metrics.received[message?.metricName ?? "malformed", default: 0] += 1

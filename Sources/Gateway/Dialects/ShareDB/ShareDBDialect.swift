@@ -92,6 +92,9 @@ final class ShareDBDialect: ConnectionDialect {
     on connection: Connection
   ) {
     guard let link = links[connection.id] else { return }
+    guard bytes.count <= ShareDBRequest.bytesMax else {
+      return oversized(connection, bytesMax: ShareDBRequest.bytesMax)
+    }
     let request = ShareDBRequest.read(
       bytes.assumingMemoryBound(to: UInt8.self),
       componentsMax: settings.limits.operationComponentsMax)
@@ -414,6 +417,8 @@ final class ShareDBDialect: ConnectionDialect {
     for link in linksInOrder {
       for id in link.missing.sorted() where documents.isLoaded(id) {
         link.missing.remove(id)
+        // The client has created it.
+        guard link.connection.subscriptions[id] == nil else { continue }
         documents.join(
           id, DocumentJoining(),
           messageID: link.add(
