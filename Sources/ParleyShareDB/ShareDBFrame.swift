@@ -135,7 +135,7 @@ public enum ShareDBFrame {
     case operation(TextOperation)
     /// The first change of a document, which creates its text.
     case creation(text: String)
-    /// None: the change is the receiver's own, which it has applied.
+    /// No content: the change is the receiver's own, which it has applied.
     case acknowledgement
   }
 

@@ -431,6 +431,7 @@ def test_forbidden_actions_are_not_offered(guarded, person):
     # Users who may write may comment.
     menu = ["Add pictures or files…", *MENU_OF_READERS]
     menu.insert(2, "Comment on the selection")
+    menu.insert(menu.index("Download Markdown"), "Turn into a formatted note…")
     expect(bo.page.get_by_role("menuitem")).to_have_text(menu)
     bo.picture("no-managing")
     bo.press("Escape")

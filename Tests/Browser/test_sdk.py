@@ -635,11 +635,13 @@ def test_receipts_reach_only_the_author(gateway, open_page):
 
 
 GUIDE = (ROOT / "Documentation" / "WebPage.md").read_text()
+# Quill is neither in Debian nor in PyPI: Tests/Web/quill.test.mjs has a stand-in for it.
+PAGES = [page for page in re.findall(r"```html\n(.*?)```", GUIDE, re.S) if "/quill/" not in page]
 
 
-@pytest.mark.parametrize("number", range(GUIDE.count("```html")))
+@pytest.mark.parametrize("number", range(len(PAGES)))
 def test_the_guides_pages_run_as_written(gateway, browser, site, number):
-    page = re.findall(r"```html\n(.*?)```", GUIDE, re.S)[number]
+    page = PAGES[number]
     gateway.request("PUT", "/api/notes/minutes", {"title": "Minutes"})
     gateway.put_text("minutes", "Present: ")
     context = browser.new_context()

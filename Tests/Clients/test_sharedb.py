@@ -10,7 +10,7 @@ from whaler_client import WhalerEditor
 
 
 def text_of(server, note):
-    status, _, body = server.request("GET", f"/api/notes/{note}/text")
+    status, _, body = server.request("GET", f"/api/notes/{note}/text?format=text")
     assert status == 200
     return body.decode()
 

@@ -47,7 +47,9 @@ struct RustpadGatewayTests {
     return rig
   }
 
-  private func text(_ rig: GatewayRig) -> String { rig.request("GET", "/api/notes/n/text?format=text").body }
+  private func text(_ rig: GatewayRig) -> String {
+    rig.request("GET", "/api/notes/n/text?format=text").body
+  }
 
   @Test func a_client_is_sent_the_whole_log_and_its_own_edits_under_its_number() {
     let rig = Self.rig()

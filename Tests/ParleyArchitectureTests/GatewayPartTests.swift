@@ -25,10 +25,10 @@ struct GatewayPartTests {
       "Access", "Live", "Nodes", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
     ],
     "Dialects/Rustpad": [
-      "Access", "Documents", "Live", "Rates", "Rooms", "Store", "Switchboard",
+      "Access", "Documents", "Live", "Rates", "Requests", "Store", "Switchboard",
     ],
     "Dialects/ShareDB": [
-      "Access", "Documents", "Live", "Rates", "Rooms", "Store", "Switchboard",
+      "Access", "Documents", "Live", "Rates", "Store", "Switchboard", "Values",
     ],
     "Dialects/SocketIO": [
       "Access", "Dialects", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
@@ -53,7 +53,7 @@ struct GatewayPartTests {
       "Folders", "HTTP/Idempotency", "Links", "Live", "Requests", "Rights", "Rooms", "Search",
       "Sessions", "SharedValues", "Store", "Switchboard", "Values",
     ],
-    "HTTP/Idempotency": ["Requests"],
+    "HTTP/Idempotency": ["Requests", "Values"],
     "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],
     "Nodes": ["Live", "Store", "Values"],

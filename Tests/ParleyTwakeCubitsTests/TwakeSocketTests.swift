@@ -48,7 +48,7 @@ struct TwakeSocketTests {
     defer { proxy.close() }
     let token = try program.token(for: "ada")
     let globals = Globals()
-    let socket = TwakeSocket(proxy.address, globals: globals) { token }
+    let socket = TwakeSocket(proxy.address, globals: globals, timeout: .seconds(600)) { token }
     var events = socket.events.makeAsyncIterator()
     socket.start()
     try await socket.join(Self.room)
@@ -75,7 +75,7 @@ struct TwakeSocketTests {
   func cubits() async throws {
     let program = try serve()
     let token = try program.token(for: "ada")
-    let socket = TwakeSocket(program.address) { token }
+    let socket = TwakeSocket(program.address, timeout: .seconds(600)) { token }
     let source = FakeMessages()
     let globals = Globals()
     let messages = MessagesCubit(source, globals: globals) { 0 }
@@ -94,7 +94,7 @@ struct TwakeSocketTests {
       #"{"action":"updated","type":"channel_activity","path":"/c","resource":{"id":"c1","last_activity":1.5e3}}"#,
       program)
     #expect(await events.next() == .activity(place: "c1", time: 1_500, last: nil))
-    let other = TwakeSocket(program.address) { token }
+    let other = TwakeSocket(program.address, timeout: .seconds(600)) { token }
     other.start()
     try await other.join(Self.room)
     struct Typing: Encodable {
@@ -116,7 +116,7 @@ struct TwakeSocketTests {
   func refusals() async throws {
     let program = try serve()
     let token = try program.token(for: "ada", room: "open=all")
-    let socket = TwakeSocket(program.address) { token }
+    let socket = TwakeSocket(program.address, timeout: .seconds(600)) { token }
     socket.start()
     try await socket.join("open")
     do {
@@ -138,7 +138,7 @@ struct TwakeSocketTests {
       return
     }
     let wrong = try program.token(for: "ada", audience: "other")
-    let refused = TwakeSocket(program.address) { wrong }
+    let refused = TwakeSocket(program.address, timeout: .seconds(600)) { wrong }
     refused.start()
     do {
       try await refused.join("open")

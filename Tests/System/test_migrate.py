@@ -91,6 +91,8 @@ def make(start, tmp_path):
     for number in range(3):
         status, _, body = server.request("POST", "/api/rooms/team/publish", {"data": {"n": number}})
         assert status == 200, body
+    changes = {"values": [{"set": "card", "to": {"column": "todo"}, "ttl": 3600}]}
+    assert server.request("PATCH", "/api/rooms/team/values", changes)[0] == 200
     assert server.request("POST", "/api/revoke", {"user": "bea ü"}, operator)[0] == 200
     return server, note
 

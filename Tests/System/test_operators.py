@@ -251,7 +251,8 @@ def test_stats_report_the_servers_activity(guarded):
         status, stats = ask(guarded, "GET", "/api/stats")
     assert status == 200
     assert stats["connections"] == {
-        "total": 3, "native": 1, "whaler": 1, "socketIO": 1, "bayeux": 0, "pusher": 0,
+        "total": 3, "native": 1, "whaler": 1, "socketIO": 1, "bayeux": 0, "pusher": 0, "sharedb": 0,
+        "rustpad": 0,
         "lagging": 0, "max": 10_000,
     }  # fmt: skip
     assert stats["documents"] == {"live": 1, "subscriptions": 1}

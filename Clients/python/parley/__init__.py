@@ -44,7 +44,8 @@ from .notes import (
     NoteVersion,
 )
 from .orderkey import OrderKey
-from .room import Gap, Position, Publication, Receipt, ResourceUpdate, Room, RoomPerson
+from .position import Position
+from .room import Gap, Publication, Receipt, ResourceUpdate, Room, RoomPerson
 from .values import Values
 
 __all__ = [

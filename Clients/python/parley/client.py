@@ -22,7 +22,8 @@ from .engine import Engine, News
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note, NoteState
 from .notes import Notes
-from .room import Position, ResourceUpdate, Room, RoomState
+from .position import Position
+from .room import ResourceUpdate, Room, RoomState
 from .values import Hub
 from .storage import EditFolder
 

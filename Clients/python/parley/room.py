@@ -13,6 +13,7 @@ from .core import Action, CoreError
 from .engine import Engine, News
 from .errors import Overflowed, ParleyError, PublishRefused, RoomUnavailable
 from .events import EVENTS_MAX, Event, Events, Readers, ended
+from .position import Position
 
 if TYPE_CHECKING:
     from .values import Hub, Values
@@ -24,14 +25,6 @@ _DIGITS_MAX = 4_000
 def _integer(digits: str) -> float:
     """Returns an integer, or a float if it is too long: no publication may end another client's connection."""
     return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """The position of a publication in a room's history. Another epoch is another history."""
-
-    epoch: str
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)

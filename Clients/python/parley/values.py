@@ -11,11 +11,11 @@ import copy
 import json
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from .engine import Engine
 from .errors import PublishRefused, ValueConflict
-from .room import Position, RoomState
+from .position import Position
 
 Operation = dict[str, Any]
 
@@ -353,6 +353,16 @@ def _bound(operation: Operation, ttl: int | None, while_connected: bool) -> Oper
     return operation
 
 
+class Followed(Protocol):
+    """A room whose values are followed."""
+
+    @property
+    def is_present(self) -> bool: ...
+
+    @property
+    def position(self) -> Position | None: ...
+
+
 class Hub:
     """The values of a client's rooms, between its socket and its core."""
 
@@ -367,7 +377,7 @@ class Hub:
         self._signals: dict[str, list[Callable[[str, str, Any], None]]] = {}
         self._next = 1
 
-    def follow(self, room: str, state: RoomState) -> Values:
+    def follow(self, room: str, state: Followed) -> Values:
         """Returns the values of a room, and follows them from now on."""
         if room not in self._rooms:
             self._rooms[room] = Values(self, room)

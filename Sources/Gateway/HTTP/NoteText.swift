@@ -80,6 +80,16 @@ extension NotesRequest.Format {
   }
 }
 
+extension NotesRequest.Edit.Whole {
+  /// Returns the content of an edit of a former text, or of the newest one without a `base`.
+  func onto(_ base: HistoricText? = nil) -> ServerEdit.Content {
+    switch self {
+    case .text(let text): .text(text, base: base)
+    case .content(let content): .content(content, base: base)
+    }
+  }
+}
+
 extension NotesRequest.Edit {
   /// Returns the edit as a change of its base text, without the common prefix and suffix.
   func onto(_ base: HistoricText, for request: RequestID) -> ServerEdit {

@@ -62,6 +62,7 @@ extension ClientKind {
     guard let note = name(in: head.path, after: "/api/text/") else { return nil }
     var head = head
     head.path = "/api/notes/\(note)/text"
+    head.query = "format=text"
     return head
   }
 

@@ -59,14 +59,6 @@ enum NotesRequest {
       case text(String)
       /// A text with its formatting.
       case content(NoteContent)
-
-      /// Returns the content of an edit of a former text, or of the newest one without a `base`.
-      func onto(_ base: HistoricText? = nil) -> ServerEdit.Content {
-        switch self {
-        case .text(let text): .text(text, base: base)
-        case .content(let content): .content(content, base: base)
-        }
-      }
     }
   }
 }

@@ -143,7 +143,7 @@ final class ShareDBDialect: ConnectionDialect {
       ShareDBFrame.error(
         ShareDBError(
           .notImplemented,
-          "this server has no queries and no former versions here: use its HTTP API"),
+          "this server has no queries and no former versions here; read them below /api/notes"),
         action.rawValue, number: number),
       to: connection)
   }

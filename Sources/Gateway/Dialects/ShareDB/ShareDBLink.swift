@@ -14,7 +14,7 @@ final class ShareDBLink {
       case fetch
       /// A change of a document to which the client is not subscribed.
       case change(ShareDBChange)
-      /// None: a document has been created to which the client was already subscribed.
+      /// The creation of a document to which the client was already subscribed. It needs no reply.
       case creation
     }
 
