@@ -66,7 +66,7 @@ compile_modules() {
   for folder in OTCore ParleyJSON ParleyModel ParleyRichForms SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyShareDB ParleyRustpad ParleyOTEvents ParleyWebSocketFrames \
     ParleyGatewayPorts ParleyImporting Adapters/ParleyHashing Adapters/ParleyCryptoOpenSSL ParleyHTTP1 ParleyDialectModels ParleyClientCore; do
     module=${folder##*/}
-    sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
+    sources=$(find "Sources/$folder" -name '*.swift' -not -path '*.docc/*' | LC_ALL=C sort)
     # shellcheck disable=SC2086
     stamp=$(echo "$stamp"; cat $sources | cksum)
     if [ "$target" = replay ]; then

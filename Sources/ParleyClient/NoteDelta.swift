@@ -170,7 +170,7 @@ extension AttributeSet {
       json.append(UInt8(ascii: ":"))
     }
     for (name, value) in fields {
-      guard !name.utf8.elementsEqual("embed".utf8) else { throw .invalidFormat }
+      guard !name.isExactly("embed") else { throw .invalidFormat }
       key(name)
       value.appendJSON(to: &json)
     }

@@ -707,8 +707,9 @@ def test_the_example_runs(gateway, browser, site):
 def test_a_board_is_the_same_for_all_also_after_a_kill(gateway, browser, site):
     page = (ROOT / "Examples" / "board" / "index.html").read_text()
     assert page.count("\n") <= 100
-    site.pages["/board.html"] = page.encode()
-    address = f"{site.url}/board.html?gateway={gateway.url}&board=plans"
+    path = f"/board.html?gateway={gateway.url}&board=plans"
+    site.pages[path] = page.encode()
+    address = site.url + path
     ada, grace = (browser.new_context().new_page() for _ in range(2))
 
     def column(tab, number):

@@ -39,7 +39,7 @@ struct ResourceTests {
 
   @Test("a delegate is told of updates, lost connections, reconnections and missed updates")
   func whole() async throws {
-    let parley = Parley(transport: server, as: "Ann", seed: 1)
+    let parley = Parley(transport: server, as: "Ann", timeout: .seconds(600), seed: 1)
     let resources = ResourceConnections(parley, senderID: "mine")
     let diary = Diary()
     let registration = resources.register("acc-1", delegate: diary)
@@ -71,7 +71,7 @@ struct ResourceTests {
 
   @Test("one resource can have several registrations, and each one ends by itself")
   func several() async throws {
-    let parley = Parley(transport: server, as: "Ann", seed: 1)
+    let parley = Parley(transport: server, as: "Ann", timeout: .seconds(600), seed: 1)
     let resources = ResourceConnections(parley)
     let (first, second) = (Diary(), Diary())
     let one = resources.register("org-1", delegate: first)
@@ -96,7 +96,7 @@ struct ResourceTests {
 
   @Test("a registration does not retain its delegate")
   func weakness() async throws {
-    let parley = Parley(transport: server, as: "Ann", seed: 1)
+    let parley = Parley(transport: server, as: "Ann", timeout: .seconds(600), seed: 1)
     let resources = ResourceConnections(parley)
     var diary: Diary? = Diary()
     weak let weakDiary = diary

@@ -56,6 +56,11 @@ struct ObservationTests {
     } change: {
       try await $0.note.opened()
     },
+    Property(name: "delta") {
+      "\($0.note.delta)"
+    } change: {
+      try await $0.note.opened()
+    },
     Property(name: "utf16Count") {
       "\($0.note.utf16Count)"
     } change: {

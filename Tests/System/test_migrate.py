@@ -139,7 +139,7 @@ def test_moving_a_store_and_back_gives_the_same_store(start, postgres, tmp_path)
     )  # fmt: skip
     report = json.loads(ended.stdout)
     assert (report["digest"], report["revocations"], report["notes"]) == (digest, 1, 1)
-    assert report["rows"]["publications"] == 3
+    assert report["rows"]["publications"] == 4
     assert tables(back) == before
     assert set((back.parent / "revocations").read_text().split("\n")) == set(
         (server.data / "revocations").read_text().split("\n")

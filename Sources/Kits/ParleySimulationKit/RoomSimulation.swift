@@ -113,10 +113,12 @@ package struct RoomSimulation {
     random = SimulationRandom(seed: seed)
     hintsLostPercent = plan.hintsLostPercent
     store = MemoryStore(isShared: plan.nodes > 1)
+    // Several nodes do not offer values.
     seats = (0..<plan.clients).map {
       Seat(
         client: SimulatedRoomClient(
-          name: "c\($0)", room: Self.room.text, followsValues: $0.isMultiple(of: 2)))
+          name: "c\($0)", room: Self.room.text,
+          followsValues: plan.nodes == 1 && $0.isMultiple(of: 2)))
     }
     for _ in 0..<plan.nodes {
       let clock = VirtualClock()

@@ -21,9 +21,11 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     creation = NoteCreation(board, rooms)
     let own = [
       "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
-      "resume", "rich", "roomHistory", "rooms", "selections", "signals", "values",
+      "resume", "rich", "roomHistory", "rooms", "selections", "signals",
     ]
-    capabilities = (own + rooms.people.capabilities).sorted()
+    // On several nodes, a client's copy may miss a change.
+    let values = board.settings.sharesStore ? [] : ["values"]
+    capabilities = (own + values + rooms.people.capabilities).sorted()
     super.init(
       board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true, sharesTexts: true))
   }
