@@ -8,7 +8,9 @@ import Testing
 struct HandlerTests {
   private let server = ScriptedRooms()
 
-  private func connect() -> Parley { Parley(transport: server, as: "Ann", timeout: .seconds(600), seed: 1) }
+  private func connect() -> Parley {
+    Parley(transport: server, as: "Ann", timeout: .seconds(600), seed: 1)
+  }
 
   /// A connection that has been welcomed.
   private func online() async throws -> Parley {
