@@ -46,7 +46,7 @@ private struct Silence: LogSink {
   func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
 }
 
-@Suite("Hints by NATS", .timeLimit(.minutes(5)))
+@Suite("Hints by NATS", .timeLimit(.minutes(30)))
 struct BrokerTests {
   @Test("hints reach the other followers of their topic unchanged")
   func passing() throws {

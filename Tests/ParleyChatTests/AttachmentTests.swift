@@ -4,7 +4,7 @@ import ParleyClient
 import ParleyJSON
 import Testing
 
-@MainActor @Suite("Messages with attachments", .serialized, .timeLimit(.minutes(15)))
+@MainActor @Suite("Messages with attachments", .serialized, .timeLimit(.minutes(30)))
 struct AttachmentTests {
   /// An app's own upload handler.
   private final class OwnUploads: UploadHandler {

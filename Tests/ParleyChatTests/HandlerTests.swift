@@ -4,7 +4,7 @@ import ParleyClient
 import SocketMessages
 import Testing
 
-@MainActor @Suite("Handlers without sockets", .timeLimit(.minutes(15)))
+@MainActor @Suite("Handlers without sockets", .timeLimit(.minutes(30)))
 struct HandlerTests {
   private let server = ScriptedRooms()
 

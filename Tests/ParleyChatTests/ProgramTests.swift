@@ -2,7 +2,7 @@ import ParleyChat
 import ParleyClient
 import Testing
 
-@MainActor @Suite("A chat and the program", .serialized, .timeLimit(.minutes(15)))
+@MainActor @Suite("A chat and the program", .serialized, .timeLimit(.minutes(30)))
 struct ProgramTests {
   private func connect(
     _ server: GatewayProgram, as name: String, rights: String = "*=all"

@@ -4,7 +4,7 @@ import ParleyClient
 import SocketMessages
 import Testing
 
-@MainActor @Suite("Resources with delegates", .timeLimit(.minutes(15)))
+@MainActor @Suite("Resources with delegates", .timeLimit(.minutes(30)))
 struct ResourceTests {
   private let server = ScriptedRooms()
 

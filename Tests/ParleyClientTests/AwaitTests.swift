@@ -5,7 +5,7 @@ import SocketMessages
 import Testing
 
 /// Each call that waits for the server, and each reason for which the server gives no answer.
-@MainActor @Suite("Every await ends", .timeLimit(.minutes(2)))
+@MainActor @Suite("Every await ends", .timeLimit(.minutes(30)))
 struct AwaitTests {
   enum Cause: CaseIterable {
     case noToken, refused, expired, revoked, throwsOnce, throwsAlways, noServer

@@ -2,7 +2,7 @@ import Foundation
 import ParleyClient
 import Testing
 
-@Suite("The examples", .timeLimit(.minutes(15)))
+@Suite("The examples", .timeLimit(.minutes(30)))
 struct ExampleTests {
   /// A running example, of the build that these tests are part of.
   private final class Example {

@@ -7,7 +7,7 @@ import Testing
 /// Files that the client of 0.1.0 stored on a device.
 ///
 /// `Scripts/make_fixtures.py` makes the files of another version with the second test.
-@MainActor @Suite("State kept by 0.1.0", .timeLimit(.minutes(15)))
+@MainActor @Suite("State kept by 0.1.0", .timeLimit(.minutes(30)))
 struct KeptStateTests {
   private static let fixture = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()

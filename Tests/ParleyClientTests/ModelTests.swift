@@ -132,7 +132,7 @@ actor ScriptedStorage: ClientStorage {
   }
 }
 
-@MainActor @Suite("Notes without sockets", .timeLimit(.minutes(15)))
+@MainActor @Suite("Notes without sockets", .timeLimit(.minutes(30)))
 struct ModelTests {
   private func connect(
     _ server: ScriptedServer, storage: any ClientStorage = MemoryStorage(),

@@ -58,7 +58,7 @@ private final class NoteProgram: Sendable {
   }
 }
 
-@Suite("parley note", .serialized, .timeLimit(.minutes(15)))
+@Suite("parley note", .serialized, .timeLimit(.minutes(30)))
 struct NoteCommandTests {
   private func run(
     _ arguments: String..., server: GatewayProgram, input: String? = nil,

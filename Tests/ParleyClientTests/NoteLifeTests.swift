@@ -4,7 +4,7 @@ import ParleyLocks
 import Testing
 
 /// A note's whole life over HTTP, and the protocol that both kinds of connections conform to.
-@Suite("A note's whole life", .serialized, .timeLimit(.minutes(15)))
+@Suite("A note's whole life", .serialized, .timeLimit(.minutes(30)))
 struct NoteLifeTests {
   /// A server that checks tokens.
   private func guarded() throws -> GatewayProgram {

@@ -22,7 +22,7 @@ import Testing
   }
 }
 
-@MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(15)))
+@MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(30)))
 struct ProgramTests {
   @Test("two people who write in one note get the same text")
   func together() async throws {

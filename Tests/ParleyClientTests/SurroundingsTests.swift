@@ -6,7 +6,7 @@ import ParleyLocks
 import Testing
 
 /// A client whose disk, tokens and rooms do not behave.
-@MainActor @Suite("A client and what surrounds it", .timeLimit(.minutes(15)))
+@MainActor @Suite("A client and what surrounds it", .timeLimit(.minutes(30)))
 struct SurroundingsTests {
   private func connect(
     _ server: ScriptedServer, storage: any ClientStorage = MemoryStorage(),

@@ -52,7 +52,7 @@ struct TestAuthority {
   }
 }
 
-@Suite("A client and the program over TLS", .serialized, .timeLimit(.minutes(15)))
+@Suite("A client and the program over TLS", .serialized, .timeLimit(.minutes(30)))
 struct TLSTests {
   private func serve(
     _ names: String, days: Int = 2

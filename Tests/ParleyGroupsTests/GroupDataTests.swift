@@ -21,7 +21,7 @@ final class TemporaryFolder: Sendable {
 
 /// The group chat's layers do what their page asks of them, against the running program, over a network that
 /// is cut.
-@Suite("Group chat's layers", .serialized, .timeLimit(.minutes(15)))
+@Suite("Group chat's layers", .serialized, .timeLimit(.minutes(30)))
 struct GroupDataTests {
   private let server: GatewayProgram
   private let proxy: CuttingProxy

@@ -3,7 +3,7 @@ import ParleyClient
 import ParleyOffline
 import Testing
 
-@Suite("The example of a list", .timeLimit(.minutes(15)))
+@Suite("The example of a list", .timeLimit(.minutes(30)))
 struct ExampleTests {
   @Test("the example shows others' changes, and stores its own ones without a server")
   func list() async throws {

@@ -9,7 +9,7 @@ import ParleyOffline
 
 /// Dependencies at their worst: answers of any size, a full disk, another process on the store, a wrong
 /// clock, another person's token.
-@Suite("Faulty dependencies", .serialized, .timeLimit(.minutes(15)))
+@Suite("Faulty dependencies", .serialized, .timeLimit(.minutes(30)))
 struct FaultyDependenciesTests {
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The table of an app that works offline: what happens in each cell.
-@Suite("The offline workflow", .timeLimit(.minutes(5)))
+@Suite("The offline workflow", .timeLimit(.minutes(30)))
 struct OfflineWorkflowTests {
   enum Column: String, CaseIterable {
     case viewOnline = "VIEW, ONLINE"

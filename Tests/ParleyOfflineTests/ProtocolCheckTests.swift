@@ -6,7 +6,7 @@ import Testing
 import ParleyOffline
 
 /// Offline checks against the running program, over a network that is cut.
-@Suite("Offline, against the program", .serialized, .timeLimit(.minutes(15)))
+@Suite("Offline, against the program", .serialized, .timeLimit(.minutes(30)))
 struct ProtocolCheckTests {
   private let folder = TemporaryFolder()
 

@@ -69,7 +69,7 @@ private final class HeldSource: Sendable {
   func allow() { allowed.continuation.yield() }
 }
 
-@Suite("A REST service", .timeLimit(.minutes(5)))
+@Suite("A REST service", .timeLimit(.minutes(30)))
 struct RESTServiceTests {
   private func request(
     _ kind: MutationKind, id: ResourceID? = 7, base: String? = nil

@@ -107,7 +107,7 @@ final class FakeServer: MutationSender, Sendable {
   }
 }
 
-@Suite("Repositories", .timeLimit(.minutes(15)))
+@Suite("Repositories", .timeLimit(.minutes(30)))
 struct RepositoryTests {
   private let folder = TemporaryFolder()
   private let server = FakeServer()

@@ -3,7 +3,7 @@ import ParleyOffline
 import Synchronization
 import Testing
 
-@Suite("What a repository fetches again", .timeLimit(.minutes(15)))
+@Suite("What a repository fetches again", .timeLimit(.minutes(30)))
 struct RepositoryUpdateTests {
   private let folder = TemporaryFolder()
   private let server = FakeServer()

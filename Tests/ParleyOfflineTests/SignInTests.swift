@@ -26,7 +26,7 @@ final class TokenBox: Sendable {
 }
 
 /// The lines of the workflow on signing in, on values to choose from, and on data not yet fetched.
-@Suite("Signing in, with and without a server", .timeLimit(.minutes(15)))
+@Suite("Signing in, with and without a server", .timeLimit(.minutes(30)))
 struct SignInTests {
   private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import ParleyOffline
 import Synchronization
 import Testing
 
-@Suite("Lists while the answer to a create is missing", .timeLimit(.minutes(15)))
+@Suite("Lists while the answer to a create is missing", .timeLimit(.minutes(30)))
 struct UnansweredCreateTests {
   private let folder = TemporaryFolder()
   private let server = FakeServer()

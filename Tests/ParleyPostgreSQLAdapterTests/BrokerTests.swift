@@ -45,7 +45,7 @@ private struct Silence: LogSink {
   func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
 }
 
-@Suite("Hints by PostgreSQL", .timeLimit(.minutes(5)))
+@Suite("Hints by PostgreSQL", .timeLimit(.minutes(30)))
 struct BrokerTests {
   private func server() throws -> PostgresServer { try PostgresServer.shared.get() }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Databases with a standby: changes that it lacks are not confirmed, and knowledge from before it
 /// replaced the database is not trusted.
-@Suite("Standbys of PostgreSQL", .serialized, .timeLimit(.minutes(5)))
+@Suite("Standbys of PostgreSQL", .serialized, .timeLimit(.minutes(30)))
 struct StandbyTests {
   private let server: PostgresServer
   private let database: String

@@ -2,7 +2,7 @@ import ParleyDialectModels
 import ParleyTwakeCubits
 import Testing
 
-@MainActor @Suite("Globals", .timeLimit(.minutes(5)))
+@MainActor @Suite("Globals", .timeLimit(.minutes(30)))
 struct GlobalsTests {
   @Test(
     "changes are stored, but for the token and the connection; the next process restores them")

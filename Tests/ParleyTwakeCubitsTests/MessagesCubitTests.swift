@@ -140,7 +140,7 @@ func makeMessage(
 }
 
 /// The lines of the page on the messages cubit.
-@MainActor @Suite("Messages cubit", .timeLimit(.minutes(5)))
+@MainActor @Suite("Messages cubit", .timeLimit(.minutes(30)))
 struct MessagesCubitTests {
   private let server = FakeMessages()
   private let storage = MemoryCubitStorage()

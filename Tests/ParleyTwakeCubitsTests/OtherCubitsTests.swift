@@ -124,7 +124,7 @@ final class FakeTwake: ChannelsSource, CompaniesSource, AccountsSource {
 }
 
 /// The lines of the page on the other cubits.
-@MainActor @Suite("Twake's other cubits", .timeLimit(.minutes(5)))
+@MainActor @Suite("Twake's other cubits", .timeLimit(.minutes(30)))
 struct OtherCubitsTests {
   private let server = FakeTwake()
   private let storage = MemoryCubitStorage()

@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@MainActor @Suite("A socket of Twake's apps, and the program", .timeLimit(.minutes(15)))
+@MainActor @Suite("A socket of Twake's apps, and the program", .timeLimit(.minutes(30)))
 struct TwakeSocketTests {
   private static let room = "previous::channels/c1/messages/updates"
   private static let flags = ["--hmac-secret-file", "secret", "--audience", "parley"]
@@ -198,7 +198,7 @@ private final class ScriptedTransport: ClientTransport {
   }
 }
 
-@MainActor @Suite("Waits for a socket end", .timeLimit(.minutes(15)))
+@MainActor @Suite("Waits for a socket end", .timeLimit(.minutes(30)))
 struct TwakeSocketAwaitTests {
   private final class Flag: Sendable { let value = Mutex(false) }
 

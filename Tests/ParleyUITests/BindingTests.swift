@@ -5,7 +5,7 @@ import ParleyUI
 import SocketMessages
 import Testing
 
-@MainActor @Suite("A text view bound to a note", .timeLimit(.minutes(5)))
+@MainActor @Suite("A text view bound to a note", .timeLimit(.minutes(30)))
 struct BindingTests {
   /// A note on a scripted server, and a view that shows it.
   @MainActor final class Desk {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Views are redrawn only for properties that notify their observers.
-@MainActor @Suite("Observable properties", .timeLimit(.minutes(1)))
+@MainActor @Suite("Observable properties", .timeLimit(.minutes(30)))
 struct ObservationTests {
   @MainActor final class Scene {
     let server = ScriptedServer("abc")

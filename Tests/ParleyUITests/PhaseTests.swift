@@ -3,7 +3,7 @@ import ParleyUI
 import Testing
 
 /// The end of the app's time on the screen.
-@MainActor @Suite("An app's phases", .timeLimit(.minutes(1)))
+@MainActor @Suite("An app's phases", .timeLimit(.minutes(30)))
 struct PhaseTests {
   @MainActor final class Time: BackgroundTime {
     private(set) var log: [String] = []

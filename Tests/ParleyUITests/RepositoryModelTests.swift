@@ -4,7 +4,7 @@ import ParleyUI
 import Synchronization
 import Testing
 
-@MainActor @Suite("A repository's list for views", .timeLimit(.minutes(5)))
+@MainActor @Suite("A repository's list for views", .timeLimit(.minutes(30)))
 struct RepositoryModelTests {
   struct Item: OfflineModel, Equatable {
     var id = ResourceID.temporary()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The views for Apple's systems and the documentation, as the tools on Linux check them.
-@Suite("Views and documentation", .serialized, .timeLimit(.minutes(15)))
+@Suite("Views and documentation", .serialized, .timeLimit(.minutes(30)))
 struct ToolTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import ParleyWebSocketClient
 
-@Suite("Hosts with several addresses", .timeLimit(.minutes(15)))
+@Suite("Hosts with several addresses", .timeLimit(.minutes(30)))
 struct AddressTests {
   /// A port of this machine: one that answers, or one whose queue is full, so that the system swallows
   /// requests to connect.
