@@ -11,6 +11,8 @@ struct FormatJSONReader {
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var next = 0
+  /// Maximum bytes of a string: no key and no value is longer.
+  private static let stringBytesMax = 8_192
   /// Maximum sets; more are an error.
   private var setsMax = Format.setsMax
 
@@ -233,7 +235,7 @@ struct FormatJSONReader {
     var text: [UInt8] = []
     while current != UInt8(ascii: "\"") {
       let byte = current
-      guard byte >= 0x20 else { throw malformed }
+      guard byte >= 0x20, text.count <= Self.stringBytesMax else { throw malformed }
       next += 1
       if byte == UInt8(ascii: "\\") { try readEscape(to: &text) } else { text.append(byte) }
     }
