@@ -78,7 +78,7 @@ public func noteFormat(_ handle: DoorHandle, _ bytes: UnsafePointer<UInt8>?, _ c
   handle.called(with: bytes, count) { $0.noteFormat($1) }
 }
 
-/// What a note allows: 1 to undo, 2 to redo, 4 to format.
+/// The actions that a note allows, as a sum: 1 to undo, 2 to redo, 4 to format.
 @_cdecl("parley_note_flags")
 public func noteFlags(_ handle: DoorHandle, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32
 {

@@ -14,7 +14,7 @@ async def main(gateway: str, room: str) -> None:
                 continue
             column = COLUMNS[COLUMNS.index(card["column"]) + 1]
             try:
-                # Only if nobody has changed the card since it was looked at.
+                # Only if the card has not changed since it was read.
                 await board.change(
                     [{"merge": name, "with": {"column": column, "by": "Bot"}}], if_offsets={name: board.offset(name)})
             except parley.ValueConflict:

@@ -17,7 +17,7 @@ struct NoteServer {
   }
 }
 
-/// One person's editor: the text, both carets, and the unconfirmed edits.
+/// The editor of one person: the text, both carets, and the unconfirmed edits.
 struct NoteEditor {
   var text = Document("Hello world")
   var caret = Selection(anchor: 0, head: 0)

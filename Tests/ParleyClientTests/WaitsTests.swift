@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Waits for the server")
 struct WaitsTests {
-  /// As many waits, of which every second one has its answer.
+  /// Returns a number of waits. Every second wait has its answer.
   private static func waits(_ size: Int) -> Waits {
     var waits = Waits(timeout: 1_000, now: 0)
     for number in 1...size {

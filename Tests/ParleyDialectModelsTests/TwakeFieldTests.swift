@@ -14,7 +14,7 @@ struct TwakeFieldTests {
     case anyObject
   }
 
-  /// What a model does without a field.
+  /// The result of decoding a model without a field.
   enum Need: Sendable { case required, optional, defaulted }
 
   struct Model: Sendable, CustomTestStringConvertible {

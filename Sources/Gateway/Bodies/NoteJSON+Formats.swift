@@ -16,7 +16,7 @@ extension NoteJSON.Fields {
     }
   }
 
-  /// Reads the formatting of an operation; `nil` if there is none.
+  /// Reads the formatting of an operation; `nil` if the body has no formatting.
   func changeFormat(of operation: TextOperation) throws(Response) -> ChangeFormat? {
     guard let format else { return nil }
     do throws(OperationError) {

@@ -30,7 +30,7 @@ enum ValueJSON {
     JSONWriter.object(&body) { $0.fields(head, &$1) }
   }
 
-  /// The signal in a body; `nil` if the body is none.
+  /// The signal in a body; `nil` if the body has no signal.
   static func signal(in body: [UInt8]) -> (name: String, data: JSONValue)? {
     let fields = JSONBody.value(in: body) { reader throws(JSONError) in
       var fields: (name: String?, data: JSONValue?)

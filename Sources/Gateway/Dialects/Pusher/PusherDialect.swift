@@ -303,7 +303,7 @@ extension PusherDialect: RoomMessaging {
   }
 
   /// Returns the event in a publication; data without one become the event `message`, and a
-  /// publication without data is none (`nil`).
+  /// publication without data has no event (`nil`).
   private static func event(_ publication: Publication, channel: String) -> [UInt8]? {
     guard let data = publication.data else { return nil }
     if let parts = data.values(of: "event", "data"), let name = parts[0]?.string,
