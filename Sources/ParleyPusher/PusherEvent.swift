@@ -18,6 +18,9 @@ public struct PusherEvent: Sendable, Hashable {
   /// Maximum events of one request.
   public static let batchMax = 10
 
+  /// Maximum values of a request's body, nested ones included.
+  static let valuesMax = 8_192
+
   /// Maximum bytes of a request's body.
   public static let bodyBytesMax = 1 << 20
 
@@ -25,6 +28,8 @@ public struct PusherEvent: Sendable, Hashable {
   public enum Problem: Error, Sendable, Equatable {
     /// The body is not an object with a name, data, and a channel or channels.
     case malformed
+    /// The body has more than ``PusherEvent/valuesMax`` values.
+    case values
     /// The name is empty, too long, or reserved for the protocol.
     case name
     /// A channel's name is invalid, or there are no channels or too many.
@@ -38,6 +43,8 @@ public struct PusherEvent: Sendable, Hashable {
     public var message: String {
       switch self {
       case .malformed: "expected an object with name, data as text, and channel or channels"
+      case .values:
+        "expected at most \(PusherEvent.valuesMax) values in the body, nested ones included"
       case .name:
         "a name has 1 to \(PusherMessage.eventBytesMax) bytes, and does not begin with pusher: or "
           + "pusher_internal:"
@@ -52,13 +59,26 @@ public struct PusherEvent: Sendable, Hashable {
 
   /// Parses the body of a request for one event.
   public init(body: [UInt8]) throws(Problem) {
-    guard let value = JSONValue(body) else { throw .malformed }
-    try self.init(value)
+    try self.init(Self.value(of: body))
+  }
+
+  /// Reads a body before its fields are searched, which takes as long for each of them.
+  private static func value(of body: [UInt8]) throws(Problem) -> JSONValue {
+    let result: Result<JSONValue, JSONError> = body.withUnsafeBufferPointer { bytes in
+      do throws(JSONError) {
+        return .success(try JSONValue(bytes, valuesMax: valuesMax))
+      } catch { return .failure(error) }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(.tooManyValues): throw .values
+    case .failure: throw .malformed
+    }
   }
 
   /// Parses the body of a request for several events.
   public static func batch(_ body: [UInt8]) throws(Problem) -> [PusherEvent] {
-    guard let values = JSONValue(body)?.value(of: "batch")?.firstElements(batchMax + 1) else {
+    guard let values = try value(of: body).value(of: "batch")?.firstElements(batchMax + 1) else {
       throw .malformed
     }
     guard (1...batchMax).contains(values.count) else { throw .batch }

@@ -45,6 +45,9 @@ struct PusherRequestTests {
     #expect(rig.answerCounts.values.allSatisfy { $0 == 1 })
   }
 
+  /// More values than a body may have.
+  private static let many = String(repeating: "0,", count: 8_192) + "0"
+
   @Test(
     "a request with a malformed event is refused as a whole",
     arguments: [
@@ -56,6 +59,8 @@ struct PusherRequestTests {
       ("/events", #"{"name":"e","data":"1","channels":[]}"#),
       ("/events", #"{"name":"e","data":"1","channels":["a",1]}"#),
       ("/events", #"{"name":"e","data":"1","channel":"a","socket_id":"x"}"#),
+      ("/events", #"{"name":"e","data":"1","channel":"a","x":["# + many + "]}"),
+      ("/batch_events", #"{"batch":[{"name":"e","data":"1","channel":"a","x":["# + many + "]}]}"),
       ("/batch_events", #"{"batch":[]}"#),
       ("/batch_events", #"{"batch":[{"name":"e","data":"1","channel":"a"},{}]}"#),
     ])

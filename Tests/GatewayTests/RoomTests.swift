@@ -182,6 +182,7 @@ struct RoomTests {
       (.publish(.init(room: "", data: .null)), .tooLarge),
       (.publish(.init(room: "123456", data: .null)), .tooLarge),
       (.subscribe(.init(room: "123456")), .tooLarge),
+      (.unsubscribe(.init(room: "123456")), .tooLarge),
       (.roomHistory(.init(room: "123456")), .tooLarge),
       (.roomHistory(.init(room: "r", limit: 4)), .badMessage),
       (.roomHistory(.init(room: "r", limit: 0)), .badMessage),

@@ -12,7 +12,7 @@ extension NativeDialect {
       && id.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  private func check(documentID id: DocumentID) throws(MessageRefusal) {
+  func check(documentID id: DocumentID) throws(MessageRefusal) {
     let bytesMax = settings.limits.documentIDBytesMax
     guard !id.text.isEmpty, id.text.utf8.count <= bytesMax else {
       throw MessageRefusal(.tooLarge, "a document's id has 1 to \(bytesMax) bytes")
@@ -51,6 +51,19 @@ extension NativeDialect {
         resume: join.resume, unanswered: join.unanswered, pages: join.pages,
         formats: join.formats),
       messageID: ref, connection)
+  }
+
+  func handle(
+    _ leave: ClientMessage.Leave, ref: String, _ connection: Connection
+  ) throws(MessageRefusal) {
+    let id = DocumentID(leave.documentID)
+    // The answer repeats the id.
+    try check(documentID: id)
+    if let subscription = connection.subscriptions[id] {
+      documents.followers.leave(subscription)
+      leaveRoom(ofNote: id, connection)
+    }
+    send(.left(.init(documentID: leave.documentID)), ref: ref, to: connection)
   }
 
   /// Ends the subscription to a note's own room if only following the note granted it.
@@ -112,8 +125,12 @@ extension NativeDialect {
       of: DocumentID(history.documentID), messageID: ref, connection)
   }
 
-  func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
+  func handle(
+    _ change: ClientMessage.Change, ref: String, _ connection: Connection
+  ) throws(MessageRefusal) {
     let id = DocumentID(change.documentID)
+    // `rejected` repeats the id.
+    try check(documentID: id)
     func refuse(_ code: ErrorCode, _ message: String) {
       documents.refusals.refuse(change.sequence, code, message, of: id, ref: ref, to: connection)
     }

@@ -13,17 +13,14 @@ extension NativeDialect {
     case .join(let join): try handle(join, ref: ref, connection)
     case .create(let create): try handle(create, ref: ref, connection)
     case .documentHistory(let history): try handle(history, ref: ref, connection)
-    case .change(let change): handle(change, ref: ref, connection)
+    case .change(let change): try handle(change, ref: ref, connection)
     case .select(let select): try handle(select, connection)
-    case .leave(let id):
-      if let subscription = connection.subscriptions[DocumentID(id.documentID)] {
-        documents.followers.leave(subscription)
-        leaveRoom(ofNote: DocumentID(id.documentID), connection)
-      }
-      send(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
+    case .leave(let leave): try handle(leave, ref: ref, connection)
     case .profile(let profile): try handle(profile, connection)
     case .subscribe(let subscribe): try rooms.handle(subscribe, ref: ref, connection)
     case .unsubscribe(let unsubscribe):
+      // The answer repeats the name.
+      try rooms.checks.checkName(of: RoomName(unsubscribe.room))
       rooms.leave(room: RoomName(unsubscribe.room), connection)
       send(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
     case .publish(let publish): try rooms.handle(publish, ref: ref, connection)
@@ -52,7 +49,9 @@ extension NativeDialect {
     _ message: ClientMessage, _ excess: Excess, ref: String, _ connection: Connection
   ) {
     let words = excess.words(settings.limits)
-    if case .change(let change) = message {
+    if case .change(let change) = message,
+      (try? check(documentID: DocumentID(change.documentID))) != nil
+    {
       documents.refusals.refuse(
         change.sequence, .tooFast, words, of: DocumentID(change.documentID), ref: ref,
         retryAfter: excess.retryAfter, to: connection)
