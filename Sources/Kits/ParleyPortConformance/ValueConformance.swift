@@ -149,12 +149,9 @@ extension DocumentStoreConformance {
     ConformanceCheck("a lifetime is stored, and follows a clock that is set back") { rig in
       _ = try rig.change("r", #"[{"set":"a","to":1,"ttl":5},{"set":"b","to":1}]"#, time: 9_000_000)
       try rig.restart()
-      func expiry() throws -> RoomValue.Expiry? {
-        try rig.values("r", ValueQuery(.one("a"))).values.first?.value.expiry
-      }
-      try expect(expiry(), .init(time: 9_005_000, lifetime: 5_000), "the end")
+      try expect(rig.expiry("r", "a"), .init(time: 9_005_000, lifetime: 5_000), "the end")
       _ = try rig.change("r", #"[{"set":"b","to":2}]"#, time: 1_000)
-      try expect(expiry(), .init(time: 6_000, lifetime: 5_000), "after the clock was set back")
+      try expect(rig.expiry("r", "a"), .init(time: 6_000, lifetime: 5_000), "after the clock was set back")
     },
     ConformanceCheck("values are bound to the client that publishes them") { rig in
       var draft = PublicationDraft(
@@ -309,6 +306,10 @@ extension StoreRig {
     let reply = try self.room(.values(room, query))
     guard case .values(let page) = reply else { throw unexpected(reply, "values") }
     return page
+  }
+
+  func expiry(_ room: RoomName, _ name: ValueName) throws -> RoomValue.Expiry? {
+    try values(room, ValueQuery(.one(name))).values.first?.value.expiry
   }
 
   /// Returns all values of a room as texts: `name=value@offset`.
