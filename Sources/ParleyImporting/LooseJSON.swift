@@ -30,20 +30,20 @@ struct LooseJSON {
     _ body: (String, inout LooseJSON) throws(Broken) -> Void
   ) throws(Broken) {
     try expect(0x7b)
-    if passes(0x7d) { return }
+    if skipIfNext(0x7d) { return }
     repeat {
       let key = String(decoding: try string(), as: UTF8.self)
       try expect(0x3a)
       try body(key, &self)
-    } while passes(0x2c)
+    } while skipIfNext(0x2c)
     try expect(0x7d)
   }
 
   /// Reads an array. Calls `body` for each element, which it must read or skip.
   mutating func array(_ body: (inout LooseJSON) throws(Broken) -> Void) throws(Broken) {
     try expect(0x5b)
-    if passes(0x5d) { return }
-    repeat { try body(&self) } while passes(0x2c)
+    if skipIfNext(0x5d) { return }
+    repeat { try body(&self) } while skipIfNext(0x2c)
     try expect(0x5d)
   }
 
@@ -82,7 +82,7 @@ struct LooseJSON {
       case 0x7b, 0x5b:
         open.append(bytes[position])
         position += 1
-        if passes(open.last == 0x7b ? 0x7d : 0x5d) {
+        if skipIfNext(open.last == 0x7b ? 0x7d : 0x5d) {
           open.removeLast()
         } else {
           if open.last == 0x7b { try skipKey() }
@@ -91,7 +91,7 @@ struct LooseJSON {
       default: try skipWord()
       }
       while let bracket = open.last {
-        if passes(0x2c) {
+        if skipIfNext(0x2c) {
           if bracket == 0x7b { try skipKey() }
           break
         }
@@ -110,10 +110,10 @@ struct LooseJSON {
   }
 
   private mutating func expect(_ byte: UInt8) throws(Broken) {
-    guard passes(byte) else { throw Broken() }
+    guard skipIfNext(byte) else { throw Broken() }
   }
 
-  private mutating func passes(_ byte: UInt8) -> Bool {
+  private mutating func skipIfNext(_ byte: UInt8) -> Bool {
     guard kind == byte, position < bytes.count else { return false }
     position += 1
     return true

@@ -81,19 +81,19 @@
     skipSpace()
   }
 
-  /// Consumes a closing bracket if it is the next byte.
-  @inlinable mutating func passes(_ bracket: UInt8) -> Bool {
+  /// Skips a closing bracket if it is the next byte. Returns whether it was.
+  @inlinable mutating func skipIfNext(_ bracket: UInt8) -> Bool {
     guard current == bracket else { return false }
     position += 1
     depth -= 1
     return true
   }
 
-  /// Consumes a comma or the closing bracket. Returns whether it was a comma.
-  @inlinable mutating func passesComma(or bracket: UInt8) throws(JSONError) -> Bool {
+  /// Skips a comma or the closing bracket. Returns whether it was a comma.
+  @inlinable mutating func skipComma(or bracket: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: ",") else {
-      guard passes(bracket) else { throw .malformed(offset: position) }
+      guard skipIfNext(bracket) else { throw .malformed(offset: position) }
       return false
     }
     position += 1
@@ -124,12 +124,12 @@
   /// and call ``nextField()``; repeat while it returns `true`.
   @inlinable package mutating func beginObject() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "{"), "an object")
-    return !passes(UInt8(ascii: "}"))
+    return !skipIfNext(UInt8(ascii: "}"))
   }
 
   /// Returns whether another field follows; otherwise the object has ended.
   @inlinable package mutating func nextField() throws(JSONError) -> Bool {
-    try passesComma(or: UInt8(ascii: "}"))
+    try skipComma(or: UInt8(ascii: "}"))
   }
 
   /// Returns whether the next value, after white space, is an array.
@@ -148,12 +148,12 @@
   /// ``nextElement()``; repeat while it returns `true`.
   @inlinable package mutating func beginArray() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "["), "an array")
-    return !passes(UInt8(ascii: "]"))
+    return !skipIfNext(UInt8(ascii: "]"))
   }
 
   /// Returns whether another element follows; otherwise the array has ended.
   @inlinable package mutating func nextElement() throws(JSONError) -> Bool {
-    try passesComma(or: UInt8(ascii: "]"))
+    try skipComma(or: UInt8(ascii: "]"))
   }
 
   /// Reads an array. Calls `body` for each element, which it must read or skip.
@@ -179,7 +179,7 @@
       switch current {
       case UInt8(ascii: "{"):
         try self.open(UInt8(ascii: "{"), "an object")
-        if !passes(UInt8(ascii: "}")) {
+        if !skipIfNext(UInt8(ascii: "}")) {
           open = open << 1 | 1
           _ = try key()
           continue value
@@ -191,13 +191,13 @@
         }
       case UInt8(ascii: "\""): _ = try text()
       case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
-      case UInt8(ascii: "n"): _ = try isNull()
+      case UInt8(ascii: "n"): _ = try skipNull()
       default: try skipNumber()
       }
       // A value has ended, and possibly the values that contain it.
       while depth > outside {
         if open & 1 == 1 {
-          if try passesComma(or: UInt8(ascii: "}")) {
+          if try skipComma(or: UInt8(ascii: "}")) {
             _ = try key()
             continue value
           }
@@ -308,8 +308,8 @@
     }
   }
 
-  /// Reads `null` if it is the next value.
-  @inlinable package mutating func isNull() throws(JSONError) -> Bool {
+  /// Skips `null` if it is the next value. Returns whether it was.
+  @inlinable package mutating func skipNull() throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: "n") else { return false }
     try word("null")

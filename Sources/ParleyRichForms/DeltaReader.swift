@@ -208,7 +208,7 @@ private struct DeltaReader {
         if json.isAtObject() {
           found.attributes = try json.skipValue()
         } else {
-          guard try json.isNull() else {
+          guard try json.skipNull() else {
             throw .wrongType(expected: "an object", offset: json.offset)
           }
           found.attributes = nil

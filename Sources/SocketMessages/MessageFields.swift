@@ -271,7 +271,7 @@ extension MessageFields {
       guard Form.isReceived else { return }
       let bit = bit(isRequired: false)
       guard isAt(name) else { return }
-      if try reader.isNull() {
+      if try reader.skipNull() {
         value = nil
         return try took(bit, isRight: true)
       }
@@ -328,7 +328,7 @@ extension MessageFields {
     case .reading:
       let bit = bit(isRequired: false)
       guard isAt(name) else { return }
-      let form = try reader.isNull() ? [] : [Element].read(&self)
+      let form = try reader.skipNull() ? [] : [Element].read(&self)
       if let form { value = form }
       try took(bit, isRight: form != nil)
     case .checking: if try isWrong(name) { throw [Element].mistake(in: Self.text(name), of: self) }
@@ -359,7 +359,7 @@ extension MessageFields {
     switch mode {
     case .reading:
       guard isAt(name) else { return }
-      if try !reader.isNull() { value = Int(clamping: try reader.integer(as: Int64.self)) }
+      if try !reader.skipNull() { value = Int(clamping: try reader.integer(as: Int64.self)) }
       try pass()
     case .checking: return
     case .writing: try required(name, &value)

@@ -12,8 +12,8 @@ enum GroupJSON {
       switch key {
       case "name": changes.name = try reader.string()
       case "description":
-        changes.description = .some(try reader.isNull() ? nil : try reader.string())
-      case "picture": changes.picture = .some(try reader.isNull() ? nil : try reader.string())
+        changes.description = .some(try reader.skipNull() ? nil : try reader.string())
+      case "picture": changes.picture = .some(try reader.skipNull() ? nil : try reader.string())
       case "open": changes.isOpen = try reader.boolean()
       default: try reader.skipValue()
       }
@@ -33,8 +33,8 @@ enum GroupJSON {
     if body.isEmpty { return Fields() }
     return JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
       switch key {
-      case "nickname": fields.nickname = try reader.isNull() ? nil : try reader.string()
-      case "reaction": fields.reaction = try reader.isNull() ? nil : try reader.string()
+      case "nickname": fields.nickname = try reader.skipNull() ? nil : try reader.string()
+      case "reaction": fields.reaction = try reader.skipNull() ? nil : try reader.string()
       case "offset": fields.offset = try reader.integer()
       default: try reader.skipValue()
       }

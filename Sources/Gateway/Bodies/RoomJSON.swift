@@ -55,21 +55,21 @@ enum RoomJSON {
       switch key {
       case "room": item.room = RoomName(try reader.string())
       case "data": item.data = try reader.value()
-      case "key": item.key = try reader.isNull() ? nil : try reader.string()
-      case "senderId": item.senderID = try reader.isNull() ? nil : try reader.string()
-      case "push": item.pushes = try reader.isNull() ? false : try reader.boolean()
+      case "key": item.key = try reader.skipNull() ? nil : try reader.string()
+      case "senderId": item.senderID = try reader.skipNull() ? nil : try reader.string()
+      case "push": item.pushes = try reader.skipNull() ? false : try reader.boolean()
       case "values":
-        guard try !reader.isNull() else { break }
+        guard try !reader.skipNull() else { break }
         item.values = try ValueOperation.list(&reader, countMax: ValueLimits.operationsMax)
       case "ifOffsets":
-        guard try !reader.isNull() else { break }
+        guard try !reader.skipNull() else { break }
         let start = reader.offset
         guard let offsets = try ValueOffsets(&reader) else {
           throw .wrongType(expected: "an offset for each name", offset: start)
         }
         item.offsets = offsets
       case "ifPosition":
-        item.position = try reader.isNull() ? nil : try position(&reader)
+        item.position = try reader.skipNull() ? nil : try position(&reader)
       default: try reader.skipValue()
       }
     }

@@ -43,9 +43,9 @@
         case "to": value = try Self.tree(&reader)
         case "with": patch = try Self.tree(&reader)
         case "by": number = try reader.integer()
-        case "ttl": seconds = try reader.isNull() ? nil : try reader.integer()
+        case "ttl": seconds = try reader.skipNull() ? nil : try reader.integer()
         case "while":
-          guard try !reader.isNull() else { return isWhileConnected = false }
+          guard try !reader.skipNull() else { return isWhileConnected = false }
           let start = reader.offset
           guard try reader.text() == "connected" else {
             throw .wrongType(expected: "connected", offset: start)
