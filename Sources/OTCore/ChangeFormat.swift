@@ -3,11 +3,11 @@
 ///
 ///     {"kind":"rich","sets":[{"bold":true}],"kept":[0,5,1]}
 ///
-/// A change without either has none.
+/// A change with neither has no `ChangeFormat`.
 public struct ChangeFormat: Sendable, Hashable {
   /// The format of the operation; `nil` if missing.
   public let format: Format?
-  /// Whether the note becomes a rich one with this change.
+  /// Whether this change makes the note a rich one.
   public let makesRich: Bool
 
   /// Creates the formatting of a change; `nil` for a change without formatting.

@@ -43,8 +43,8 @@ extension Synchronizer {
 
   /// The state to store.
   ///
-  /// A change that a text has overtaken is stored as a waiting one, because it is never stored on
-  /// the server as it was sent.
+  /// A change in flight that the server's whole text has overtaken is stored as a waiting one: the
+  /// server will refuse it.
   ///
   /// - Complexity: O(unconfirmed components), plus the text copied.
   public var kept: Kept {
@@ -73,10 +73,10 @@ extension Synchronizer {
   /// Restores a stored state, disconnected. Store the new state before you send a change that
   /// ``reconnect()`` or
   /// ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns:
-  /// after the send, the server may have text typed since the restoration.
+  /// after the send, the server may then have text that was typed since the restoration.
   ///
-  /// If an operation does not start from the length at which the previous one ends, it and the
-  /// later ones are left out; ``kept`` never returns such a state.
+  /// An operation whose base length is not the target length of the previous one is dropped, with
+  /// all later ones; ``kept`` never returns such a state.
   public init(_ kept: Kept) {
     self.init(epoch: kept.epoch, revision: kept.revision, nextSequence: kept.nextSequence)
     line = .restored

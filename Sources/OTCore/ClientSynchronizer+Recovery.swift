@@ -11,8 +11,8 @@ extension Synchronizer {
   /// Records a final refusal: the change in flight was not stored, and its number is free again.
   ///
   /// Its edits remain visible to their author, before the later ones, and wait for ``release()``.
-  /// Later edits are composed with them: deleting half of an oversized paste makes the change small
-  /// enough.
+  /// Later edits are composed with them, so that a user can delete half of an oversized paste, and
+  /// the change then fits.
   ///
   /// - Throws: `notInFlight` if this change is not in flight.
   public mutating func refuse(sequence: Int) throws(SynchronizerError) {
@@ -29,10 +29,10 @@ extension Synchronizer {
     return send()
   }
 
-  /// Continues after the last change of this client that the server has stored, because the client
-  /// has a new id, or its change was refused as it was sent. Call this before ``reconnect()``,
-  /// after all missed changes were received: a change in flight that was not among them is then
-  /// known not to be stored.
+  /// Continues numbering after the last change of this client that the server has stored. Needed
+  /// when the client has a new id, or when the server refused its change. Call this before
+  /// ``reconnect()``, after all missed changes were received: a change in flight that was not among
+  /// them is then known not to be stored.
   public mutating func renumber(lastSequence: Int) {
     if !queue.isEmpty, queue[0].isSent { queue[0].state = .waiting }
     nextSequence = lastSequence + 1
@@ -43,13 +43,13 @@ extension Synchronizer {
   ///
   /// The rule: the changes between the old and the new text are represented by the texts'
   /// difference in lines and words, see ``TextOperation/init(changing:into:)``. Unconfirmed edits
-  /// are transformed over it like over any operation, so all text inserted here remains, next to
-  /// what is left of its surroundings. If the server has stored the change in flight (according to
-  /// `lastSequence`), the new text already contains it.
+  /// are transformed over it like over any operation, so all text inserted here remains, beside
+  /// whatever remains of the text around it. If the server has stored the change in flight
+  /// (according to `lastSequence`), the new text already contains it.
   ///
-  /// On the same connection, a change in flight that is not stored remains in flight, see
-  /// ``isOvertaken``: the server will refuse it, because it was made before the text. It becomes a
-  /// new change after joining again; on a new connection it becomes one at once.
+  /// A change in flight that is not stored becomes a new change: on a new connection at once; on
+  /// the same connection after joining again. Until then it remains in flight, and the server will
+  /// refuse it, see ``isOvertaken``.
   ///
   /// A restored synchroniser may be older than the server's state: if the server has a later change
   /// than the stored state, its text contains all edits that waited in that state, and only edits
@@ -118,9 +118,9 @@ extension Synchronizer {
     }
   }
 
-  /// Handles an own change that is not in flight but has become a revision. The stored state is
-  /// older than the change, so the change contains all edits that waited in that state. Edits made
-  /// since the restoration remain, and are sent as a new change.
+  /// Handles a revision that is this client's own change, although that change is not in flight.
+  /// The stored state is older than the change, so the change contains all edits that waited in
+  /// that state. Edits made since the restoration remain, and are sent as a new change.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.

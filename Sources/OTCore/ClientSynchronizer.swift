@@ -58,9 +58,9 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
   public internal(set) var revision: Int
   /// The limits of one change; a larger one is sent as several consecutive changes.
   public var limits = OperationLimits()
-  /// Whether the last sent change contains only some of the waiting edits. A process restored from
-  /// an earlier state assumes that one change contained them all: store the new state before the
-  /// send.
+  /// Whether the last sent change contains only some of the waiting edits. Store the new state
+  /// before the send: a process restored from an earlier state would assume that the change
+  /// contained all of them.
   public private(set) var isPart = false
   var line = Line.connected
   var nextSequence: Int
@@ -204,8 +204,8 @@ public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
     return changeInFlight ?? send()
   }
 
-  /// Whether a whole text has replaced the text that the change in flight was made on. The server
-  /// has refused the change, or will refuse it. Joining again makes it a new change, see
+  /// Whether the server's whole text has replaced the text to which the change in flight applies.
+  /// The server has refused the change, or will refuse it. Joining again makes it a new change, see
   /// ``reconnect()``. If it was refused already, no other answer follows.
   public var isOvertaken: Bool {
     if case .overtaken? = queue.first?.state { true } else { false }

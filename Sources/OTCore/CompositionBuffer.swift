@@ -2,7 +2,7 @@
 ///
 /// Its components and its text are in two blocks of memory. Each has a gap at the last edit, with
 /// the content before it on the left and the content after it on the right. An edit moves the gap
-/// to its position and changes what is next to it.
+/// to its position and changes the components beside it.
 struct CompositionBuffer: ~Copyable {
   typealias Word = TextOperation.Word
 

@@ -44,10 +44,11 @@ extension Cursor {
 /// number.
 ///
 /// A finger points to a gap between two cursors in which a recent edit was. The gaps' bounds are in
-/// vectors, so an edit within one of them takes a few instructions, without a branch on who has
-/// typed.
+/// vectors, so an edit within one of them takes a few instructions, without a branch that depends
+/// on the author.
 private struct CursorGaps {
-  /// A number for each finger; so many people may type at once.
+  /// A number for each finger. There are as many fingers as people who can type at once without a
+  /// search.
   private typealias Lanes = SIMD4<Int32>
 
   /// A single edit, as it affects cursors.

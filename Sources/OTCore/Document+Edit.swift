@@ -54,7 +54,7 @@ extension Document {
   ///   or the edit may not fit. Nothing changes then.
   @inline(__always)
   private mutating func applyToLeaf(_ edit: InlineEdit) -> Bool {
-    // Near the maximum length, the other function checks exactly.
+    // Near the maximum length, `applyAnywhere` checks exactly.
     let length = scalarCount
     let start = Int(edit.prefix) &- leafStart
     let deleted = Int(edit.deleted)

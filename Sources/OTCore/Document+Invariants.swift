@@ -2,8 +2,8 @@ extension Document {
   /// Traps unless the rope is valid: counts are right, all leaves are at the same depth, gaps are
   /// between scalars, and all nodes except the root have their minimum size.
   ///
-  /// This is checked on a copy, after its leaf was put back into the tree. The leaf's slot in the
-  /// tree must be empty before, and begin where the document says.
+  /// This is checked on a copy, after its leaf was put back into the tree. Before that, the leaf's
+  /// slot in the tree must be empty and begin at `leafStart`.
   package func checkInvariants() {
     var whole = self
     whole.restoreLeaf()

@@ -1,8 +1,8 @@
 /// The leaf that is out of the tree: taken out by an edit in it, put back when an edit is
 /// elsewhere.
 ///
-/// Meanwhile only documents refer to it, so one check for another reference is enough before it is
-/// changed; no node counts its content.
+/// While it is out, only documents refer to it, so a single reference check is enough before it is
+/// changed, and no node's total includes its content.
 extension Document {
   /// Maximum levels that fit into ``leafPath``. Ropes of the standard sizes have at most 8.
   private static var levelsMax: Int { 12 }
@@ -44,8 +44,8 @@ extension Document {
     exchangeLeaf(growth: gone)
   }
 
-  /// Puts the leaf into the tree and counts it. Only ``takeLeaf(at:)`` may follow, or a change of
-  /// the tree before it.
+  /// Puts the leaf into the tree and counts it. The next call that uses the leaf must be
+  /// ``takeLeaf(at:)``; the tree may be changed before it.
   ///
   /// - Complexity: O(log *n*).
   mutating func restoreLeaf() { exchangeLeaf(growth: leaf.total) }
@@ -53,7 +53,7 @@ extension Document {
   /// Exchanges the leaf for a later one below the same node, if that contains a position, its end
   /// included: the edits of one operation proceed from leaf to leaf.
   ///
-  /// - Returns: `false` if missing. Nothing changes then.
+  /// - Returns: `false` if there is no such leaf. Nothing changes then.
   /// - Complexity: O(log *n*).
   mutating func moveLeaf(forwardTo position: Int) -> Bool {
     let height = root.height

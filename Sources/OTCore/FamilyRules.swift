@@ -1,7 +1,8 @@
 /// The rules by which a family of clients counts positions, orders components and breaks ties.
 ///
-/// The rules bind a client and its server, and never two clients: a committed operation has one
-/// place in the log, whoever wrote it. So clients of all families share one log.
+/// The rules bind a client and its server, and never two clients: the log gives a committed
+/// operation one position, whichever family its author belongs to. So clients of all families share
+/// one log.
 public struct FamilyRules: Sendable, Hashable {
   /// The unit of lengths and positions.
   public enum Unit: Sendable {
@@ -13,7 +14,7 @@ public struct FamilyRules: Sendable, Hashable {
 
   /// The order of an insert and a delete at one position.
   public enum Order: Sendable {
-    /// The order of the author.
+    /// The order in which the author sent them.
     case asSent
     /// The insert first.
     case insertFirst
@@ -160,8 +161,8 @@ extension TextOperation {
     return isWhole ? converted : nil
   }
 
-  /// Returns the operation, whose retains and deletes are in UTF-16 code units already, with the
-  /// lengths of its inserts in them, too. Reading the JSON form counts inserts in scalars.
+  /// Returns the operation with the lengths of its inserts in UTF-16 code units. Its retains and
+  /// deletes are in these units already, but the JSON reader counts inserts in scalars.
   ///
   /// - Throws: `tooLong` beyond ``lengthMax``.
   public func countingInsertsInUTF16() throws(OperationError) -> TextOperation {

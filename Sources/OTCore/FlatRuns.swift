@@ -1,5 +1,5 @@
-/// The runs of a text in one list, for programs in which size matters more than the time of an edit
-/// in a text with thousands of runs.
+/// The runs of a text in one list, for programs that must be small. An edit takes time in
+/// proportion to the number of runs.
 struct FlatRuns: Sendable {
   let words: [RunWord]
 

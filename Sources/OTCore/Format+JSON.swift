@@ -161,7 +161,7 @@ extension RichDocument {
   /// - Throws: `malformed` or `invalidUTF8`, and no other error for any input.
   public init(_ text: Document, formatJSON json: [UInt8]) throws(OperationError) {
     let lists = try FormatJSONReader.lists(json, setsMax: .max)
-    // The runs of a text equal those of its insertion.
+    // The runs of a text are those of an operation that inserts it.
     let whole = TextOperation(replacing: Document(), by: text)
     let check = FormatCheck(lists)
     var words = try check.runs(of: whole)
@@ -175,7 +175,7 @@ extension RichDocument {
 private struct FormatCheck {
   private let lists: FormatJSONReader.Lists
   private var table = SetTable()
-  /// The number in the table for each number that was read.
+  /// The table's set number for each set number that was read.
   private var numbers: [UInt32] = [0]
 
   init(_ lists: FormatJSONReader.Lists) {

@@ -240,7 +240,7 @@ struct FormatJSONReader {
       if byte == UInt8(ascii: "\\") { try readEscape(to: &text) } else { text.append(byte) }
     }
     next += 1
-    // An escape is valid UTF-8, so an error is in a byte that was copied.
+    // Escapes are decoded to valid UTF-8, so an invalid byte was copied from the input.
     if let offset = text.withUnsafeBufferPointer(UTF8Check.firstInvalid) {
       throw .invalidUTF8(offset: start + offset)
     }

@@ -8,7 +8,7 @@ struct Pending<Operation: SynchronizedOperation>: Sendable {
     /// Sent, and not yet known to be stored; first in the queue. Next: removed, when acknowledged;
     /// or `overtaken`, `refused`, `waiting`.
     case sent(Synchronizer<Operation>.Change)
-    /// Sent before the server's whole text arrived instead of an answer: the server refuses the
+    /// Sent; then the server's whole text arrived instead of an answer. The server refuses the
     /// change. Next: removed, `refused`, `waiting`.
     case overtaken(Synchronizer<Operation>.Change)
     /// Refused finally, but visible to its author; first in the queue. Next: `waiting`.

@@ -136,8 +136,8 @@ package struct RebaseBuffer: ~Copyable {
     }
   }
 
-  /// Rebases over the changes between two retains, inserts first: once a text is deleted, own
-  /// inserts before, in and after it can no longer be distinguished.
+  /// Rebases over the changes between two retains. Inserts go first: after a delete, own inserts
+  /// before, in and after the deleted text are at one position.
   private mutating func passAll(of other: borrowing TextOperation) {
     other.withPacked { words, _ in
       var place = 0

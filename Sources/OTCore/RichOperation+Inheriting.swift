@@ -2,12 +2,12 @@ extension RichOperation {
   /// Creates the operation of a client that knows only text: its inserted text takes attributes of
   /// the text around it.
   ///
-  /// - Text takes the attributes of the scalar before it that continue while typing, such as bold,
-  ///   and others, such as a link, if the scalar behind has the same value. At the start of a line
-  ///   it takes none.
+  /// - Text takes attributes of the scalar before it: those that continue while typing, such as
+  ///   bold, and others, such as a link, only if the scalar after it has the same value. At the
+  ///   start of a line it takes none.
   /// - A newline takes the attributes of the line that it splits.
-  /// - A newline at the end of a heading makes the line behind a plain one, and at its start the
-  ///   line above.
+  /// - A newline at the end of a heading makes the new line after it a plain one; a newline at its
+  ///   start makes the new line before it a plain one.
   ///
   /// The text of the operation does not change. Nothing inherits `embed`.
   ///
@@ -40,7 +40,7 @@ private struct InheritingWriter {
   /// The scalars that the current group inserts, and the number of those that it deletes.
   var inserted: [Unicode.Scalar] = []
   var deleted = 0
-  /// The change of the scalar behind the last group; 0 for none.
+  /// The number of the set that changes the scalar after the last group; 0 for none.
   private var changeBehind: UInt32 = 0
 
   init(document: RichDocument) { self.document = document }
@@ -67,7 +67,7 @@ private struct InheritingWriter {
     let newline = nextNewline(from: end)
     let line = newline.map { document.attributes(at: $0).lineAttributes } ?? AttributeSet()
     let plainLine = line.filtered { key, _ in !key.isEqual(to: "block") }
-    // Judged at the first and the last scalar: what is between belongs to one of the lines.
+    // Only the first and the last scalar matter: the text between belongs to one of the two lines.
     let endsHeading = line.isHeading && newline == end && inserted.first == "\n"
     let startsHeading = line.isHeading && isLineStart && inserted.last == "\n" && !endsHeading
     var inline = isLineStart ? 0 : table.number(of: inlineAttributes(before: start, behind: end))
@@ -99,7 +99,7 @@ private struct InheritingWriter {
 }
 
 extension AttributeSet {
-  /// Keys of text that text typed behind it takes.
+  /// Keys that text typed after a formatted text takes from it.
   fileprivate static let continuing: [StaticString] = [
     "bold", "italic", "underline", "strike", "script", "color", "background", "size", "font",
   ]

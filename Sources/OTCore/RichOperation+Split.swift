@@ -18,7 +18,7 @@ extension RichOperation {
     var parts: [RichOperation] = []
     guard let format else {
       #if hasFeature(Embedded)
-        // One splitter is less code than two, and its parts are up to twice as many.
+        // A single splitter keeps the code small; it makes up to twice as many parts.
         cutText(limits, to: &parts)
         return parts
       #else
@@ -101,7 +101,7 @@ extension TextOperation {
     return changes.count > 1 ? Cut(component: changes[changes.count / 2]) : cut
   }
 
-  /// Returns the components before a place, or those behind it.
+  /// Returns the components before a cut, or those after it.
   fileprivate func half(_ cut: Cut, isLeft: Bool) -> TextOperation {
     var half = TextOperation()
     var index = 0

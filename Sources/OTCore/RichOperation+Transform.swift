@@ -6,9 +6,9 @@ extension RichOperation {
   /// other deletes is deleted.
   ///
   /// - Parameter growth: Whether text that one operation inserts within a range takes the other's
-  ///   formatting of the range: the keys that it changes equally before and after the position at
-  ///   which the insertion's group of inserts and deletes begins. For `a`'s insertions, keys that
-  ///   `a` itself changes there are excluded.
+  ///   formatting of the range: the keys that it changes to the same value before and after the
+  ///   position where the insertion's group of inserts and deletes begins. `a`'s insertions do not
+  ///   take keys that `a` itself changes there.
   /// - Throws: As ``TextOperation/transform(_:_:)``.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public static func transform(
@@ -85,7 +85,7 @@ struct FormatWalk {
   ///
   /// - Parameters:
   ///   - growing: The runs that may take the other operation's formatting.
-  ///   - copied: The runs otherwise.
+  ///   - copied: The runs that may not.
   @inline(never)
   func format(
     _ spans: UnsafeBufferPointer<RunWord>, _ growing: UnsafeBufferPointer<RunWord>?,
@@ -118,8 +118,8 @@ struct FormatWalk {
   ) {
     var own = RunReader(spans)
     var other = RunReader(otherSpans)
-    // The number of scalars that the other reader lags behind; it is used only where there is an
-    // own set.
+    // The number of scalars that the other reader still has to skip. It is only read where there is
+    // an own set.
     var lag = 0
     var grown: UInt32 = 0
     var isInGroup = false
@@ -179,7 +179,8 @@ struct FormatWalk {
     var run = RunReader(runs)
     var own = RunReader(spans)
     var other = RunReader(otherSpans)
-    // The number of scalars that the readers lag behind; they are used only where a group begins.
+    // The number of scalars that the readers still have to skip. They are only read where a group
+    // begins.
     var lag = 0
     var ownLag = 0
     var grown: UInt32 = 0
@@ -214,7 +215,8 @@ struct FormatWalk {
     }
   }
 
-  /// Returns the common entries of two sets of the other operation, as an own number.
+  /// Returns the number, in the own table, of the common entries of two sets of the other
+  /// operation.
   @inline(__always)
   private mutating func common(_ before: UInt32, _ behind: UInt32) -> UInt32 {
     if before == 0 || behind == 0 { return 0 }

@@ -21,8 +21,8 @@ public struct RichOperation: Sendable, Hashable {
   public internal(set) var text: TextOperation
   /// The formatting; `nil` if missing.
   public internal(set) var format: Format?
-  /// Whether a plain note becomes a rich one with the operation. Servers keep it beside the
-  /// operation, see ``ChangeFormat``; in a client's queue it stays with its edit.
+  /// Whether a plain note becomes a rich one with the operation. A server stores it beside the
+  /// operation, see ``ChangeFormat``; a client's queue keeps it with the edit.
   public internal(set) var makesRich = false
 
   /// Creates an operation without formatting; its inserted text has no attributes.

@@ -2,8 +2,8 @@
 extension RopeNode {
   /// Removes an empty child; joins a small child with a neighbour, or balances both.
   ///
-  /// Neighbours have at least their minimum size, and so has everything below the child except lone
-  /// children: they get neighbours here and are rebalanced with them. Without a neighbour nothing
+  /// The neighbours and everything below the child must have their minimum size, except lone
+  /// children, which get neighbours here and are rebalanced with them. Without a neighbour nothing
   /// changes: the node above rebalances, or this is the root.
   func level(_ index: Int) {
     if children[index].total.scalars == 0 {

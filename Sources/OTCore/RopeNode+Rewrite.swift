@@ -3,8 +3,8 @@ extension RopeNode {
   /// Replaces scalars by a text. The node must not be shared.
   ///
   /// - Returns: The nodes of the same height that follow this one, if it could not hold everything.
-  ///   This node may be too small afterwards, and so may a lone child of it, and a lone child of
-  ///   the child. All other nodes below have at least their minimum size. See ``level(_:)``.
+  ///   Afterwards this node may be too small, and so may a lone child, or a lone child of that
+  ///   child. All other nodes below have at least their minimum size. See ``level(_:)``.
   func rewrite(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {

@@ -48,8 +48,8 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   @inline(__always)
   var children: UnsafeMutablePointer<RopeNode> { memory.children }
 
-  // `RopeNode.create`, not `create`: without the type name, Embedded Swift asks the metatype for
-  // the instance size, which no metatype knows there.
+  // `RopeNode.create`, not `create`: without the type name, Swift asks the metatype for the
+  // instance size, and in Embedded Swift no metatype knows it.
   static func emptyLeaf(_ sizes: RopeSizes) -> RopeNode {
     unsafeDowncast(
       RopeNode.create(minimumCapacity: sizes.leafCapacity / 8) { _ in
@@ -95,8 +95,8 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
 }
 
 extension RopeNode {
-  /// Returns an unshared leaf with the same text, and the gap before a scalar if that costs
-  /// nothing.
+  /// Returns an unshared leaf with the same text. If it costs nothing, its gap is before the given
+  /// scalar.
   @inline(never)
   func copy(gapAt scalar: Int) -> RopeNode {
     guard total.isASCII else { return copy() }

@@ -29,8 +29,8 @@ package struct RopeSizes: Sendable, Hashable {
   /// Maximum bytes of a leaf's text.
   @inline(__always)
   var leafCapacity: Int { Int(capacity) }
-  /// The bytes in each leaf of a newly created text. The rest is room for typing, and for the
-  /// scalar that would be split.
+  /// The bytes in each leaf of a newly created text. The rest is room for typing, and for a scalar
+  /// that would otherwise be split.
   @inline(__always)
   var leafFill: Int { leafCapacity / 8 * 7 }
   /// Minimum bytes of a leaf that has neighbours.

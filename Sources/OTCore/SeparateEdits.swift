@@ -56,8 +56,8 @@ struct SeparateEdits {
     if !isFew { return nil }
   }
 
-  /// Rebases the edits over committed operations, up to the first that is not a single edit apart
-  /// from them.
+  /// Rebases the edits over committed operations, up to the first that is not a single edit or
+  /// touches one of them.
   ///
   /// - Returns: The index of the first operation that is not, or whose length does not match.
   mutating func pass(_ history: ArraySlice<TextOperation>, from start: Int) -> Int {
@@ -75,7 +75,7 @@ struct SeparateEdits {
         length + insertedScalars + Int(edit.growth) <= TextOperation.lengthMax
       else { break }
       let end = Lanes(repeating: edit.prefix &+ edit.deleted)
-      // Not at the end of an own edit: a delete there may join two of them.
+      // An edit at the end of an own edit is excluded: a delete there may join two own edits.
       let isBefore = end .< starts &+ reach
       let isBehind = starts &+ widths .< Lanes(repeating: edit.prefix)
       if !all(isBefore .| isBehind) { break }

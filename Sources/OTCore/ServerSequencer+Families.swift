@@ -61,11 +61,12 @@ extension ServerSequencer {
     }
   }
 
-  /// Returns the revision of the entry that an operation without a name repeats.
+  /// Returns the revision of the entry that an operation repeats, for clients that do not number
+  /// their operations.
   ///
-  /// A client has one operation in flight, and moves it over each entry that it receives. So an
-  /// operation at `base` from the author of a later entry, which the client has not received, can
-  /// only be that entry, sent again. It is that entry if it equals the entry after it is rebased
+  /// A client has one operation in flight, and transforms it over each entry that it receives. If
+  /// an entry after `base` has the same author, the client has not received it, so an operation at
+  /// `base` can only be that entry, sent again. It is, if it equals the entry after it is rebased
   /// over the entries between.
   ///
   /// - Parameter isOwn: Whether the entry of a revision may be the client's, by its author.

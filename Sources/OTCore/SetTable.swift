@@ -58,7 +58,7 @@ struct SetMerger {
   private let others: [AttributeSet]
   private var lastKey = UInt64.max
   private var lastResult: UInt32 = 0
-  /// Created for the second pair: keys, then as many results.
+  /// Created for the second pair. The first half contains keys, the second half their results.
   private var cache: [UInt64] = []
   private static let cacheCount = 64
 

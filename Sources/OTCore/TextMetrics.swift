@@ -2,7 +2,7 @@
 struct TextMetrics: Sendable, Equatable {
   // Each word contains two numbers that are added as one: 32 bits are enough for any length, so
   // nothing is carried over. A difference may borrow, which the next addition undoes. A vector
-  // would need an alignment for which the allocator takes twice as long.
+  // would need a larger alignment, with which allocation takes twice as long.
   private var scalarsAndUTF16: UInt64
   private var utf8AndNewlines: UInt64
 

@@ -75,7 +75,7 @@ private struct TextDifference {
         changes += words ?? [change]
       }
       changes = changes.compactMap { trimmed($0) }
-      // Different tokens may have the same hash, if a user crafts them.
+      // A user may craft different tokens that have the same hash.
       if !holds(changes) { changes = [whole] }
     }
     return operation(of: changes)

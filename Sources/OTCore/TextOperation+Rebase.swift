@@ -24,8 +24,8 @@ extension TextOperation {
         index += 1
       }
     }
-    // An edit that touches this operation is probably followed by others: the more there are, the
-    // longer the buffer is used.
+    // After an edit that touches this operation, others probably follow: with each one the buffer
+    // is used for longer.
     var bufferedCount = 16
     while index < history.endIndex {
       var end = history.endIndex

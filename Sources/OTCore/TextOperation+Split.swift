@@ -69,7 +69,8 @@ extension [TextOperation] {
     else { return self }
     var shrinking: [TextOperation] = []
     var growing: [TextOperation] = []
-    // Text left of a shrinking part has not grown yet; text right of a growing part has shrunk.
+    // When a shrinking part applies, the text left of it has not grown yet. When a growing part
+    // applies, the text right of it has shrunk already.
     var grown = 0
     var shrunk = growths.reduce(0) { $0 + Swift.min($1, 0) }
     for (part, growth) in zip(self, growths) {

@@ -15,16 +15,17 @@ public typealias RichUndoHistory = EditHistory<RichOperation>
 ///   restores only what undo removed.
 /// - **Restored text returns to its position.** If others have written there meanwhile, it goes to
 ///   the right of their text, as an uncommitted insert goes to the right of a committed one.
-/// - **A text that two users delete belongs to the first deletion**: the other one deleted nothing.
-///   An edit of this user is made here before other users' edits arrive, so undoing it restores the
-///   text.
+/// - **If two users delete the same text, only the first deletion counts**; undoing the other one
+///   restores nothing. Here, an edit of this user always comes before the other users' edits that
+///   arrive later, so undoing it restores the text.
 /// - **An undo without effect is skipped**: the edit's text is gone.
 /// - **A new edit of the user ends redo**; an edit of another user does not.
 ///
-/// Each stack contains inverse operations. The top one starts from the present text, each other one
-/// from the text after the one above it. Another user's operation is transformed over the top one;
-/// the result, which is the same edit on the text after the top one, is transformed over the next
-/// one, and so on. The operations are never composed for this, because the result would differ.
+/// Each stack contains inverse operations. The top operation applies to the present text, each
+/// other one to the result of the one above it. Another user's operation is transformed over the
+/// top one; the result, which is the same edit on the text after the top one, is transformed over
+/// the next one, and so on. The operations are never composed for this, because the result would
+/// differ.
 ///
 ///             top        next        next
 ///     text ────────▶ · ────────▶ · ────────▶ ·
@@ -100,7 +101,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   ///   - edit: The edit.
   ///   - document: The text before the edit.
   ///   - selection: The selection before the edit, which undo restores.
-  ///   - milliseconds: The time of the edit, on any clock that does not go back.
+  ///   - milliseconds: The time of the edit, on any monotonic clock.
   /// - Throws: `lengthMismatch` if the edit does not start from this document, or the history's
   ///   text has another length. Nothing is recorded then.
   /// - Complexity: O(components of the edit and of the step that it joins + log *document*), plus
