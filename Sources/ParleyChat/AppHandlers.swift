@@ -2,8 +2,8 @@ public import ParleyClient
 
 /// Signing in and out.
 ///
-/// How a person proves who they are is the app's: the connection's token function returns the
-/// result.
+/// The app authenticates the person itself; the connection's token function returns the resulting
+/// token.
 @MainActor public protocol AuthenticationHandler: Sendable {
   /// The signed-in person; `nil` before the first connection, and if tokens have no users.
   var person: ChatPerson.ID? { get }
@@ -41,7 +41,7 @@ public struct NearbyPerson: Sendable, Hashable {
   func people(within metres: Double, of place: ChatLocation) async throws -> [NearbyPerson]
 }
 
-/// Messages with stickers. Their pictures are the app's: it sets a handler.
+/// Messages with stickers. The app has their pictures, so it sets a handler.
 @MainActor public protocol StickerMessageHandler: Sendable {
   /// Sends a sticker by its name in the app's collection.
   @discardableResult

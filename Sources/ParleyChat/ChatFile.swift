@@ -81,7 +81,8 @@ public struct ChatLocation: Sendable, Hashable, Codable {
 }
 
 extension ChatMessage {
-  /// The attachment; `nil` if the message has none that this version knows.
+  /// The attachment; `nil` if the message has none, or one of a kind that this version does not
+  /// know.
   public var attachment: ChatAttachment? {
     guard let kind = type.flatMap({ ChatAttachment.Kind(rawValue: $0) }),
       let content = try? decode(AttachmentContent.self)

@@ -19,7 +19,7 @@ public import ParleyClient
     case app(Handler?)
   }
 
-  /// The app's replacement of a handler that is made of others.
+  /// The app's replacement of a handler that otherwise uses other handlers.
   private enum OwnHandler<Handler> {
     case usual
     case app(Handler?)

@@ -21,9 +21,9 @@ public struct GatewayUploads: UploadHandler {
     self.album = album
   }
 
-  /// Returns the usual id of a thread's album: `album-`, and the thread's name with other characters
-  /// than letters, digits, `-` and `.` as `_` with two hexadecimal digits. A longer id than a note
-  /// may have ends with a hash of the name in place of its rest.
+  /// Returns the usual id of a thread's album: `album-`, and the thread's name with other
+  /// characters than letters, digits, `-` and `.` as `_` with two hexadecimal digits. An id that
+  /// would be too long for a note is cut, and ends with a hash of the name.
   ///
   /// - Complexity: O(*n*) bytes of the name.
   public nonisolated static func album(of thread: ChatThread) -> String {
@@ -62,7 +62,7 @@ public struct GatewayUploads: UploadHandler {
       stored = try await notes.upload(bytes, named: name, to: id)
     }
     guard let stored else { throw .unknownNote }
-    // A file that the text does not name is removed after some time.
+    // The server removes a file after some time if the note's text does not name it.
     try await notes.append("- [\(Self.label(name))](\(stored.path))\n", to: id)
     return ChatFile(note: id, hash: stored.hash, name: stored.name, bytes: stored.bytes)
   }

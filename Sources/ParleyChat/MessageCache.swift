@@ -33,7 +33,8 @@ package struct MessageCache: Sendable {
   /// The number of messages.
   package var count: Int { threads.values.reduce(0) { $0 + $1.messages.count } }
 
-  /// Adds messages of one thread, oldest first. Messages of a former history of it are dropped.
+  /// Adds messages of one thread, oldest first. Cached messages of the thread's former history are
+  /// dropped.
   ///
   /// - Complexity: O(*m*) for *m* messages newer than all cached ones; otherwise O(*m* + *n*) for
   ///   *n* cached messages of the thread.

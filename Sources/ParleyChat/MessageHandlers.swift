@@ -34,7 +34,7 @@ public enum ReceiptUpdate: Sendable, Hashable {
   /// the server is reachable. Stages only advance: after `read`, `delivered` has no effect. Maximum
   /// waiting confirmations in a thread: 256; beyond it, the oldest is dropped.
   ///
-  /// - Throws: `otherHistory` if the server has replaced the message's history.
+  /// - Throws: `otherHistory` if the thread has a new history on the server, without the message.
   func confirm(
     _ stage: ChatMessage.Stage, of message: ChatMessage.ID
   ) throws(RequestError)
@@ -182,7 +182,7 @@ struct GatewayModeration: ModerationHandler {
   }
 
   func reports(in thread: ChatThread) async throws(RequestError) -> [MessageReport] {
-    // The reply contains offsets without an epoch; the room's history contains the epoch.
+    // The reply has offsets but no epoch, so a page of the room's history is requested for it.
     let head = ClientMessage.RoomHistory(room: thread.name, limit: 1)
     let page = try await parley.ask(.history(head), \.history)
     let reply = try await parley.ask(.flags(.init(room: thread.name)), \.flags)
@@ -234,7 +234,7 @@ extension ChatMessage.Stage {
 }
 
 extension Parley {
-  /// Throws `otherHistory` if a message belongs to another history than its room, as far as known.
+  /// Throws `otherHistory` if the message is known to belong to a former history of its room.
   func check(_ message: ChatMessage.ID) throws(RequestError) {
     guard let position = position(inRoom: message.thread.name) else { return }
     guard position.epoch.isSame(as: message.position.epoch) else { throw .otherHistory }

@@ -8,8 +8,8 @@ import SocketMessages
 /// requires tokens that grant `presence` in the thread's room.
 @MainActor public protocol ContactHandler: Sendable {
   /// Returns the people present in a thread, this person included, while the loop runs: the current
-  /// list at once, then each changed list. Meanwhile the reader is shown as present, too. Only the
-  /// newest list is buffered.
+  /// list at once, then each changed list. While the loop runs, this person is shown as present to
+  /// the others. Only the newest list is buffered.
   func people(in thread: ChatThread) -> AsyncStream<[ChatPerson]>
 }
 
@@ -35,8 +35,8 @@ public enum LastOnline: Sendable, Hashable {
 
 /// The times at which people were online last.
 @MainActor public protocol LastOnlineHandler: Sendable {
-  /// Returns when people were last online. People whom the caller may not see are omitted: both
-  /// have to belong to the thread, as followers or former subscribers.
+  /// Returns when people were last online. People who do not belong to the thread are omitted.
+  /// People belong to it as followers or former subscribers, and so must the caller.
   ///
   /// - Complexity: One request, with a size proportional to the number of people.
   func lastOnline(

@@ -6,7 +6,7 @@ public import ParleyClient
   import Foundation
 #endif
 
-/// A message about a resource.
+/// A notification about a resource.
 public enum ResourceMessage: Sendable, Hashable {
   /// An update by another app, as published under the resource's id.
   case updated(Publication)

@@ -24,8 +24,8 @@ public enum ClientAction: Sendable, Equatable {
   indirect case welcome(ServerMessage.Welcome)
   /// The token in use expires at this time, in milliseconds since 1970 by the server's clock.
   case tokenEnds(at: Int64)
-  /// The server has accepted a newer token (`nil`) or rejected it with a code. After a rejection
-  /// the former token remains valid.
+  /// The server has accepted a newer token (`nil`), or rejected it with a code. A rejected token
+  /// changes nothing: the former one remains valid.
   case refreshed(ErrorCode?)
   /// The resource with this id has changed, according to a subscribed room. `by` is the id that the
   /// cause of the change chose, if any.
@@ -53,8 +53,8 @@ public enum NoteAction: Sendable, Equatable {
   /// Show this text in place of the present one. It has attributes only if the note was opened
   /// with formats.
   case reset(RichDocument)
-  /// Apply the operation to the text on the screen. `by` is its author, another client; `nil` if
-  /// unknown. It created this revision, or the last of several.
+  /// Apply another client's operation to the text on the screen. `by` is the author; `nil` if
+  /// unknown. `revision` is the revision that the operation created, or the last of several.
   case apply(RichOperation, by: String?, revision: Int64)
   /// Apply a step of the undo history to the text on the screen, then show the selection.
   case step(RichOperation, selection: Selection)
@@ -69,14 +69,14 @@ public enum NoteAction: Sendable, Equatable {
   case carets
   /// The note's title has changed.
   case title(String)
-  /// Unconfirmed edits were moved by the difference of two texts, since the changes between the
-  /// texts are unknown: the person should check them. The ranges are in scalars of the text on the
-  /// screen: inserted text, and an empty range where text was deleted.
+  /// Unconfirmed edits were transformed over the difference of two texts, because the changes
+  /// between the texts are unknown. The person should check them. The ranges are in scalars of the
+  /// text on the screen: inserted text, and an empty range where text was deleted.
   case rebased([Range<Int>])
   /// The server's messages do not match this client's state; the client joins the note again.
   case outOfStep
-  /// An edit does not fit the machine's text, so the screen shows another text. If the machine has
-  /// a text, it starts again from the `reset` that follows.
+  /// An edit does not fit the machine's text, so the screen must show another text. If the machine
+  /// has a text, a `reset` follows, from which the screen continues.
   case misfit
 }
 

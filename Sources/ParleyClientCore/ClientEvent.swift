@@ -22,8 +22,8 @@ public enum ClientEvent: Sendable {
   case token(String?)
   /// The person's name or colour has changed.
   case profile(name: String, color: String?)
-  /// The client may act for another person, because no edits of the former person wait. It starts
-  /// again.
+  /// The client acts for another person from now on, and connects again, after
+  /// ``StopReason/otherPerson``. Pass this only if no edits of the former person wait.
   case changePerson
   /// The process may end soon: the machine stores unconfirmed edits now.
   case suspending

@@ -9,23 +9,20 @@ public import SocketMessages
 /// (join, change, refusals, recovery, stored edits), the people in them, and subscribed rooms. It
 /// reads no clock, takes randomness only from its seed, and never waits.
 ///
-/// Laws for its owner:
-/// 1. **Actions are performed in order**, those of one call before those of the next.
-/// 2. **A `keep` is on disk before the next `send`** leaves. If it fails, pass
-///    ``NoteEvent/keepFailed``; if it was required, delete the state stored before. Then perform
-///    the actions after it in any case.
-/// 3. **Screen actions never wait for the disk.** Actions for the screen (``NoteAction`` except
-///    `keep` and `forget`, ``RoomAction``, `line`) are in order among each other, and so are the
-///    rest; neither group waits for the other.
-/// 4. **Time is monotonic**: `now` is in milliseconds of a clock that is never set. The clock may
-///    stop while the device sleeps, and a wake may be late. A `now` before the latest one counts as
-///    the latest one.
-/// 5. **A connection ends with `disconnect`**: pass no event of it afterwards.
+/// Laws for its owner: 1. **Actions are performed in order**, those of one call before those of the
+/// next. 2. **A `keep` is on disk before the next `send`** leaves. If it fails, pass
+/// ``NoteEvent/keepFailed``; if it was required, delete the state stored before. Then perform the
+/// actions after it in any case. 3. **Screen actions never wait for the disk.** Actions for the
+/// screen (``NoteAction`` except `keep` and `forget`, ``RoomAction``, `line`) form one sequence,
+/// the rest another. Each is performed in order, and neither waits for the other. 4. **Time is
+/// monotonic**: `now` is in milliseconds of a clock that is never set. The clock may stop while the
+/// device sleeps, and a wake may be late. A `now` that is earlier than a previous one is replaced
+/// by the previous one. 5. **A connection ends with `disconnect`**: pass no event of it afterwards.
 /// 6. **The machine runs on the text view's thread.** An edit changes the screen before the machine
-///    receives it; nothing may happen in between.
+/// receives it; nothing may happen in between.
 ///
-/// It handles every input: a malformed, unordered or false message leads to a typed state, and
-/// never to the loss of typed text.
+/// Every input is handled: a malformed, unordered or wrong message results in a typed state, and no
+/// typed text is lost.
 public struct ClientMachine: Sendable {
   var line: Line
   var notes: [NoteMachine] = []
@@ -102,7 +99,7 @@ public struct ClientMachine: Sendable {
     case .changePerson: changePerson(&turn)
     case .profile(let name, let color): line.profile(name, color, &turn)
     case .wake:
-      // The earlier wake is used up: the next one is scheduled again.
+      // This wake was the requested one, so the next one must be requested.
       scheduledWake = nil
       follow(line.wake(&turn), &turn)
       for index in notes.indices { notes[index].wake(&turn) }
@@ -129,7 +126,7 @@ public struct ClientMachine: Sendable {
   /// The next time at which the client must be woken.
   private var deadline: Int64? {
     var next = line.deadline
-    // By index: copying a note takes longer than computing its deadline.
+    // By index, because iteration would copy each note, and a copy takes longer than its deadline.
     for index in notes.indices { next = earlier(next, notes[index].deadline) }
     for index in rooms.indices { next = earlier(next, rooms[index].deadline) }
     return earlier(next, requests.deadline)
@@ -405,7 +402,7 @@ public struct ClientMachine: Sendable {
     place(of: documentID).flatMap { notes[$0].people.count }
   }
 
-  /// Returns a room's state; `nil` if the room has nothing to do.
+  /// Returns a room's state; `nil` if the app does not use the room and nothing of it waits.
   public func status(ofRoom name: String) -> RoomStatus? { room(name)?.status }
 
   /// Returns the position of the newest publication known in a room.

@@ -47,7 +47,7 @@ public struct ClientTiming: Sendable {
   public var tokenLeast: Int64 = 5_000
   /// Minimum delay before unconfirmed edits are stored on this device.
   public var keepAfter: Int64 = 150
-  /// The delay is at least this multiple of the duration of the last write.
+  /// The delay before the next write is at least this multiple of the duration of the last write.
   public var keepShare: Int64 = 20
   /// Maximum delay before unconfirmed edits are stored.
   public var keepWithin: Int64 = 3_000

@@ -52,8 +52,8 @@ public struct KeptNote: Sendable {
 
   /// The document's id.
   public var documentID: String { fields.documentID }
-  /// The client id under which the edits were sent. A client with another id that restores them
-  /// asks the server which of them it has stored, and sends the rest as its own.
+  /// The client id under which the edits were sent. If another client id restores them, the client
+  /// asks the server which of the edits are stored, and sends the rest as its own.
   public var clientID: String { fields.clientID }
   /// The note's title.
   public var title: String { fields.title }
@@ -233,8 +233,8 @@ extension KeptNote {
       synchronizer: kept, server: server, local: local, kind: kind, hasFormats: hasFormats)
   }
 
-  /// Decodes the server's text, and applies the unconfirmed edits. Edits that do not fit are refused,
-  /// since the first received change would fail.
+  /// Decodes the server's text, and applies the unconfirmed edits. Edits that do not fit are an
+  /// error here, because the first received change would fail otherwise.
   private static func texts(
     of kept: RichSynchronizer.Kept, text: [UInt8], textCount: Int
   ) throws(KeptNoteError) -> (server: RichDocument, local: RichDocument) {
@@ -311,7 +311,7 @@ private struct KeptReader {
     return isNegative ? -number : number
   }
 
-  /// Reads a number that is not negative and also fits into an `Int` of 32 bits there.
+  /// Reads a number that is not negative and fits into an `Int`, which may have 32 bits.
   @inline(never)
   mutating func count() throws(KeptNoteError) -> Int {
     let start = position

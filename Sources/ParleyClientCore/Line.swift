@@ -214,7 +214,7 @@ struct Line: Sendable {
     return signal
   }
 
-  /// Gives the connection up, and schedules the next.
+  /// Abandons the connection, and schedules the next.
   private mutating func lose(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
     let signal = release(&turn, hangsUp: hangsUp)
     let usual = min(timing.longestDelay, timing.firstDelay << Int64(min(attempts, 20)))
@@ -228,7 +228,7 @@ struct Line: Sendable {
     return signal
   }
 
-  /// Releases the connection, and forgets the answers that it would have brought.
+  /// Releases the connection, and no longer waits for answers on it.
   private mutating func release(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
     var signal: Signal?
     switch state {

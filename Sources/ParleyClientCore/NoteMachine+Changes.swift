@@ -42,8 +42,8 @@ extension NoteMachine {
       } else if isMissed, isRestored {
         try supersede(operation(of: change), name, revision: revision, &turn)
       } else if isMissed {
-        // An own change that was given up here. The waiting edits are independent of it, and get a
-        // later number.
+        // An own change that this client no longer waits for. The waiting edits do not contain it,
+        // and get a later number.
         try receive(operation(of: change), name, revision: revision, &turn)
         isRefused = true
       } else {
@@ -57,8 +57,8 @@ extension NoteMachine {
   private mutating func receive(
     _ operation: RichOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {
-    // In place, because a copy would make both texts copy their changed nodes. An operation that
-    // fits the server's text fits in each of these steps.
+    // In place, because with a copy both texts would copy their changed nodes. No step can fail: an
+    // operation that fits the server's text also fits in the later steps.
     guard let length = replica?.server.text.scalarCount, operation.baseLength == length else {
       throw .operation(
         .lengthMismatch(

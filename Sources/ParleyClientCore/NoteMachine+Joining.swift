@@ -14,7 +14,7 @@ extension NoteMachine {
     fresh isFresh: Bool = false, pages: Bool = true, _ turn: inout Turn
   ) {
     guard turn.isOnline, pendingJoin == nil, pendingPage == nil, phase != .left else { return }
-    // The answer settles any deferred work.
+    // The answer makes any deferred work unnecessary.
     putOff = nil
     retryAt = nil
     changeMessage = nil
@@ -47,8 +47,8 @@ extension NoteMachine {
   /// if the id has not changed, in which case the reply's `lastSequence` applies.
   private func formerSequence(_ settled: ChangeName?, _ turn: Turn) -> Int? {
     guard let clientID, !isSame(clientID, turn.clientID) else { return nil }
-    // If the server does not say, it has no change under the new id, and may have some under the
-    // former.
+    // Without this field, the server has no change under the new id, and may have some under the
+    // former id.
     guard let settled, clientID.isSame(as: settled.clientID) else { return 0 }
     return max(settled.sequence, 0)
   }
@@ -160,8 +160,8 @@ extension NoteMachine {
     try take(missed, from: known.revision + 1, isMissed: true, &turn)
     if let change = joined.change { replica?.change = change }
     // The server no longer knew this client. Its stored edits have just been received under the old
-    // id, so the others can be sent under the new one, from the number that the server expects. The
-    // same holds for refused edits: sent unaltered, they would be refused again.
+    // id, so the others can be sent under the new one, from the number that the server expects.
+    // Refused edits get new numbers, too: sent unaltered, they would be refused again.
     let isMoved = !isSame(clientID, turn.clientID)
     clientID = turn.clientID
     if isMoved || isRefused {
@@ -220,8 +220,8 @@ extension NoteMachine {
     isRefused = false
     isRestored = false
     refusal = nil
-    // A change that was refused and is now overtaken gets no other answer. Its retry time is the
-    // time of the next join.
+    // A change that was refused and then overtaken gets no further answer. Its retry time becomes
+    // the time of the next join.
     if putOff != .change || !moved.synchronizer.isOvertaken {
       putOff = nil
       retryAt = nil

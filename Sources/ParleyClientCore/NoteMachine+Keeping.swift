@@ -45,7 +45,8 @@ struct Keeping: Sendable {
     isFailing = false
     isDone = true
     // The delay grows with the duration of the write, so that writing takes a small share of the
-    // time. Wrapping arithmetic cannot overflow with these bounds, and needs no library on 32 bits.
+    // time. With these bounds, wrapping arithmetic is exact; checked arithmetic would need a
+    // library on 32 bits.
     let share = min(max(took, 0), 3_600_000) &* timing.keepShare
     delay = min(max(timing.keepAfter, share), timing.keepWithin)
   }

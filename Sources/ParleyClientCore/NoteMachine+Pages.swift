@@ -42,8 +42,8 @@ extension NoteMachine {
       !page.changes.isEmpty || !page.hasMore
     else { return recover(&turn) }
     guard !page.changes.isEmpty else {
-      // The server announced more changes, but its log has lost them since. Joining again shows how
-      // the log continues, unless the server repeats this answer.
+      // The server announced more changes, but its log has lost them since. Join again to learn the
+      // log's present state, but only a few times if the server repeats this answer.
       guard rejoinCount < Self.rejoinsMax else { return recover(&turn) }
       rejoinCount += 1
       return join(&turn)

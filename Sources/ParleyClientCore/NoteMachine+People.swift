@@ -55,8 +55,8 @@ extension NoteMachine {
 
   mutating func sendSelection(_ turn: inout Turn) {
     guard phase == .live, turn.isOnline, selectionIsUnsent, !selections.isEmpty, let replica,
-      // Positions refer to the server's text. Meanwhile, other clients move this caret with the
-      // edits themselves; the selection is sent once the last edit is confirmed.
+      // Positions refer to the server's text, so the selection is sent once the last edit is
+      // confirmed. Until then, other clients move this caret by the edits themselves.
       replica.synchronizer.unconfirmedCount == 0
     else { return }
     selectionIsUnsent = false

@@ -7,7 +7,7 @@ import SocketMessages
 ///     joining ──joined──▶ live ◀──joined── away        failed · deleted · left
 ///                          └──line lost, rejoin──▶┘
 ///
-/// The exactly-once rule on this side: a change is sent once, and after a loss of the connection
+/// The client's part of exactly-once delivery: after the loss of a connection, a change is sent
 /// again with the same bytes, base revision and number. The synchroniser stores the change; the
 /// note decides when to send it.
 struct NoteMachine: Sendable {
@@ -27,8 +27,8 @@ struct NoteMachine: Sendable {
   /// Work that is deferred until a retry.
   enum DeferredWork: Sendable, Equatable {
     case join(fresh: Bool, pages: Bool)
-    /// A request for a page of missed changes. A join instead would repeatedly use up the rate
-    /// limit.
+    /// A request for a page of missed changes. A join in its place would be rate-limited again and
+    /// again.
     case page
     case change
   }
@@ -232,7 +232,7 @@ struct NoteMachine: Sendable {
     tellStatus(&turn)
   }
 
-  /// Leaves a note that the app has closed, once no edit can be lost by it.
+  /// Leaves a note that the app has closed, as soon as no edit can be lost.
   mutating func leaveIfDone(_ turn: inout Turn) {
     guard isLeaving, unconfirmed == 0 || keeping.isDone || !mayConfirm else { return }
     isLeaving = false

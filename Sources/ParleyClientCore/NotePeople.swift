@@ -104,7 +104,7 @@ struct NotePeople: Sendable {
     return !all[index].isWriting
   }
 
-  /// Ends the writing state of people whose time is over. Returns whether there was one.
+  /// Ends the writing state of people whose time has passed. Returns whether there were any.
   mutating func rest(at now: Int64) -> Bool {
     var hasRested = false
     for writer in writers where writer.until <= now {

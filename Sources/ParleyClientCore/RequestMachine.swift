@@ -102,7 +102,7 @@ import SocketMessages
         return false
       }
       let entry = waiting.remove(at: index)
-      // A reply of another type or for another room is useless to the app.
+      // A reply of another type or for another room fails the request.
       let isFitting = entry.request.isAnswered(by: reply)
       tell(entry.id, isFitting ? .success(reply) : .failure(.refused(.badMessage)), &turn)
       send(&turn)

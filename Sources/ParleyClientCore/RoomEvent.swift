@@ -20,7 +20,7 @@ public enum RoomEvent: Sendable {
   /// The app requests the receipts of this person's publication.
   case receipts(offset: Int64)
   #if !hasFeature(Embedded)
-    /// The app follows the room's values, also.
+    /// The app follows the room's values, in addition to its publications.
     case followValues
     /// The app sends a signal; it is dropped without a connection.
     case signal(name: String, JSONValue)

@@ -65,8 +65,8 @@ struct RoomMachine: Sendable {
 
   /// Maximum unanswered publications of one room; further ones are refused.
   static let waitingMax = 1_000
-  /// Maximum unanswered receipts. Beyond it, the oldest is dropped, because a later one implies it;
-  /// a further request for receipts is refused.
+  /// Maximum unanswered receipts. Beyond it, the oldest receipt is dropped, because a later one
+  /// implies it, and a further request for receipts is refused.
   static let receiptsMax = 256
   /// Maximum subscriptions after a disagreement without a publication.
   static let recoveriesMax = 3
@@ -74,7 +74,7 @@ struct RoomMachine: Sendable {
   /// Whether nothing is left to do.
   var isOver: Bool {
     #if !hasFeature(Embedded)
-      // Values may be asked for before the subscription.
+      // The app may follow values before it subscribes.
       guard replica == nil else { return false }
     #endif
     return !isWanted && waiting.isEmpty && receipts.isEmpty
@@ -175,7 +175,8 @@ struct RoomMachine: Sendable {
     #else
       var publication = publication
       if let operations = publication.values?.all {
-        // By this the client recognises its own change before it is answered.
+        // The client recognises its own change by this id if the publication arrives before the
+        // answer.
         publication.senderID = key
         replica?.add(operations, key: key)
       }
@@ -294,8 +295,8 @@ struct RoomMachine: Sendable {
     #endif
   }
 
-  /// Recovers from a message that does not match the local state: subscribing again brings what was
-  /// missed.
+  /// Recovers from a message that does not match the local state. The reply to another subscription
+  /// contains the missed publications.
   mutating func mend(_ turn: inout Turn) {
     guard isWanted else { return }
     tell(.outOfStep, &turn)
@@ -327,7 +328,7 @@ struct RoomMachine: Sendable {
   mutating func publication(_ push: ServerMessage.RoomPublication, _ turn: inout Turn) {
     guard phase == .live, let known = position else { return }
     guard push.epoch == known.epoch else { return mend(&turn) }
-    // Offsets ascend; a missing one was not for this client.
+    // Offsets ascend. A missing offset is a publication that was not sent to this client.
     guard push.publication.offset > known.offset else { return }
     mendCount = 0
     see(push.publication, push.epoch, &turn)

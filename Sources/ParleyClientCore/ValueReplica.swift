@@ -5,11 +5,11 @@
   /// A client's view of a room's values: the server's values, with this client's pending changes over
   /// them.
   ///
-  /// A pending change is shown at once, and applied again over each change of others. It is withdrawn
-  /// when it is refused. After it was accepted it stays until its publication has arrived, so that the
-  /// view never goes back.
+  /// A pending change is shown at once, and applied again over each change of others. A refused
+  /// change is withdrawn. An accepted change is retained until its publication arrives, so that no
+  /// older value is shown in between.
   struct ValueReplica: Sendable {
-    /// A change of this client's that the server's values do not contain yet.
+    /// A change of this client that the server's values do not contain yet.
     private struct Pending: Sendable {
       let key: String
       let operations: [ValueOperation]
@@ -77,7 +77,7 @@
       pending.append(Pending(key: key, operations: operations))
     }
 
-    /// Notes that a change was accepted; it is removed once its publication has arrived.
+    /// Records that a change was accepted. It is removed once its publication has arrived.
     mutating func accepted(key: String, at position: RoomPosition) {
       guard let index = pending.firstIndex(where: { $0.key == key }) else { return }
       pending[index].offset = position.offset
@@ -129,7 +129,8 @@
             ValueChange([ValueOperation(operation.name, .set(former))]), at: origin,
             limits: .unlimited)
         }
-        // An operation that does not fit is refused, or fits again after others' changes.
+        // An operation that does not fit is left out: the server refuses it, or it fits again after
+        // other clients' changes.
         guard (try? room.apply(ValueChange([operation]), at: origin, limits: .unlimited)) != nil
         else { continue }
         overlay[operation.name] = .some(room[operation.name]?.value)
@@ -156,7 +157,7 @@
       replica?.pageMessage = turn.send(.values(.init(room: name, after: after)))
     }
 
-    /// Tells the app how the values have changed.
+    /// Reports to the app how the values have changed.
     mutating func tellValues(_ turn: inout Turn) {
       if let update = replica?.takeUpdate() { tell(.values(update), &turn) }
     }
@@ -210,7 +211,7 @@
       tellValues(&turn)
     }
 
-    /// Tells the app why a change of values was refused, before the publication fails.
+    /// Reports to the app why a change of values was refused, before `publishFailed`.
     mutating func refuseChange(
       _ key: String, _ failure: ServerMessage.Failure, _ turn: inout Turn
     ) {

@@ -96,8 +96,8 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
 
   /// Reads the stored resources; `nil` if they were never fetched.
   ///
-  /// A resource that the model can no longer decode counts as never fetched, as does a list that
-  /// contains one: without it the list would look complete.
+  /// A resource that the model can no longer decode counts as never fetched. So does a list that
+  /// contains such a resource, because the rest would look like the complete list.
   package func kept(_ query: DataQuery, as user: String) throws(FetchError) -> [Model]? {
     let collection = Collection(user: user, resource: resource)
     do throws(OfflineStoreError) {

@@ -2,8 +2,8 @@ package import ParleyClient
 
 /// The values of a ``Repository`` for one loop: `for try await list in contacts.fetchAll()`.
 ///
-/// It continues until its task is cancelled. It throws only if there is no value to show: if a
-/// later fetch fails, the last value remains, and the fetch is retried; see
+/// It continues until its task is cancelled. It throws only if there is no value to show. If a
+/// later fetch fails, the last value remains shown and the fetch is retried; see
 /// ``Repository/fetchProblems``.
 public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence, Sendable {
   /// A value.

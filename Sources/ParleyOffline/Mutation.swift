@@ -186,8 +186,8 @@ public enum MutationDecision: Sendable, Hashable {
 }
 
 extension MutationDecision {
-  /// Send a model's fields instead, based on the model's version: the one that
-  /// ``Mutation/theirs(as:)`` has, changed.
+  /// Send a model's fields instead, based on the model's version. Usually the model is the result
+  /// of ``Mutation/theirs(as:)``, changed.
   public static func send(_ model: some OfflineModel) -> MutationDecision {
     .send(body: ModelForm.sent(model).utf8, base: model.version)
   }
@@ -200,7 +200,8 @@ extension Mutation {
     reported.flatMap { try? ModelForm.model($0) }
   }
 
-  /// The server's resource of a conflict about a resource that the server has, with its id.
+  /// The server's resource, with its id, if this is a conflict about a resource that the server
+  /// has.
   package var reported: JSONValue? {
     guard case .conflict(let theirs?, _) = state, draft.kind != .create, !draft.id.isTemporary,
       let json = JSONValue(theirs), json.fields != nil

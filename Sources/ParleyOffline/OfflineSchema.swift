@@ -19,7 +19,7 @@ package enum OfflineSchema {
     guard found <= version else { throw .newerVersion(found: found, known: version) }
     try file.execute("PRAGMA journal_mode = WAL")
     try file.execute("PRAGMA synchronous = FULL")
-    // On Apple's systems a sync without it returns when the data is in the drive's cache.
+    // Without it, a sync on Apple's systems returns when the data is only in the drive's cache.
     try file.execute("PRAGMA fullfsync = ON")
     guard found == 0 else { return }
     try file.transaction { () throws(OfflineStoreError) in try file.execute(tables) }

@@ -9,9 +9,9 @@ import Synchronization
 ///     let parley = Parley("wss://notes.example.org", as: "Ann", storage: store)
 ///     let outbox = try Outbox(store, user: "ann", sender: service)
 ///
-/// A store can be open once: a second store for the folder, in this process or another, is refused
-/// with ``OfflineStoreError/inUse``, as is a second ``Outbox`` for the store. Only the file's owner
-/// may read it. A damaged, foreign or newer file is refused and left unchanged.
+/// A folder can have one open store, in all processes, and a store one ``Outbox``; a second one is
+/// refused with ``OfflineStoreError/inUse``. Only the file's owner may read it. A damaged, foreign
+/// or newer file is refused and left unchanged.
 public final class OfflineStore: ClientStorage, Sendable {
   package let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>

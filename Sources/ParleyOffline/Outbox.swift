@@ -72,7 +72,8 @@ public actor Outbox {
     var last: MutationStep?
   }
 
-  /// A repository of a collection. It is notified of changes, and reads them itself.
+  /// A repository of a collection. It is signalled when there are changes, and then reads them
+  /// itself.
   private struct Observer {
     package let resource: String
     package let signal: Feed<Void>

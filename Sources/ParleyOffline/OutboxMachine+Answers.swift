@@ -20,7 +20,8 @@ extension OutboxMachine {
       entry.draft.id = canonical(entry.draft.id)
       entry.state = .conflict(theirs: theirs, version: version)
       stop([entry], &turn)
-      // Lists show the change over what the server has now, and the next change is based on it.
+      // Lists show the change over the server's present resource, and the next change is based on
+      // it.
       if let theirs = entry.reported {
         turn.write(.adopted(entry, theirs))
         turn.news(.adopted(entry, theirs))
@@ -31,7 +32,7 @@ extension OutboxMachine {
       stop([entry], &turn)
     case .unauthorised:
       guard entry.owner == user else { break }
-      // If a token that was just fetched is rejected too, pause before the next attempt.
+      // Pause before the next attempt if a newly fetched token is rejected, too.
       if refusedTokens > 0 { pause(name, retryAfter: nil, now: now) }
       refusedTokens += 1
       guard access == .ready else { break }
@@ -48,7 +49,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Lets a change be merged again: no attempt has sent it.
+  /// Allows merging a change again, because no attempt has sent it.
   private mutating func takeBack(
     _ entry: Mutation, ifFirst isFirst: Bool, _ turn: inout Turn
   ) {

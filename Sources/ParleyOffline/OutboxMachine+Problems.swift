@@ -110,7 +110,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Returns a problem to the waiting changes, in its former position and under its new key.
+  /// Makes a problem a waiting change again, in its former position and under its new key.
   private mutating func again(_ entry: inout Mutation, _ turn: inout Turn) throws(OutboxError) {
     guard let former = entries[entry.number] else { return }
     for name in entry.references where alias(of: name) == nil {

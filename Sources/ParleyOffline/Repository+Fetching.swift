@@ -293,7 +293,7 @@ extension Repository {
   private func lay(
     _ done: [Outbox.DoneMutation], over models: [Model], in query: DataQuery
   ) -> [Model] {
-    // Resources that were shown while their change waited remain until the next fetch.
+    // Resources that were shown while their change was waiting remain shown until the next fetch.
     let filter = subscribers.first { $0.query == query && $0.filter != nil }?.filter
     return done.reduce(into: Overlay(models, query, filter)) {
       $0.lay($1.draft, id: $1.id, $1.body, isTheirs: $1.isTheirs)
