@@ -112,8 +112,8 @@ extension Access {
     }
   }
 
-  /// Returns the identity of a new connection; `nil` if the token of its upgrade is rejected, or
-  /// the client must send one in its hello.
+  /// Returns the identity of a new connection; `nil` if the upgrade's token is rejected, or if the
+  /// client must send a token in its hello.
   func identity(openingWith token: String?) -> Identity? {
     guard let token else { return isDemo ? .demo : nil }
     return try? identity(for: token)

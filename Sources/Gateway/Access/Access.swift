@@ -187,7 +187,8 @@ final class Access: Part {
   /// A guest by a link has no user and may choose a name; a mark distinguishes it from users'
   /// names. In an open demo every client may choose its name.
   ///
-  /// A name is one line: its line breaks become spaces, since old clients cannot be asked again.
+  /// A name is one line: line breaks become spaces, because older clients cannot be asked for
+  /// another name.
   func name(of identity: Identity, claimed: String) -> String {
     let claimed = OneLine.made(of: claimed)
     if identity.isGuest {

@@ -19,7 +19,7 @@ struct Call {
   let item: String?
   /// The right that the routing table has checked; `nil` if the handler checks it.
   var granted: StoreRight?
-  /// Whether another gateway of the process has admitted the request and gathers the answers.
+  /// Whether another gateway of the process has admitted the request and collects the answers.
   var isPart: Bool = false
 
   /// The right that the routing table has checked.

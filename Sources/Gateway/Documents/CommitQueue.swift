@@ -4,7 +4,8 @@ struct CommitQueue {
   private var waiting: [DocumentRoom] = []
   /// Documents with changes that were delivered in this turn.
   private var delivered: [DocumentRoom] = []
-  /// Documents whose failed commit may reappear after a crash; the next tick wipes it.
+  /// Documents whose failed commit may reappear after a crash, until the store has wiped it at the
+  /// next tick.
   private var undecided: [DocumentRoom] = []
 
   /// Adds a document with changes for the store.

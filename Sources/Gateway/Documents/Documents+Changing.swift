@@ -5,8 +5,8 @@ import SocketMessages
 extension Documents {
   /// Handles a change from a follower.
   ///
-  /// - Parameter hasWaited: Whether the change has waited. If it cannot be resent either, neither a
-  ///   stopping server nor a full backlog refuses it.
+  /// - Parameter hasWaited: Whether the change has waited. A change that has waited and cannot be
+  ///   resent is accepted even if the server is stopping or the backlog is full.
   func submit(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
     hasWaited: Bool = false

@@ -60,7 +60,7 @@ extension Documents {
 
   /// Handles the result of a commit.
   func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>, _ ticket: StoreTicket) {
-    // A deleted note's changes are answered already, even if a new room has its name.
+    // The changes of a deleted note are answered already. A new room may have its name.
     guard let room = documents[id], let commit = room.changes.endCommit(ticket) else { return }
     switch outcome {
     case .success(.appended(let chain)):
@@ -100,9 +100,9 @@ extension Documents {
     }
   }
 
-  /// Lets the store wipe a document's failed commit. The outcome is not reported before that: a
-  /// client that learns that the log lacks its change resends it as a new one, and the log would
-  /// contain both.
+  /// Requests that the store wipe a document's failed commit. The outcome is reported only
+  /// afterwards: a client that is told of a failure resends its change as a new one, and the log
+  /// could then contain both.
   private func wipeFailedCommit(of room: DocumentRoom) {
     store(.rollBackFailedCommits, under: .housekeeping, then: .wiping(room.id))
   }
@@ -145,8 +145,8 @@ extension Documents {
 
   /// Handles a failed commit: refuses all changes that are not durable.
   ///
-  /// If the outcome is unknown and the log has one owner, followers' changes are not refused: the
-  /// followers join again, and learn from the log which of their changes it contains.
+  /// If the outcome is unknown and the log has one owner, followers' changes are not refused. The
+  /// followers join again, and the reply says which of their changes the log contains.
   func fail(_ error: StoreError, in room: DocumentRoom) {
     dependencies.log.write(.error, "commit failed", [("error", error.logName)])
     failed(error)
@@ -162,7 +162,7 @@ extension Documents {
       return readNewEntries(of: room)
     }
     // The log differs from the document in memory: load it again. Waiting clients are turned away,
-    // since requests that they began here would never be answered.
+    // because this room will never answer their requests.
     turnAway(room, .unavailable, "the document is being read again; join it again")
     for subscription in room.subscriptions {
       let connection = subscription.connection

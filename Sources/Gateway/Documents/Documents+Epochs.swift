@@ -31,8 +31,8 @@ extension Documents {
     if case .failure(let error) = outcome {
       dependencies.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in room.waiting.takeAll() {
-        // A client that knows more than the log tries again: with the text and the old epoch it
-        // would discard changes that no other client has.
+        // A client that knows more than the log joins again. If it were sent the text under the old
+        // epoch, it would discard changes that no other client has.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
           guard let connection = connections[id], connection.isReady else { continue }
           connection.dialect.turnAway(

@@ -15,7 +15,7 @@ extension Documents {
     }
     let waiting = WaitingWork.join(connection.id, messageID: messageID, joining)
     let resume = joining.resume
-    // A client whose change is being committed waits for the outcome. If it learned now that the
+    // A client whose change is being committed waits for the outcome. If it were told now that the
     // log lacks the change, it would resend the change as a new one.
     guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil,
       joining.unanswered.flatMap({ live.pendingRevision(of: $0.clientID) }) == nil
@@ -45,7 +45,8 @@ extension Documents {
         }
         if joining.pages, connection.verbs(in: room).contains(.read) {
           // The client is not subscribed until it has read the missed pages. None of its changes is
-          // under way: its earlier connection has ended, and this one's messages are handled.
+          // under way: its earlier connection has ended, and all earlier messages of this one are
+          // handled.
           if let subscription = connection.subscriptions[id] { followers.leave(subscription) }
           connection.dialect.behind(
             live, settled: followers.settled(joining.unanswered, in: live, connection),

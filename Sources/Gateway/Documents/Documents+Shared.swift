@@ -98,7 +98,7 @@ extension Documents {
         head.title.isExactly(known.title)
       {
         logs.heads.lacks(id, upTo: head.revision)
-        // The revision may be the commit under way at this node; then nothing is read.
+        // If the revision is that of the commit under way at this node, nothing is read.
         room.log.hear(of: head.revision)
         readNewEntries(of: room)
       } else {
@@ -158,7 +158,8 @@ extension Documents {
       if joining.unanswered != nil || joining.resume == nil, connection.isReturning {
         clients.insert(connection.client)
       }
-      // The owner of the former id is unknown here. Another user's client joins again without loss.
+      // It is unknown here whether the former id belongs to the same user. If another user's client
+      // has it, that client joins again without loss.
       if let former = joining.unanswered?.clientID,
         connection.verbs(in: room).contains(.write)
       {
@@ -190,7 +191,8 @@ extension Documents {
       guard let client = connections[id]?.client, sessions[client] == nil else { continue }
       clients.insert(client)
     }
-    // The read supersedes earlier hints, which may be wrong; later hints may be newer than it.
+    // The read supersedes earlier hints, which may be wrong. Hints that arrive from now on may be
+    // newer than the read.
     room.log.forgetHints()
     let ticket = store(
       .news(
@@ -223,7 +225,8 @@ extension Documents {
     storeFailure = nil
     room.log.settle()
     room.live?.raise(sessionFloor: stretch.sessionFloor)
-    // First the folder: a reader that loses the right to read is not sent the entries.
+    // Apply the folder first, so that a reader that loses the right to read is not sent the
+    // entries.
     take(stretch.folder, in: room)
     if let title = room.live?.title, !stretch.title.isExactly(title) {
       renamed(room.id, to: stretch.title)
@@ -262,12 +265,12 @@ extension Documents {
         guard let connection = connections[id], connection.isReady else { continue }
         page.isFresh = true
         readPage(page, of: room, messageID: messageID, connection)
-      case .change, .version: break  // They never wait for a read.
+      case .change, .version: break  // This work never waits for a read.
       }
     }
   }
 
-  /// Handles a failed read of the log: the waiting clients try again.
+  /// Handles a failed read of the log: the waiting clients are asked to retry.
   private func couldNotRead(
     _ room: DocumentRoom, _ read: LogReading.Read, _ error: StoreError
   ) {
@@ -276,7 +279,7 @@ extension Documents {
     failed(error)
     for asking in read.asking { refusals.refuseUnread(asking, in: room) }
     guard room.log.isUnsettled else {
-      // The next comparison of heads finds the revisions of the hints.
+      // The next comparison of heads will find what the hints announced.
       room.log.forgetHints()
       commit(room)
       storeEpoch(of: room)

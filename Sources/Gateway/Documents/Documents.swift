@@ -2,8 +2,8 @@ import ParleyGatewayPorts
 
 /// The documents: their followers, their changes, and the commit and delivery of changes.
 ///
-/// Only this folder uses its state. It acts through the switchboard, reaches followers through
-/// their dialects, and its owner through ``DocumentsOwner``.
+/// Only this folder uses its state. It acts through the switchboard, and notifies followers through
+/// their dialects and its owner through ``DocumentsOwner``.
 final class Documents: Part {
   let board: Switchboard
   /// Receives events that concern other parts.

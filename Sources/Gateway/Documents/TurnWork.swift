@@ -10,9 +10,9 @@ import OTCore
 ///
 ///     large piece ─▶ rest(document) ─▶ turn ends: next() ─▶ its waiting work ─▶ rest(document), if more is left
 ///
-/// A turn thus does its work and, beyond that, part of one piece; at its end, at least one of the
-/// documents that rested at its beginning continues. The unit of work is one byte of text that is
-/// compared, copied, inserted or encoded; see ``LiveDocument/work(on:from:)`` and
+/// So a turn exceeds its work by at most one piece, and at its end at least one of the documents
+/// that rested at its beginning continues. The unit of work is one byte of text that is compared,
+/// copied, inserted or encoded; see ``LiveDocument/work(on:from:)`` and
 /// ``DocumentRoom/textWork(of:by:)``.
 struct TurnWork {
   private let most: Int

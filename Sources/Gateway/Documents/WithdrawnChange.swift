@@ -30,8 +30,8 @@ struct EntriesWithoutNumbers {
     }
   }
 
-  /// Returns the revision of a change without a number that the log already contains. Skipped
-  /// entries may be changes that were refused while their outcome was unknown.
+  /// Returns the revision of a change without a number that the log already contains. Entries
+  /// before it are skipped: they may be changes that were refused while their outcome was unknown.
   mutating func take(_ change: WithdrawnChange) -> Int? {
     guard !change.submission.isResendable else { return nil }
     let digest = LiveDocument.digest(of: change.submission)

@@ -11,7 +11,7 @@ package protocol CaretHolder: AnyObject {
 
 /// Moves carets over changes: an insert at a caret moves it only if the caret's owner made it.
 package enum Carets {
-  /// Moves the carets of holders over a change.
+  /// Moves the carets of several holders over a change.
   ///
   /// - Complexity: O(*carets* · log *carets* + *components*), but O(*carets* · *components*) for a
   ///   change of few components, where that is less.

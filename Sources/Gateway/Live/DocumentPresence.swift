@@ -4,10 +4,10 @@ package import SocketMessages
 ///
 /// All followers receive the same message, once per turn of the loop: ``takeTurn(tellsCount:)``. Up
 /// to `limit` people, followers have the list of all. Above it, they have a count and the names of
-/// the `limit` people who acted last: a person who moves a caret or changes the text is named
-/// first, or with the next tick if `limit` people are named already. The list is sent again once at
+/// the `limit` people who acted last. A person who moves a caret or changes the text is named in
+/// the same turn; at the next tick, if `limit` people are named already. The list returns once at
 /// most three quarters of the limit are present, so that one person who comes and goes does not
-/// cause it each time.
+/// cause a new list each time.
 ///
 ///     listed  ── more than the limit are here ──▶  counted
 ///     listed  ◀── three quarters of it or fewer ── counted
@@ -172,8 +172,8 @@ package struct DocumentPresence {
 
   /// Ends a turn: returns the changes for followers, and marks them as sent.
   ///
-  /// - Parameter tellsCount: Whether a changed count alone is sent. In each turn, this would cost
-  ///   all followers a message for each person who joins a crowd.
+  /// - Parameter tellsCount: Whether a turn in which only the count has changed is sent, too. If
+  ///   every turn did this, each person who joins a crowd would cost all followers a message.
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
     guard hasUnsent || tellsCount && hasUnsentCount else { return nil }
     var turn = Turn()

@@ -43,8 +43,8 @@ package struct LiveDocument {
     package var session = 0
     /// The rules of the author's client for operations.
     package var rules: FamilyRules
-    /// Whether the author's numbers count changes of all documents, so that this document's numbers
-    /// only ascend. Such a client may move a change over others before it resends it.
+    /// Whether the author numbers its changes across all documents, so that the numbers in this
+    /// document ascend with gaps. Such a client may rebase a change before it resends it.
     package var skipsNumbers: Bool
 
     package init(
@@ -77,7 +77,8 @@ package struct LiveDocument {
     case duplicate(revision: Int)
     /// The change is already being committed; the acknowledgement follows.
     case duplicatePending
-    /// The base precedes the entries in memory: prepend `after < revision <= through`, retry.
+    /// The base precedes the entries in memory. Prepend the entries `after < revision <= through`,
+    /// then retry.
     case needsHistory(after: Int, through: Int)
     /// The change was not appended. The changes since the base have more components than one
     /// change may be rebased over: the author has to rebase it.
@@ -104,7 +105,7 @@ package struct LiveDocument {
     case tooManyComponents(componentsMax: Int)
     /// The note is a plain one, and the change has formatting that does not make it a rich one.
     case plainNote
-    /// The change has formatting, and its author did not ask for that of others.
+    /// The change has formatting, but its author did not request formatting when joining.
     case formatsUnknown
     /// The document would exceed its maximum size, in Unicode scalars.
     case documentFull(scalarsMax: Int)
@@ -120,7 +121,7 @@ package struct LiveDocument {
   package var folder: FolderPath
   /// The time of the note's creation.
   package let createdAt: Timestamp
-  /// Identifies this history; another string means another history.
+  /// Identifies this history; a new epoch means a new history.
   package private(set) var epoch: Epoch
 
   private var sequencer: ServerSequencer
@@ -128,8 +129,8 @@ package struct LiveDocument {
   private var window: [LogEntry]
   /// The last change of each client, including tentative ones.
   private var marks: [String: ClientMark]
-  /// For each tentative entry, the change as it was sent, for a resubmission, and the mark of its
-  /// client that it replaced.
+  /// For each tentative entry: the change as it was sent, for a resubmission; and the client's
+  /// former mark, which the change replaced.
   private var tentative: [(submission: Submission, replaced: ClientMark?)] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
@@ -365,7 +366,8 @@ package struct LiveDocument {
     return operation.work + (format?.work ?? 0) + 2 * passed
   }
 
-  /// Returns a change in the form of the log: that of a client with other rules applies to the head.
+  /// Returns a change in the form of the log. A change by a client with other rules is rebased to
+  /// the head.
   private func placed(_ submission: Submission) throws(SequencerError) -> Submission {
     guard submission.rules != .native else { return submission }
     var placed = submission
@@ -400,7 +402,7 @@ package struct LiveDocument {
     window.suffix(headRevision - durableRevision).contains(where: isMeant)
   }
 
-  /// Returns the durable entry that an operation without a name repeats; `nil` for a new one.
+  /// Returns the durable entry that an operation without a number repeats; `nil` for a new one.
   ///
   /// - Parameter isOwn: Whether an entry may be of the operation's author.
   package func repetition(
@@ -540,7 +542,7 @@ package struct LiveDocument {
   /// Removes all but the newest entries from the window, once it has twice as many.
   ///
   /// In a shared log, a tentative change may lose its race and be resubmitted. The entries since
-  /// its base are retained, as it would be refused otherwise through no fault of its author.
+  /// its base are retained, because otherwise it would be refused through no fault of its author.
   ///
   /// - Parameter basesMax: The maximum entries retained for resubmissions.
   package mutating func trim(keeping entriesMax: Int, forBases basesMax: Int = 0) {

@@ -26,8 +26,8 @@ extension LiveDocument {
     if let known = resume.change, let entry = durableEntry(at: resume.revision),
       known != entry.name(withTime: known.time != nil)
     {
-      // Another change has this revision: the log has lost the client's tail. Or the same change
-      // was resent and committed again, perhaps on another history.
+      // Another change has this revision: the log has lost the client's tail. Or it was committed
+      // again after a resend, perhaps in another history.
       return nil
     }
     return durableEntries(after: resume.revision)

@@ -4,7 +4,8 @@ import SocketMessages
 
 /// A message from a node to the other nodes, over a broker that may lose, delay or repeat it.
 struct NodeMessage: Equatable {
-  /// The content of a message. It is trusted only where no store contains it.
+  /// The content of a message. Receivers read from the store whatever the store contains, and trust
+  /// only the rest.
   enum Content: Equatable {
     /// A room has a publication with this offset; receivers read it from the store.
     case published(offset: Int)

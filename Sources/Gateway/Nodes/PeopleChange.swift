@@ -4,9 +4,10 @@ import SocketMessages
 
 /// A person that a node reports under a topic: a person in a room, a person's client in a note.
 struct NodePerson: Equatable {
-  /// The name and the colour. `personID` is the person's id in a room, the client's in a note.
+  /// The name and the colour. `personID` is the person's id in a room, and the client's id in a
+  /// note.
   var profile: PersonProfile
-  /// The client's person in a note, by the id that the note's followers see.
+  /// In a note, the id of the client's person that the note's followers see.
   var person: PersonID?
   /// An app's description of the person, for clients of the app's protocol.
   var description: JSONValue?
@@ -14,7 +15,7 @@ struct NodePerson: Equatable {
   /// The key among the people of a topic.
   var id: String { profile.personID.text }
 
-  /// Compares bytes, so that names that only look alike differ.
+  /// Compares bytes, so that canonically equivalent names differ.
   static func == (one: Self, other: Self) -> Bool {
     func same(_ one: String?, _ other: String?) -> Bool {
       (one == nil) == (other == nil) && (one ?? "").isExactly(other ?? "")

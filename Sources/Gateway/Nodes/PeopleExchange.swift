@@ -14,8 +14,8 @@ import SocketMessages
 ///              beat 7       ──────────▶ B has 6: asks
 ///              people 7     ◀── ask ───
 ///
-/// In a note, moved carets are a change like any other. They are read when the change is sent, so
-/// many moves in between cost one message.
+/// In a note, moved carets are a change like any other. The carets are read when the change is
+/// sent, so many moves before that cost one message.
 struct PeopleExchange {
   /// A change of other nodes' people, for this node's handlers.
   struct News: Equatable {
@@ -183,7 +183,7 @@ struct PeopleExchange {
     for topic in Self.sorted(owns.lazy.filter { $0.1.isDue(now: now) }.map(\.0)) {
       guard let own = owns[topic] else { continue }
       if own.people.isEmpty {
-        // Nodes that missed the change remove the people by themselves.
+        // Nodes that missed the change remove the people when no confirmation arrives.
         if own.touched.isEmpty { owns[topic] = nil }
         continue
       }
@@ -272,7 +272,8 @@ struct PeopleExchange {
 
   // MARK: Answers
 
-  /// Sends another node the list of all people; later, if the list was sent just before.
+  /// Sends another node the list of all people. If the list was sent just before, it is sent again
+  /// later.
   mutating func answer(_ topic: String, now: Int64) {
     guard owns[topic] != nil else { return }
     owns[topic]?.isAsked = true
@@ -342,6 +343,6 @@ struct PeopleExchange {
 protocol CaretSource: AnyObject {
   /// Returns the revision of the carets under a topic; `nil` without carets.
   func caretPlace(in topic: String) -> CaretRevision?
-  /// Returns a client's carets at that revision.
+  /// Returns a client's carets at the revision that ``caretPlace(in:)`` returns.
   func carets(of client: String, in topic: String) -> [Selection]
 }

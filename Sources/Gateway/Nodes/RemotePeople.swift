@@ -11,7 +11,8 @@ import ParleyJSON
 ///     carets at 40  ├─ move ─┴─ move ─▶│ shown
 ///     carets at 44                     │         held
 ///
-/// A client may be at two nodes for a while, for example after a node died: the last one counts.
+/// A client may be at two nodes for a while, for example after a node has crashed. Then the last
+/// one counts.
 struct RemotePeople {
   /// A client at another node.
   final class RemoteClient: CaretHolder {
@@ -21,8 +22,8 @@ struct RemotePeople {
     fileprivate(set) var person: NodePerson
     /// The carets, at this node's newest revision.
     var selections: [Selection] = []
-    /// Carets at revisions that this node lacks: the oldest, which are shown even if newer ones
-    /// follow, and the newest.
+    /// Carets at revisions that this node lacks. Only the oldest, which are shown in any case, and
+    /// the newest are held.
     fileprivate var held: [(revision: Int, selections: [Selection])] = []
 
     fileprivate init(node: String, person: NodePerson) {
@@ -42,13 +43,13 @@ struct RemotePeople {
   /// The maximum revisions over which late carets are moved.
   static let lateMax = 200
 
-  /// The seats of each client at other nodes; the last one is shown.
+  /// The presences of each client at other nodes; the last one is shown.
   private var clients: ExactDictionary<[RemoteClient]> = [:]
 
   /// Whether other nodes have no people in the note.
   var isEmpty: Bool { clients.isEmpty }
 
-  /// Returns the seat from which a client is shown, unless it is shown from this node.
+  /// Returns the presence that is shown for a client, unless the client is shown from this node.
   func shown(_ client: String) -> RemoteClient? { clients[client]?.last }
 
   // MARK: People

@@ -1,8 +1,8 @@
 import ParleyGatewayPorts
 import ParleyJSON
 
-/// An event for a room's subscribers that rooms do not store, such as the place of a pointer. Of one
-/// client's signals of one name, only the newest is relevant.
+/// An event for a room's subscribers that rooms do not store, such as the position of a pointer.
+/// Among a client's signals of one name, only the newest is relevant.
 struct RoomSignal: Equatable {
   /// The client that sent it; `nil` for a backend.
   var client: String?
@@ -16,7 +16,8 @@ struct RoomSignal: Equatable {
   static let bytesMax = 4_096
 }
 
-/// The signals of a turn of the loop, which are sent at its end: of each client and name the newest.
+/// The signals of a turn of the loop. At its end, the newest signal of each client and name is
+/// sent.
 struct WaitingSignals {
   private struct Key: Hashable {
     let room: RoomName

@@ -70,7 +70,7 @@ extension Rights {
     revocationPasses.noteLoss(isClosed: !connection.isOpen)
   }
 
-  /// Whether a token of the connection may be revoked; true if only the dialect knows.
+  /// Whether a token of the connection may be revoked; `true` if only the dialect can tell.
   private func mayHaveLost(_ connection: Connection) -> Bool {
     connection.dialect.traits.hasIdentityPerSubscription
       || connection.identity.map(access.isRevoked) ?? false

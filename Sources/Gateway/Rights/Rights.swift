@@ -64,8 +64,8 @@ final class Rights: Part {
   /// Closes a connection that keeps exceeding a rate limit.
   ///
   /// A message that exceeds a rate is answered with a retry delay and not performed, so nothing is
-  /// lost. A client that sends as many rejected messages again is closed with a code that says to
-  /// reconnect later.
+  /// lost. A client that then sends as many rejected messages as a burst allows is closed with a
+  /// code that says to reconnect later.
   ///
   /// - Returns: Whether the connection was closed.
   func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {
@@ -172,8 +172,8 @@ final class Rights: Part {
   /// Refreshes the rights of connections.
   ///
   /// Rights of the server's own users are read from the list of users at once. Other users' rights
-  /// are in their tokens: their clients are asked for newer ones, and are closed at the deadline as
-  /// if the old ones had expired.
+  /// are in their tokens: their clients are asked for newer tokens, and the old tokens count as
+  /// expired at the deadline.
   ///
   /// - Returns: The number of connections that were refreshed or asked.
   func refresh(_ meant: [Connection], within seconds: Int) -> Int {

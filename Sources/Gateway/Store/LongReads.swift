@@ -1,23 +1,24 @@
 import ParleyGatewayPorts
 
-/// Long reads of the store, which take many steps. Each stranger has one in progress; others wait.
+/// Long reads of the store, which take many steps. Each rate-limited client has one in progress;
+/// its others wait.
 ///
 ///     begin(a) ─▶ started     begin(b) ─▶ waits     end(a) ─▶ starts b
 ///
-/// So one stranger's reads cannot fill the queue of reads, however many requests it sends. Requests
-/// without a stranger, such as those of this machine in the open demo, never wait.
+/// So one client's reads cannot fill the queue of reads, however many requests it sends. Requests
+/// of unlimited clients, such as those of this machine in the open demo, never wait.
 struct LongReads {
   /// The result of a request to begin.
   enum Admission: Equatable {
     /// The read has begun.
     case started
-    /// The read begins after earlier ones of the same stranger.
+    /// The read begins after earlier ones of the same client.
     case waits
-    /// The read is refused: too many are in progress or waiting, in total or for the stranger.
+    /// The read is refused: too many are in progress or waiting, in total or for the client.
     case refused
   }
 
-  /// Maximum reads in progress and waiting. One stranger can have at most half of them.
+  /// Maximum reads in progress and waiting. One client can have at most half of them.
   static let readsMax = 512
 
   private struct Queue {
@@ -55,8 +56,8 @@ struct LongReads {
 
   /// Ends a read that was answered or cancelled.
   ///
-  /// - Returns: The first step of the stranger's next read; `nil` if none waits.
-  /// - Complexity: O(1), and O(*n*) in the stranger's waiting reads.
+  /// - Returns: The first step of the client's next read; `nil` if none waits.
+  /// - Complexity: O(1), and O(*n*) in the client's waiting reads.
   mutating func end(_ request: RequestID) -> StoreTask? {
     guard let found = limitedClients.removeValue(forKey: request) else { return nil }
     shares.give(1, for: found)

@@ -8,8 +8,8 @@ enum NotesRequest {
   case page(Page, in: FolderPath?)
   case deletedPage(DeletedPage)
   case answer(NoteAnswer)
-  /// Replaying a stored response, if the caller may still access the note. A removal is replayed
-  /// also if the note is gone.
+  /// Replaying a stored response, if the caller may still access the note. The response to a
+  /// removal is replayed even though the note no longer exists.
   case replay(Response, remover: Identity?)
   /// Reading a text, of one revision or the newest.
   case text(Format, of: Int?, known: EntityTags?)
@@ -55,7 +55,7 @@ enum NotesRequest {
 
     /// A whole text, which replaces another one.
     enum Whole {
-      /// A text without formatting, which keeps that of the text it has in common with the other.
+      /// A text without formatting. Text that both texts have in common retains its formatting.
       case text(String)
       /// A text with its formatting.
       case content(NoteContent)

@@ -22,12 +22,12 @@ package struct StoreBacklog: Sendable {
   package private(set) var requests = 0
   /// The approximate bytes of the waiting requests.
   package private(set) var bytes = 0
-  /// The start of each piece of work, in order of the numbers. Finished work remains until it is
-  /// the first.
+  /// The start of each piece of work, in order of the numbers. Finished work is removed once all
+  /// work before it has finished.
   private var begun: [(number: UInt64, uptime: Int64)] = []
   /// The index of the first unfinished piece of work.
   private var first = 0
-  /// Finished work that follows unfinished work.
+  /// The numbers of finished work that follows unfinished work.
   private var over: Set<UInt64> = []
 
   /// Creates an empty account.

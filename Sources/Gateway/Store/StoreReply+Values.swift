@@ -51,8 +51,8 @@ extension StoreError {
 enum Appending {
   /// Appended. A log that several nodes share now has this chain.
   case appended(LogChain?)
-  /// Another writer was first. These are its entries, possibly not all of them, and the chain at
-  /// the last one.
+  /// Another writer was first. Contains its entries, possibly not all of them, and the chain at the
+  /// last one.
   case lostRace([LogEntry], LogChain?)
   /// The commit failed, but may still appear after a crash.
   case undecided(StoreError)

@@ -34,12 +34,12 @@ final class Connection {
   var passes: [Identity] = []
   /// Whether the client was warned that its token expires soon.
   var isWarned = false
-  /// The client's id, issued by the server; it outlives connections.
+  /// The client's id, issued by the server. It outlives the connection.
   var client = ""
   /// Whether the client had its id before this connection, perhaps at another node.
   var isReturning = false
-  /// The maximum author numbers of a document that the client retains, by which changes may name
-  /// authors; 0 if the client accepts no numbers.
+  /// The maximum author numbers that the client retains for a document. Changes may name authors by
+  /// these numbers. 0 if the client accepts no numbers.
   @exclusivity(unchecked) var numbersMax = 0
   /// The person's display name.
   var name = ""
@@ -116,7 +116,7 @@ final class Connection {
     return subscriptions[DocumentID(note)]?.verbs.intersection(.read) ?? []
   }
 
-  /// Returns the rights to a document; without rights by its folder while it is not in memory.
+  /// Returns the rights to a document. Rights by its folder are missing while it is not in memory.
   func verbs(in room: DocumentRoom) -> Verbs {
     verbs(on: room.id, room.live)
   }
@@ -173,10 +173,11 @@ final class Subscription: CaretHolder {
   /// The last revision queued for the connection.
   @exclusivity(unchecked) var revision: Int
   /// The revision of the text that a native client was sent without a request; 0 without one. A
-  /// change with an earlier base is refused: the client lacks the entries that it is rebased over.
+  /// change with an earlier base is refused, because the client lacks the entries over which it
+  /// would be rebased.
   var textRevision = 0
-  /// Whether changes are refused until the connection joins again: its client has a new id, and was
-  /// promised that copies of its change in transit are not stored.
+  /// Whether changes are refused until the connection joins again. Its client continues under a new
+  /// id, and was promised that copies of its change in transit are not stored.
   var isFenced = false
   /// Whether one of the follower's changes has waited.
   var hasWaited = false

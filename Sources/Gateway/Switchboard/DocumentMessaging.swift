@@ -39,7 +39,7 @@ protocol DocumentMessaging: AnyObject {
   /// Sends a follower the document that it has joined.
   func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String)
 
-  /// Notifies a client that reads pages: it has missed too much for one message.
+  /// Notifies a client that reads pages that it has missed too much for one message.
   func behind(
     _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection)
 

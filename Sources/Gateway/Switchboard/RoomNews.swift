@@ -45,8 +45,8 @@ struct RoomEvent {
     }
   }
 
-  /// The event for readers of values who are separated from the author by a block: they need the
-  /// operations, and nothing else. `nil` if there are none.
+  /// The event for readers of values who have blocked the author, or are blocked by the author: the
+  /// operations alone. `nil` if there are none.
   var operationsAlone: RoomEvent? {
     guard case .publication(let publication, let epoch) = content else { return nil }
     return publication.operationsAlone.map {

@@ -7,7 +7,7 @@ protocol SessionMessaging: AnyObject {
 
   /// Ends a session on the gateway's initiative.
   ///
-  /// - Parameter comesBack: Whether the client may begin another session.
+  /// - Parameter mayReconnect: Whether the client may begin another session.
   /// - Returns: Whether the connection represents a session.
   func endSession(of connection: Connection, mayReconnect: Bool) -> Bool
 

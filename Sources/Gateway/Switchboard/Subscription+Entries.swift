@@ -1,7 +1,8 @@
 import ParleyGatewayPorts
 
 extension Subscription {
-  /// Moves the person's carets over changes: of inserts at a caret, only the person's move it.
+  /// Moves the person's carets over changes. An insert at a caret moves it only if it is the
+  /// person's own.
   func moveSelections(over entries: ArraySlice<LogEntry>) {
     guard !selections.isEmpty else { return }
     for entry in entries { Carets.move([self], over: entry) }

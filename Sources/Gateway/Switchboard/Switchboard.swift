@@ -16,7 +16,7 @@ final class Switchboard {
   private(set) var openingOrder = GappedArray<ConnectionID>()
   /// The connection of each native client.
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
-  /// Counts since the start.
+  /// The counts since the gateway's start.
   var metrics = GatewayMetrics()
   /// The accounting of requests that wait for the store.
   var backlog: StoreBacklog
@@ -53,7 +53,7 @@ final class Switchboard {
   private var awaited: [StoreTicket: Work] = [:]
   /// Reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
-  /// Reads of many steps, by the strangers that requested them.
+  /// Reads of many steps, by the rate-limited clients that requested them.
   private var longReads = LongReads()
   /// Requests that were not sent to the store: the backlog was full, or no right covers them.
   private var turnedAway: [(ticket: StoreTicket, error: StoreError)] = []
@@ -273,7 +273,8 @@ final class Switchboard {
     }
     let weight = traits.byteCount
     if let weight { backlog.add(bytes: weight) }
-    // A long read beside the commits is no sign of a hanging disk.
+    // A read that runs beside the commits may be long, so it does not count as a sign of a hanging
+    // disk.
     if !traits.isParallel {
       backlog.begin(ticket.rawValue, at: dependencies.clock.uptime)
     } else if let reader = task.awaited.reader {
@@ -315,7 +316,7 @@ final class Switchboard {
     endLongRead(of: request)
   }
 
-  /// Begins a read of many steps, now or after the stranger's other reads of many steps.
+  /// Begins a read of many steps, now or after the client's other reads of many steps.
   func beginLongRead(_ request: RequestID, by limitedClient: LimitedClient?, _ first: StoreTask) {
     switch longReads.begin(request, by: limitedClient, first) {
     case .started: store(first)

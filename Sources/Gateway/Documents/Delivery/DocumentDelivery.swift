@@ -62,7 +62,7 @@ final class DocumentDelivery: Part {
     broadcasting.removeAll(keepingCapacity: true)
   }
 
-  /// Sends newly durable entries to all followers that have all earlier entries.
+  /// Sends newly durable entries to the followers that have all earlier entries.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
     if let other = room.subscriptions.first(where: {
@@ -97,7 +97,8 @@ final class DocumentDelivery: Part {
   private func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, noneLags: Bool
   ) {
-    // A follower that lags catches up separately; others have these entries already.
+    // A lagging follower catches up separately. Any other follower with another revision has these
+    // entries already.
     guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging,
       subscription.verbs.contains(.read)
     else { return }

@@ -69,8 +69,8 @@ final class DocumentFollowers: Part {
   /// Returns the last durable change under the client id of an unanswered change. From now on, the
   /// unanswered change is never committed as it was sent, unless it is durable already.
   ///
-  /// Under a former client id, a copy may still arrive on the connection of that id. Changes on
-  /// that connection are refused until it joins again; a copy arrives without a join.
+  /// If the change was sent under a former client id, a copy may still arrive on the connection of
+  /// that id. So that connection's changes are refused until it joins again.
   ///
   /// - Returns: `nil` if `unanswered` is `nil`, or if the connection belongs to another user.
   func settled(
@@ -115,7 +115,7 @@ final class DocumentFollowers: Part {
       return
     }
     if !before.contains(.read) {
-      // The right returned before the subscription ended: send the entries withheld meanwhile.
+      // The right was restored before the subscription ended: send the entries withheld meanwhile.
       room.leaving.removeAll { $0.subscription === subscription }
       delivery.lag(subscription)
     }
@@ -134,8 +134,9 @@ final class DocumentFollowers: Part {
     }
   }
 
-  /// Ends a subscription whose connection may no longer read the document. While its own change is
-  /// being committed, it is sent nothing; then it is sent the entries up to its own.
+  /// Ends a subscription whose connection may no longer read the document. If its own change is
+  /// being committed, the subscription ends after the commit. It is sent nothing meanwhile, and at
+  /// the end the entries up to its own.
   private func loseReading(_ subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room

@@ -28,8 +28,8 @@ final class HistoryPages: Part {
   ///
   /// - Returns: Whether the request was admitted: one page of the document is under way.
   func admit(to id: DocumentID, messageID: String, _ connection: Connection) -> Bool {
-    // The reader's queue is full, or the reader has not waited for the previous page. Or the store
-    // is overloaded: writers have priority.
+    // Refused if the previous page is under way, if the reader's queue is full, or if the store is
+    // overloaded, because writers have priority.
     guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
       dependencies.queuedBytes(connection.id) <= settings.laggingBytes
@@ -70,7 +70,8 @@ final class HistoryPages: Part {
   /// Answers an admitted request from memory, begins to read the page from the store, or refuses
   /// the request.
   ///
-  /// - Returns: What the request has to wait for before another call; `nil` if it is handled.
+  /// - Returns: The event that the request has to wait for before another call; `nil` if it is
+  ///   handled.
   func read(
     _ page: HistoryPageRequest, of room: DocumentRoom, messageID: String, _ connection: Connection
   ) -> Need? {

@@ -5,8 +5,8 @@ import ParleyWebSocketFrames
 /// The people in documents. Followers are notified of the others once per turn, with one message
 /// for all.
 ///
-/// A crowd that joins in one turn thus costs each follower one message. Ticks report the number of
-/// people, where only the number has changed, and the active people of a large crowd.
+/// If a crowd joins in one turn, each follower receives one message. In a large crowd, ticks report
+/// the number of people and the active people.
 final class DocumentPeople: Part {
   let board: Switchboard
   let documents: DocumentTable
@@ -29,7 +29,7 @@ final class DocumentPeople: Part {
   func show(_ subscription: Subscription) {
     let person = person(of: subscription)
     subscription.isShownByOtherNode = false
-    // The carets that the client had at another node are obsolete.
+    // The client's carets from another node are obsolete.
     if subscription.room.people.elsewhere?.shown(person.clientID) != nil {
       subscription.room.people.presence.leave(person.clientID)
     }
@@ -117,7 +117,7 @@ final class DocumentPeople: Part {
   /// Returns the id that all devices of one user share in a document. It reveals nothing else:
   /// guests of a link see it, and a user's id may be an email address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
-    // The end of the code authorizes nothing. The length separates the id from the user.
+    // The shown part of the code is no valid token. The length separates the id from the user.
     String(dependencies.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
   }
 

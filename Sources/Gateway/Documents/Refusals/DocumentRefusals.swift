@@ -139,7 +139,7 @@ final class DocumentRefusals: Part {
     case .page(let id, let messageID, _):
       guard let connection = connections[id], connection.isReady else { return }
       pages.refuse(.unavailable, of: room.id, ref: messageID, to: connection)
-    case .change, .version: break  // They never wait for a read.
+    case .change, .version: break  // This work never waits for a read.
     }
   }
 
@@ -151,7 +151,7 @@ final class DocumentRefusals: Part {
     case .join(let id, let messageID, _), .page(let id, let messageID, _):
       guard let connection = connections[id] else { return }
       if case .page = waiting { pages.end(of: room.id, connection) }
-      // A client with rights to folders alone must not learn which names are unused.
+      // A client that has only rights to folders must not learn which names are unused.
       guard
         code != .unknownDocument
           || connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.read)
@@ -160,7 +160,7 @@ final class DocumentRefusals: Part {
     case .edit(let edit): respond(edit.request, refusal(code, message, under: edit.right))
     case .version(let naming):
       respond(naming.request, refusal(code, message, under: naming.right))
-    case .change: break  // Its author joins again, or knows of the deletion.
+    case .change: break  // The change's author joins again, or is notified of the deletion.
     }
   }
 }

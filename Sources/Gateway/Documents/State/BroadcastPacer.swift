@@ -5,9 +5,9 @@ import ParleyGatewayPorts
 /// Each commit costs a message to every follower. When hundreds of authors each wait for their own
 /// change, commits follow each other as fast as messages can be written, with few changes each.
 /// This overloads the followers' processors, and their slowness makes the commits smaller still. So
-/// a commit waits one millisecond per hundred followers since the last commit began. It does not
-/// wait once all authors of the last commit have written again, so a few authors who answer each
-/// other are not delayed.
+/// a commit begins at the earliest one millisecond per hundred followers after the last one began.
+/// If all authors of the last commit have written again, it begins at once, so that a few authors
+/// who answer each other are not delayed.
 struct BroadcastPacer {
   /// The time at which the last commit began, in microseconds.
   private var began: Int64 = 0

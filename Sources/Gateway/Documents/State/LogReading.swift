@@ -24,8 +24,8 @@ struct LogReading {
   private var asking: [WaitingWork] = []
   /// The read that is under way.
   private(set) var read: Read?
-  /// The newest revision of a hint since the last read; 0 without a hint, `Int.max` if the log is
-  /// to be read whatever its revision.
+  /// The newest revision that hints have reported since the last read; 0 without a hint, `Int.max`
+  /// to read the log whatever its revision.
   private var heardRevision = 0
   /// Failed reads since the outcome of a commit became unknown; `nil` while it is known.
   private var failedReads: Int?
@@ -78,7 +78,7 @@ struct LogReading {
     return asking
   }
 
-  /// Records a read that has begun: of the sessions, or of the entries.
+  /// Records the start of a read: of the sessions, or of the entries.
   mutating func begin(
     _ ticket: StoreTicket, for asking: [WaitingWork], sessions: [String: Int] = [:]
   ) {

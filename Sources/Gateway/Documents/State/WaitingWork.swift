@@ -41,13 +41,14 @@ enum WaitingWork {
   }
 }
 
-/// An edit without a follower: it came over HTTP, or its author's connection has ended.
+/// An edit whose author is not a follower: it came over HTTP, or the author's connection has ended.
 struct ServerEdit {
   enum Content {
-    /// The whole text, edited from a former content, or from the newest without a `base`.
+    /// The whole text, edited from the content `base`; from the newest content if `base` is `nil`.
     case text(String, base: HistoricText? = nil)
-    /// The whole content, edited from a former one, or from the newest without a `base`. Text
-    /// and attributes that remain equal are kept. With `makesRich`, a plain note becomes a rich one.
+    /// The whole content, edited from the content `base`; from the newest one if `base` is `nil`.
+    /// Text and attributes that remain equal are kept. With `makesRich`, a plain note becomes a
+    /// rich one.
     case content(NoteContent, base: HistoricText? = nil, makesRich: Bool = false)
     /// A change of the content at a revision, rebased over later entries.
     case change(Change)
@@ -127,7 +128,8 @@ struct ServerEdit {
     }
   }
 
-  /// Whether the edit must wait for a read of the shared log: its author knows another head.
+  /// Whether the edit must wait for a read of the shared log, because its author names another
+  /// head.
   func needsNews(of live: LiveDocument) -> Bool {
     guard live.isShared, !isFresh else { return false }
     if let expected, expected != live.headRevision { return true }
