@@ -140,7 +140,7 @@ public struct BayeuxSession: Sendable {
 
   /// Ends the session for the client or the server.
   ///
-  /// - Parameter comesBack: Whether the client should start another session.
+  /// - Parameter mayReconnect: Whether the client should start another session.
   public mutating func end(mayReconnect: Bool = true) -> [Action] {
     guard !hasEnded else { return [] }
     isDismissed = !mayReconnect

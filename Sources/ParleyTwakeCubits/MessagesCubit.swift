@@ -248,7 +248,7 @@ public enum MessagesState: Sendable, Equatable {
     try? await fetch(channelID: place.channelID, threadID: place.threadID)
   }
 
-  /// Returns the message of a place that an event about a message concerns; `nil` for none.
+  /// Returns the id of the message, shown in a place, that an event concerns; `nil` for none.
   private func target(of id: String, thread: String?, in place: MessagesPlace) -> String? {
     func isShown(_ id: String) -> Bool { list.base.contains { $0.id == id } }
     let first = thread ?? id

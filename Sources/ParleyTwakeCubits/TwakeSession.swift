@@ -64,7 +64,7 @@ package struct TwakeSession: Sendable {
     case waiting(until: Int64)
   }
 
-  /// A room that the app wants to hear from.
+  /// A room whose events the app has requested.
   private struct Room {
     var isJoined = false
     /// Whether it was joined over an earlier connection.
@@ -76,7 +76,7 @@ package struct TwakeSession: Sendable {
   package static let roomsMax = 1_000
   private static let pauseMin: Int64 = 1_000
   private static let pauseMax: Int64 = 60_000
-  /// The maximum milliseconds for which a token is waited for.
+  /// The maximum milliseconds until a requested token must arrive.
   private static let tokenMilliseconds: Int64 = 30_000
 
   private var phase = Phase.stopped
@@ -102,7 +102,7 @@ package struct TwakeSession: Sendable {
     rooms[ExactName(room)] != nil || rooms.count < Self.roomsMax
   }
 
-  /// Whether the app wants to hear from a room, and does.
+  /// Whether the app has joined a room, and its events arrive.
   package func isJoined(_ room: String) -> Bool { rooms[ExactName(room)]?.isJoined ?? false }
 
   /// Handles an event, and returns the actions to perform, in order.

@@ -21,14 +21,14 @@ import Synchronization
 ///     Task { await messages.listen(to: socket.events) }
 ///     try await socket.join("previous::channels/\(id)/messages/updates")
 ///
-/// A lost connection is reopened, and its rooms are joined again. Parley then sends the events since
-/// the last one; where a server cannot, `missed` tells the cubits to fetch again.
+/// A lost connection is reopened, and its rooms are joined again. Parley then sends the events
+/// since the last one. If a server cannot do this, the event `missed` makes the cubits fetch again.
 @MainActor public final class TwakeSocket: Cubit<TwakeSocketState> {
   /// Returns the token of a room; `nil` if the user's own rights are sufficient.
   public typealias RoomTokenSource = @Sendable (_ room: String) async throws -> String?
 
-  /// Called with events that the server refused, with rooms that it refuses later, for example
-  /// because a right was revoked, and with failures of the token function of rooms.
+  /// Called when the server refuses an event, when it refuses a room after the join (for example
+  /// because a right was revoked), and when the token function of rooms fails.
   public var onProblem: (@MainActor (TwakeSocketError) -> Void)?
 
   private let transport: any ClientTransport
@@ -110,8 +110,8 @@ import Synchronization
     return AsyncStream { await feed.next() }
   }
 
-  /// Joins a room, and waits until its events arrive. The room remains wanted after each loss of the
-  /// connection, also if this throws `unreachable` or `cancelled`.
+  /// Joins a room, and waits until its events arrive. The room is joined again after each loss of
+  /// the connection, even if this call throws `unreachable` or `cancelled`.
   ///
   /// - Throws: `roomRefused` if the server refuses it; the room is then forgotten.
   public func join(_ room: String) async throws(TwakeSocketError) {
@@ -160,7 +160,7 @@ import Synchronization
   /// Whether a caller waits for a room.
   package var isWaiting: Bool { !joining.isEmpty }
 
-  /// Returns the first element of a feed, for which a caller waits at most the timeout.
+  /// Returns the first element of a feed; throws if none arrives within the timeout.
   private func first<Element: Sendable>(
     of feed: Feed<Element>
   ) async throws(TwakeSocketError) -> Element {

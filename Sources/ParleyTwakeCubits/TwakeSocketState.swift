@@ -12,7 +12,7 @@ public enum TwakeSocketState: Sendable, Hashable {
   case refused(TwakeSocketError)
 }
 
-/// The reason why a ``TwakeSocket`` does not do something.
+/// The reason why a call of a ``TwakeSocket`` failed.
 public enum TwakeSocketError: Error, Sendable, Hashable {
   /// The socket is stopped.
   case stopped

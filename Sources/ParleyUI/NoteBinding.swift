@@ -142,8 +142,8 @@ public import ParleyClient
     tellSelection()
   }
 
-  /// Starts a session of a tool that rewrites the text. Until ``endRewriting()`` the view is left
-  /// alone, as while an input method is composing.
+  /// Starts a session of a tool that rewrites the text. Until ``endRewriting()`` the view is not
+  /// changed, as while an input method is composing.
   public func beginRewriting() {
     endUndoRun()
     isRewriting = true

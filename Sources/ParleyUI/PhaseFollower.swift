@@ -49,7 +49,7 @@ public import ParleyClient
     let unsaved = withObservationTracking {
       parley.unsaved
     } onChange: { [weak self] in
-      // The value changes after this.
+      // The observed value changes after this call.
       Task { @MainActor in self?.watch() }
     }
     if unsaved == 0 { finish() }

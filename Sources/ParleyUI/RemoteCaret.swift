@@ -75,7 +75,7 @@ package struct VisibleCaret: Sendable, Hashable {
   /// The visible part of the selection.
   package let range: Range<Int>
 
-  /// Returns the visible ones.
+  /// Returns the carets that are at least partly visible.
   ///
   /// - Parameter units: The visible text, in UTF-16 units.
   package static func visible(_ carets: [RemoteCaret], in units: Range<Int>) -> [VisibleCaret] {

@@ -12,8 +12,8 @@ extension ClientMessage {
     /// Whether the person is shown as present in the room and sees who else is present.
     public var isPresent: Bool
     #if !hasFeature(Embedded)
-      /// The names of the values that the reply contains, unless it contains what was missed. With
-      /// it, the subscription also receives the operations on values.
+      /// The names of the values that the reply contains, unless it contains the missed
+      /// publications. If set, the subscription also receives the operations on values.
       public var values: ValueNames?
       /// Whether a slow subscriber receives the newest values in place of the publications between.
       public var isLatest = false
@@ -131,9 +131,9 @@ extension ClientMessage {
   public struct RoomHistory: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// The request is for the first publications after this offset.
+    /// Requests the first publications after this offset.
     public var since: Int?
-    /// The request is for the last publications before this offset.
+    /// Requests the last publications before this offset.
     public var before: Int?
     /// Maximum publications in the reply.
     public var limit: Int?

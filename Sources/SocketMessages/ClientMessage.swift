@@ -43,9 +43,9 @@ public enum ClientMessage: Sendable, Equatable {
   public struct Hello: Sendable, Equatable {
     /// A client id from an earlier connection, with the token that proves it.
     public struct Claim: Sendable, Equatable {
-      /// The resume token that `welcome` contained with the id.
+      /// The client id that an earlier `welcome` contained.
       public var id: String
-      /// The resume token from the `welcome` with the id.
+      /// The resume token from the same `welcome`.
       public var resumeToken: String
 
       /// Creates a claim.
@@ -65,7 +65,7 @@ public enum ClientMessage: Sendable, Equatable {
     public var token: String?
     /// Whether the server may send changes with numbers instead of ids.
     public var takesNumbers: Bool
-    /// Maximum authors of a document whose numbers the client retains, the newest ones; `nil` means
+    /// Maximum author numbers that the client retains for a document, the newest ones; `nil` means
     /// ``ServerMessage/Author/numbersMaxUnsaid``.
     public var numbersMax: Int?
 

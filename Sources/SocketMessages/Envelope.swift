@@ -54,8 +54,8 @@ package struct Envelope: MessageSource {
     }
   }
 
-  /// Maximum JSON values of a message, beside two for each permitted component: the Whaler family
-  /// sends two values for each component.
+  /// Maximum JSON values of a message, in addition to two for each permitted component: the Whaler
+  /// family sends two values for each component.
   private static let otherValuesMax = 50_000
 
   /// Reads the envelope of a message.

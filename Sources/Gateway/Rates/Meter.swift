@@ -42,7 +42,8 @@ package struct Meter {
     return nil
   }
 
-  /// Whether one more message may be rejected without a disconnect: as many as may be accepted.
+  /// Whether one more message may be rejected without a disconnect. The rate limit of rejected
+  /// messages equals that of accepted ones.
   mutating func mayReject(_ allowances: Allowances, now: Int64) -> Bool {
     refused.draw(1, at: allowances.connection.messages, now: now) == 0
   }

@@ -64,8 +64,8 @@ final class Rights: Part {
   /// Closes a connection that keeps exceeding a rate limit.
   ///
   /// A message that exceeds a rate is answered with a retry delay and not performed, so nothing is
-  /// lost. A client that then sends as many rejected messages as a burst allows is closed with a
-  /// code that says to reconnect later.
+  /// lost. Rejected messages have a rate limit of the same size. A client that exceeds this one,
+  /// too, is closed with a code that says to reconnect later.
   ///
   /// - Returns: Whether the connection was closed.
   func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {

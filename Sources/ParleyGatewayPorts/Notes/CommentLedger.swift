@@ -69,7 +69,7 @@ extension CommentLedger {
       guard let anchor = comments[index].anchor, !anchor.isDeleted, anchor.revision < base else {
         continue
       }
-      // A program of an older format, which does not move anchors, has compacted the log. The
+      // An older version of the server, which does not move anchors, has compacted the log. The
       // range's current position is unknown.
       comments[index].anchor = CommentAnchor(revision: base, start: anchor.start, end: anchor.start)
     }

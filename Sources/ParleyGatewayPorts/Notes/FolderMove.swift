@@ -1,14 +1,15 @@
 /// The move of a folder and all folders below it, in portions by repeated requests.
 ///
-/// If the new path is above the old one, notes of a folder below may move into the old folder. They
-/// could not be distinguished from notes still to be moved, so they go last, in one portion:
+/// If the new path is above the old one, notes of a subfolder may move into the old folder. There
+/// they could not be distinguished from notes still to be moved, so they are moved last, in one
+/// portion:
 ///
 ///     a/b    ─▶  a
 ///     a/b/c  ─▶  a/c
 ///     a/b/b  ─▶  a/b    with the last portion
 ///
-/// If they are too many for one portion, they are left to ``rest``, a separate move from `a/b/b` to
-/// `a/b` when nothing else is left in `a/b`. So each note moves once, without stored state.
+/// If one portion cannot contain all of them, ``rest`` moves them: a separate move from `a/b/b` to
+/// `a/b`, once nothing else is left in `a/b`. So each note moves once, without stored state.
 public struct FolderMove: Sendable, Equatable {
   /// The old path of the folder.
   public let old: FolderPath
@@ -31,8 +32,8 @@ public struct FolderMove: Sendable, Equatable {
   /// Chooses the notes of the next portion.
   ///
   /// - Parameters:
-  ///   - notes: The notes of the old folder and below it, in their order: up to `limit` + 1 more
-  ///     than the successor has, which are at most `limit`.
+  ///   - notes: The notes of the old folder and below it, in their order: at most `limit` notes of
+  ///     the successor, and up to `limit` + 1 others.
   ///   - folder: Returns a note's folder; `nil` if it cannot be read.
   /// - Returns: At most `limit` notes, and whether more are left.
   public func portion<Note>(

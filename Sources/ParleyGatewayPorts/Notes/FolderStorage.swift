@@ -57,7 +57,7 @@ public struct FolderListPosition: Sendable, Hashable {
   /// The count of the folder so far; `nil` for a position after the folder.
   public var partial: Partial?
 
-  /// Creates a position after a folder, or with a partial count, among its notes.
+  /// Creates a position after a folder, or among its notes if `partial` is given.
   public init(_ folder: FolderPath, partial: Partial? = nil) {
     self.folder = folder
     self.partial = partial

@@ -52,7 +52,7 @@ struct MovingAnchors {
   }
 
   /// Moves the ranges as ``CommentAnchor/pass(_:)`` does. A start that has moved behind its end
-  /// remains there whatever follows, so it is corrected only in ``finished()``.
+  /// stays behind it, so it is corrected only once, in ``finished()``.
   private mutating func passGathered() {
     Cursor.transform(&starts, over: gathered[...], own: true)
     Cursor.transform(&ends, over: gathered[...], own: false)

@@ -89,8 +89,8 @@ public struct FileLimits: Sendable, Hashable {
 
 /// A request about files of notes. Each note has a list of files; contents are stored once.
 ///
-/// A retained deleted note keeps its files, and is restored with them. A permanently removed note
-/// gives up its files, and contents that no note uses are removed.
+/// A retained deleted note keeps its files, and is restored with them. When a note is permanently
+/// removed, its list is removed, and so are contents that no other note uses.
 public enum FileRequest: Sendable {
   /// Adds a file to a note. If the note already has a file with this content, the file retains its
   /// name and counts as newly added.
@@ -99,8 +99,8 @@ public enum FileRequest: Sendable {
   case list(id: DocumentID)
   /// Reads a file of a note, on request with its content.
   case read(id: DocumentID, FileHash, withBytes: Bool)
-  /// Lists at most `limit` notes with files that were added before a time and are in no stored
-  /// revision, as far as known: sorted by the bytes of their ids, from the first or after a note.
+  /// Lists at most `limit` notes with files that were added before a time and that no revision is
+  /// known to contain: sorted by the bytes of their ids, from the first or after a note.
   case unsettled(before: Timestamp, after: DocumentID?, limit: Int)
   /// Searches all stored revisions of a note, including named versions, for these files.
   ///

@@ -37,7 +37,7 @@ public enum NoteTags {
 /// Reads the tags of a text, scalar by scalar.
 private struct TagReader {
   private(set) var tags: Set<ExactName> = []
-  /// The sign and number of fence signs at the start of this line, if only spaces precede them.
+  /// The kind and number of fence signs at the start of this line, if only spaces precede them.
   private var fenceSign: Unicode.Scalar?
   private var fenceLength = 0
   private var isAtBeginning = true

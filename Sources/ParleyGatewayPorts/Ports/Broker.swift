@@ -51,7 +51,7 @@ public struct BrokerState: Sendable {
   public var heard = 0
   /// Hints dropped because a limit was reached, by reason: `outgoing`, `incoming`, `size`.
   public var dropped: [String: Int] = [:]
-  /// Messages received that no node of this cluster has sent.
+  /// Received messages that were not sent by a node of this cluster.
   public var foreign = 0
   /// The time between the sending and the arrival of a message to this node itself.
   public var lag = Histogram()

@@ -96,7 +96,7 @@ public struct DeadLetter: Sendable, Equatable {
   public enum Reason: Int, Sendable {
     /// The event was not delivered within its time limit.
     case tooOld = 1
-    /// The target has rejected further events.
+    /// The target rejects events permanently.
     case unwanted
     /// The queue was full, and the event was the oldest.
     case queueFull
@@ -168,8 +168,8 @@ public enum OutboxRequest: Sendable {
   /// adds `adding`. Events in `givenUp` that are no longer queued are ignored.
   ///
   /// If an event of `delivered` is no longer queued, another gateway has delivered and settled it.
-  /// `delivered` and `adding` are then ignored, so that no draft is added twice; events that are
-  /// still queued are taken again.
+  /// Then `delivered` and `adding` are ignored, so that no draft is added twice, and events that
+  /// are still queued will be taken again.
   case settle(
     delivered: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
     adding: [OutboxDraft])

@@ -11,8 +11,8 @@ public struct LogChain: Sendable, Hashable {
   /// The life of the database that computed the chain. A promoted standby begins a new life, and
   /// may lack the newest commits and the sessions that started with them.
   ///
-  /// A chain of an earlier life is not trusted, even if the entries are equal: a node has to reload
-  /// its documents and resend its changes.
+  /// So a chain of an earlier life is not trusted, even if the entries are equal: a node has to
+  /// reload its documents and resend its changes.
   public var life: Int
 
   /// Creates a chain from its halves, by default in life 0.
@@ -62,14 +62,15 @@ public struct LogRange: Sendable, Equatable {
   public var sessions: [String: Int]
   /// The session of clients without a stored session.
   ///
-  /// A store may drop the sessions of clients that have changed nothing, because ids of clients can
-  /// be made up. The floor is at least as high as each dropped session, so a change sent before one
-  /// is still rejected. Entries without a sequence are always appended: they are never resent.
+  /// A store may drop the sessions of clients that have changed nothing, because anyone can invent
+  /// client ids. The floor is at least as high as each dropped session, so a change of an earlier
+  /// session is still rejected. Entries without a sequence are always appended: they are never
+  /// resent.
   public var sessionFloor: Int
   /// The folder that the note is in.
   public var folder: FolderPath
 
-  /// Creates a stretch, by default of a note in no folder and without sessions.
+  /// Creates a range, by default of a note in no folder and without sessions.
   public init(
     title: String, entries: [LogEntry], chain: LogChain, headRevision: Int,
     sessions: [String: Int] = [:], sessionFloor: Int = 0, folder: FolderPath = .none

@@ -145,7 +145,7 @@ public struct RevocationPage: Sendable {
 /// The durability of a store, and its counters.
 public struct StoreState: Sendable, Equatable {
   /// The number of machines whose disks contain a commit before it is acknowledged, according to
-  /// the store's settings: 1, or 2 for two and more.
+  /// the store's settings: 1, or 2 for more than one.
   public var machines: Int
   /// The number of restored connections.
   public var reconnections: Int

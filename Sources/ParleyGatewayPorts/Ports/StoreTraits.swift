@@ -40,8 +40,8 @@ public struct StoreTraits: Sendable {
   public var changedNote: SearchedChange?
   /// The approximate bytes of a waiting request; `nil` if its bytes are counted elsewhere.
   public var byteCount: Int?
-  /// Whether the request bypasses the limit on waiting work: work that was promised to a client,
-  /// and work that does not wait for the disk.
+  /// Whether the request bypasses the limit on waiting work. Such requests are work that was
+  /// promised to a client, and work that does not wait for the disk.
   public var bypassesQueueLimit: Bool
 
   /// Whether the request changes the store.

@@ -82,7 +82,8 @@ public struct RevokedTokens: Sendable {
   /// Maximum number of revocations of links. A user who may share a note can revoke its links, and
   /// must not thereby prevent operators from revoking tokens.
   public static let linksMax = countMax / 2
-  /// Maximum number of revocations of sessions, likewise: signed-in users can end their own.
+  /// Maximum number of revocations of sessions. The reason is the same: signed-in users can end
+  /// their own sessions.
   public static let sessionsMax = countMax / 4
 
   /// Creates an empty list.

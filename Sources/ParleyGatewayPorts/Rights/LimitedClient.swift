@@ -34,8 +34,8 @@ extension LimitedClient {
   }
 }
 
-/// The party that a transport's buffered bytes count against: a stranger, or a client that only the
-/// overall limit applies to.
+/// The party that a transport's buffered bytes count against: a limited client, or a client to
+/// which only the overall limit applies.
 public struct Holder: Hashable, Sendable {
   package let limitedClient: LimitedClient?
 

@@ -110,8 +110,9 @@ extension Session {
 
   /// Exchanges the refresh token of a turn.
   ///
-  /// A turn ahead of the current one counts as current: the server has signed it, so the store was
-  /// set back, as by a backup. Setting the clock back neither extends a session nor ends it early.
+  /// A turn ahead of the current one counts as current: the server has signed it, so the store must
+  /// have been restored from a backup. Setting the clock back neither extends a session nor ends it
+  /// early.
   public mutating func renew(turn presented: Int, now: Timestamp, _ rule: SessionRule) -> Renewal {
     guard now < min(expiresAt, endsAt) else { return .expired }
     guard presented >= turn else {

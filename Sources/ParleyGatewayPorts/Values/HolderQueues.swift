@@ -1,7 +1,7 @@
 /// Queues of many holders, with access to the oldest element of the holder that has the most.
 ///
-/// Evicting that element when a new one needs space is fairest: a single holder displaces only its
-/// own elements.
+/// Evicting that element when a new one needs space is fair: a holder that alone fills the space
+/// displaces only its own elements.
 package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sendable>: Sendable {
   /// The elements of each holder, oldest first.
   private var queues: [Holder: LinkedQueue<Element>] = [:]
