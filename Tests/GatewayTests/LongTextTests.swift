@@ -5,16 +5,18 @@ import Testing
 /// Answers to messages whose texts are longer than any limit of names.
 @Suite("Long texts")
 struct LongTextTests {
+  private static let json = HostileJSON(
+    size: 20_000,
+    samples: [
+      "documentId": #""d""#, "room": #""r""#, "token": #""all""#, "name": #""n""#, "limit": "1",
+      "sequence": "1",
+    ])
+
   @Test(
     "no answer repeats a text that is longer than its limit", arguments: ClientMessage.Kind.allCases
   )
   func answersAreShort(kind: ClientMessage.Kind) throws {
-    let samples = [
-      "documentId": #""d""#, "room": #""r""#, "token": #""all""#, "name": #""n""#, "limit": "1",
-      "sequence": "1",
-    ]
-    let json = HostileJSON(size: 60_000, samples: samples)
-    let inputs = json.inputs(kind.shape ?? .object("", []), besides: false)
+    let inputs = Self.json.inputs(kind.shape ?? .object("", []), besides: false)
     for input in inputs where input.shape.hasSuffix(": a long string") {
       let rig = GatewayRig(isDemo: true)
       rig.make("d")
