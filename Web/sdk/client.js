@@ -41,7 +41,7 @@ import { Waits } from "./waits.js";
  */
 const inUse = new Set();
 
-/** Maximum failures in a row after which another rejected token stops the client. */
+/** Maximum failures in a row. After these, another rejected token stops the client. */
 const refusalsMax = 5;
 /** Delay before the second attempt to get a token, and its maximum; milliseconds. It doubles with each attempt. */
 const retryFirst = 1_000;
@@ -306,7 +306,7 @@ export class Parley extends Emitter {
   }
 
   /**
-   * Notes with edits that an earlier page left. They are sent when the note is opened.
+   * The ids of notes with edits that an earlier page left. The edits are sent when the note is opened.
    *
    * @returns {string[]}
    */
@@ -511,7 +511,7 @@ export class Parley extends Emitter {
     try {
       token = await tokenBy(this.#options);
     } catch (error) {
-      // The app's own error, for example a back end that does not answer.
+      // The token function's own error, for example because a back end does not answer.
       hasFailed = true;
       this.#fail(`the token function failed: ${error instanceof Error ? error.name : "an error"}`);
       console.warn(this.problem);
@@ -523,7 +523,7 @@ export class Parley extends Emitter {
       if (token === undefined || isOther || token === this.#token) return;
       if ((await this.#connection.refresh(token)) === undefined) this.#token = token;
     } else if (this.#connection.status.state !== "stopped") {
-      // The connection retries by itself, with this token.
+      // The connection retries automatically, with this token.
       if (token !== undefined && !isOther) this.#token = token;
     } else if (hasFailed) {
       this.#failures += 1;

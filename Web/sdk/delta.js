@@ -1,9 +1,9 @@
 // Delta, the form in which Quill and other editors describe formatted texts and their changes, and the form of notes.
 // Lengths count UTF-16 units in both.
 //
-// A note has one attribute `block` for the kind of a line, where Quill has `header`, `list`, `blockquote` and
-// `code-block`: two people who change the kind of one line then see the same line. An embedded thing is U+FFFC with the
-// attribute `embed`. Attributes that Quill does not know have the same name in both.
+// A note has one attribute `block` for the kind of a line, in place of Quill's `header`, `list`, `blockquote` and
+// `code-block`, so that a line has a single kind even if two people change it at the same time. An embedded thing is
+// U+FFFC with the attribute `embed`. Attributes that Quill does not know have the same name in both.
 
 import { ParleyError } from "./errors.js";
 
@@ -19,7 +19,7 @@ import { ParleyError } from "./errors.js";
 const object = "\ufffc";
 const lineKeys = ["block", "indent", "align", "direction", "language"];
 
-/** Quill's names for the kinds of lines: for each key its value, by the note's `block`. */
+/** Quill's attribute, its key and value, for each value of the note's `block`. */
 const names = new Map(/** @type {[string, [string, any]][]} */ ([
   ["bullet", ["list", "bullet"]], ["ordered", ["list", "ordered"]], ["task", ["list", "unchecked"]],
   ["done", ["list", "checked"]], ["quote", ["blockquote", true]], ["code", ["code-block", true]],
@@ -218,7 +218,7 @@ export class ChangeBuilder {
     this.#move(to);
   }
 
-  /** @param {number} from @param {number} to @param {Attributes} change A note's. Ranges ascend. */
+  /** @param {number} from @param {number} to @param {Attributes} change A note's attributes. Ranges ascend. */
   setKept(from, to, change) {
     const set = this.#sets.number(change);
     if (set === 0) return;

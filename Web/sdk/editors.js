@@ -104,7 +104,7 @@ class CodeMirrorBinding {
       if (change) this.#edit([change]);
       queueMicrotask(() => {
         composed.catchUp();
-        // If the other half did not follow, show what is stored.
+        // If the other half did not follow, show the stored text.
         this.#show();
       });
     } catch (error) {

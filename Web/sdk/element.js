@@ -63,7 +63,7 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class 
  * into the page. Parts: `text`, `status`, `people`, `person`, `footer`. Event `parley-error` with a `ParleyError`.
  */
 export class ParleyNoteElement extends Base {
-  // Not a static field, for which esbuild would rewrite all private members of the class: 1 kB more.
+  // This is not a static field, because esbuild would then rewrite all private members of the class: 1 kB more.
   static get observedAttributes() {
     return ["src", "placeholder", "label"];
   }
@@ -119,7 +119,7 @@ export class ParleyNoteElement extends Base {
 
   connectedCallback() {
     if (Object.hasOwn(this, "token")) {
-      // It was set before this class was defined.
+      // The property was set before this class was defined.
       const { token } = this;
       delete (/** @type {any} */ (this).token);
       this.#token = token;

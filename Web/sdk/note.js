@@ -75,7 +75,7 @@ export class SharedNote extends Emitter {
   /** @type {Promise<string>} */
   #ready;
   /**
-   * Client ids whose stored edits were opened, or could not be.
+   * Client ids whose stored edits were opened, or could not be opened.
    *
    * @type {Set<string>}
    */
@@ -178,7 +178,7 @@ export class SharedNote extends Emitter {
     const isTurn = () =>
       this.#note === note && !this.#isClosed && note.phase === "live" && note.unconfirmedCount === 0
       && this.#leftBehind > 0;
-    // Not within the note's own event.
+    // Later, because the note must not be replaced within its own event.
     if (isTurn()) queueMicrotask(() => {
       if (!isTurn()) return;
       note.close();
@@ -202,7 +202,7 @@ export class SharedNote extends Emitter {
     return this.#isUnknown ? unknown : this.#note.failure;
   }
 
-  /** Whether no note has this id: to the gateway, one that was deleted before it was opened here never was. */
+  /** Whether no note has this id. The gateway does not distinguish a note that was deleted before it was opened here. */
   get #isUnknown() {
     return this.#note.phase === "deleted" && !this.#note.hasText;
   }
@@ -312,7 +312,7 @@ export class SharedNote extends Emitter {
       const why = this.access === "read" ? "may be read alone" : `is ${this.state}`;
       throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
     }
-    // A bound editor's positions are correct; those of another caller may not be.
+    // A bound editor's positions are correct; another caller's are checked.
     check(changes, source === undefined ? (this.text ?? "") : undefined);
     if (format && !this.hasFormats) {
       throw new ParleyError("invalid", "expected a note opened with { formats: true }, got one without");
@@ -489,7 +489,8 @@ function open(parts, owner, storage, taken) {
       return { note: new Note({ ...options, restored: kept }), isAside: false };
     } catch (error) {
       if (!(error instanceof CoreError)) throw error;
-      // Another version wrote them. If they cannot be moved aside, save no other edits in their place.
+      // Another version of this SDK wrote the edits. If they cannot be moved aside, other edits must not overwrite
+      // them.
       const isMoved = storage.setPendingAside(documentId, identity.id);
       return { note: new Note(isMoved ? options : parts), isAside: true };
     }

@@ -26,7 +26,10 @@
  *   authors: {author: string, changes: number, inserted: number, deleted: number}[]}} EditingSession
  */
 
-/** Rejects with ParleyError: unreachable, also within the timeout; and refused, whose `reason` is the protocol's error code. */
+/**
+ * All functions reject with ParleyError: `unreachable`, also after the timeout; and `refused`, whose `reason` is the
+ * protocol's error code.
+ */
 export class Notes {
   #base;
   #token;

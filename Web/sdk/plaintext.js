@@ -20,7 +20,7 @@ import { applied, changesIn, placeIn, shownOf } from "./lines.js";
  * @property {() => string} read
  * @property {(text: string) => void} write Replaces the whole text.
  * @property {(change: TextChange) => void} replace
- * @property {() => {anchor: number, head: number} | undefined} selection Undefined if it is elsewhere.
+ * @property {() => {anchor: number, head: number} | undefined} selection Undefined if it is outside the element.
  * @property {(selection: {anchor: number, head: number}) => void} select
  * @property {(isEditable: boolean) => void} allow
  * @property {() => void} giveBack Restores whether the element was editable.
@@ -132,7 +132,7 @@ class FieldBinding {
       element,
       selection: field.selection,
       slice: (from, to) => this.#shown.slice(from, to),
-      // To the browser the field is one text, whose replacement ends a composition, so all lines count as one.
+      // The field is one text for the browser, and replacing it ends a composition, so all lines count as one.
       lineAt: () => ({ from: 0, to: Infinity }),
       make: (changes) => this.#make(changes),
       focus: () => element.focus({ preventScroll: true }),

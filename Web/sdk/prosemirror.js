@@ -11,7 +11,7 @@
  */
 
 /**
- * How a schema and the attributes of notes correspond, where the names do not say so.
+ * The correspondence of a schema with the attributes of notes, where it does not follow from the names.
  *
  * @typedef {object} Mapping
  * @property {(attributes: Attributes) => {type: string, attrs?: any} | undefined} [line] Returns the node of a line with
@@ -310,7 +310,7 @@ class ProseMirrorBinding {
       this.#isShared = false;
     }
     this.#doc = transaction.doc;
-    // What the app's own plugins have added to it is this user's edit.
+    // Changes that the app's own plugins have added to the transaction are edits of this user.
     if (this.#view.state.doc !== this.#doc) this.update();
   }
 
@@ -370,7 +370,7 @@ class ProseMirrorBinding {
     try {
       this.#note.edit(changes, this, format);
     } catch {
-      // What the note rejects must not remain in the editor.
+      // Edits that the note rejects must not remain in the editor.
       queueMicrotask(() => this.#show());
     }
   }
@@ -399,7 +399,7 @@ class ProseMirrorBinding {
   /** @param {TextChange[]} changes @param {ChangeFormat} format */
   #take(changes, { sets = [], kept = [], put = [] }) {
     const { tr } = this.#view.state;
-    // Formats first, which change no position; then the changes from the last to the first.
+    // Apply the formats first, because they change no positions; then the changes from the last to the first.
     let end = 0;
     for (let at = 0; at < kept.length; at += 3) {
       const from = end + (kept[at] ?? 0);
@@ -459,7 +459,7 @@ class ProseMirrorBinding {
       const [start, stop] = [this.#position(tr, from), this.#position(tr, to)];
       const last = tr.doc.resolve(stop).parent;
       tr.delete(start, stop);
-      // Lines that become one are of the last one's kind.
+      // Joined lines have the kind of the last one.
       const place = tr.doc.resolve(start);
       if (place.parent.type !== last.type || place.parent.attrs !== last.attrs) {
         tr.setNodeMarkup(place.before(), last.type, last.attrs);

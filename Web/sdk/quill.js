@@ -1,7 +1,7 @@
 // Binds a note with formatting to an app's own Quill: its changes become edits, and others' edits are applied in place.
 //
-// Quill's text always ends with a newline that the note does not have. It is left out of account: if it gets the
-// formatting of a line, the note gets a newline there, and Quill another one.
+// Quill's text always ends with a newline that the note does not have. It is ignored until it gets the formatting of a
+// line: then the note gets a newline there, and Quill another last one.
 
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
@@ -42,7 +42,7 @@ class QuillBinding {
     editor.on("text-change", this.#takeOwn);
     editor.on("selection-change", this.#tellSelection);
     const { signal } = this.#removals;
-    // A browser gives up a composition when its text is redrawn.
+    // A browser ends a composition when its text is redrawn.
     editor.root?.addEventListener?.("compositionstart", () => note.hold(new Promise((resolve) => {
       editor.root.addEventListener("compositionend", resolve, { once: true, signal });
     })), { signal });
@@ -97,7 +97,7 @@ class QuillBinding {
     try {
       this.#note.update({ ops: withoutLastNewline(delta.ops, before) }, this);
     } catch {
-      // What the note rejects must not remain in the editor.
+      // Edits that the note rejects must not remain in the editor.
       this.#show();
       return;
     }

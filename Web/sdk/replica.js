@@ -34,7 +34,7 @@ function precedes(one, other) {
 export function merged(value, patch) {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  // A map, since a field may have the name __proto__.
+  // A map, because a field may have the name __proto__.
   const fields = new Map(isObject ? Object.entries(value) : []);
   for (const [name, change] of Object.entries(patch)) {
     if (change === null) fields.delete(name);
@@ -101,7 +101,7 @@ export class Replica {
   get shown() {
     if (this.#pending.length === 0) return this.#values;
     const shown = new Map(this.#values);
-    // What does not fit will be refused, or fits again after others' changes.
+    // An operation that does not fit is left out: the server refuses it, or it fits again after other clients' changes.
     for (const { operations } of this.#pending) for (const operation of operations) apply(shown, operation);
     return shown;
   }
@@ -121,7 +121,7 @@ export class Replica {
   }
 
   /**
-   * Begins anew at a position.
+   * Discards the values, and begins again at a position.
    *
    * @param {string} epoch
    * @param {number} offset
@@ -198,7 +198,7 @@ export class Replica {
   }
 
   /**
-   * Notes that a change was accepted; it is removed with its publication.
+   * Records that a change was accepted. It is removed once its publication has arrived.
    *
    * @param {string} key
    * @param {number} offset

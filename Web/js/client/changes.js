@@ -56,7 +56,7 @@ export function transformed(changes, others, isFirst) {
   for (const { from, to, insert } of changes) {
     const place = placeAfter(from, others, isFirst);
     add(result, place, place, insert);
-    // Delete what `others` left of the deleted range, but not the text that they inserted in it.
+    // Delete the part of the range that `others` have not deleted, but not the text that they inserted in it.
     let start = from;
     for (const other of [...others, { from: to, to }]) {
       const end = Math.min(other.from, to);

@@ -2,7 +2,7 @@
 // and reports the state of the connection to the page. The core contains all rules of the protocol.
 //
 // Actions are performed in order, all actions of one event before those of the next, even if a listener causes an
-// event. Their new states are stored first (`take`), so that each listener reads the latest state.
+// event. The new states of all actions are stored first (`take`), so that each listener reads the latest state.
 
 import { Emitter } from "../ground/emitter.js";
 import { Pacing } from "./pacing.js";
@@ -167,7 +167,7 @@ export class Connection extends Emitter {
     if (this.isOnline) this.handle("reachable");
   }
 
-  /** Handles that the page may be suspended or closed. */
+  /** Handles a page that may be suspended or closed soon. */
   suspend() {
     this.handle("suspending");
   }

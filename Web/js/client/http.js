@@ -92,7 +92,7 @@ async function exchange(path, method, headers, body, signal) {
   try {
     answer = text ? JSON.parse(text) : undefined;
   } catch {
-    // The body is not the gateway's, for example a proxy's error page; the status suffices.
+    // The body is not from the gateway, for example a proxy's error page. The status is sufficient.
   }
   const isSame = response.status === 304;
   if (response.ok || isSame) return { isSame, answer, tag: response.headers?.get("etag") ?? undefined };

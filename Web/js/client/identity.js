@@ -27,7 +27,7 @@ import { lastingStore, tabStore } from "../ground/storage.js";
 /** Maximum time for a browser to report whether a lock is free; milliseconds. */
 const lockAnswerMax = 3_000;
 
-/** @type {WeakSet<LockManager>} Lock managers that exceeded it. Their requests wait 0 ms, until one is answered. */
+/** @type {WeakSet<LockManager>} Lock managers that exceeded this time. Their requests wait 0 ms until the browser answers one. */
 const silent = new WeakSet();
 
 /**
@@ -202,7 +202,7 @@ export class EditStorage {
    */
   async claimIdentity(owner) {
     const own = read(tabStore(), this.#identityKey);
-    // Another user may have signed in in this tab since.
+    // Another user may have signed in since, in this tab.
     if (isIdentity(own) && (ownerOf(own) ?? owner) === owner) {
       if (await this.#hold(own.id, true)) return { id: own.id, resumeToken: own.resumeToken };
       tabStore().removeItem(this.#identityKey);
@@ -401,7 +401,7 @@ export const claimIdentity = (owner) => own.claimIdentity(owner);
 export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
 export const adoptedIdentities = () => own.adopted;
 /**
- * For edits that this tab stores before the server has issued an identity.
+ * The identity of edits that this tab stores before the server has issued one.
  *
  * @type {ClientIdentity}
  */

@@ -43,9 +43,9 @@ import { Emitter } from "../ground/emitter.js";
 /**
  * reset: the editor starts from a new text. changes: changes to apply in the editor, together with their format; with
  * `isOwn`, this user requested them and may undo them; with `selection`, undo or redo has caused them. kind: the note's
- * kind has changed; a note that is rich from the start says so before its text. edited: the user edited the text. shownEdit: the edit in positions of the page; only
- * ShownNote emits it. joined: the people in the note are known. peers: others' carets may have moved. notice: a message
- * for the user.
+ * kind has changed; a note that is rich from the start says so before its text. edited: the user edited the text.
+ * shownEdit: the edit in positions of the page; only ShownNote emits it. joined: the list of people in the note has
+ * arrived. peers: others' carets may have moved. notice: a message for the user.
  *
  * @typedef {{reset: {text: string, format?: TextFormat}, kind: NoteKind, edited: void,
  *   changes: {changes: TextChange[], format?: ChangeFormat, isOwn?: boolean, selection?: {anchor: number, head: number}},
@@ -75,7 +75,7 @@ export class Note extends Emitter {
   /** @type {NoteStatus["phase"]} The phase at the last event. */
   #toldPhase = "joining";
   #toldAccess = "write";
-  /** @type {ReturnType<Core["people"]> | undefined} Cached until the next action or edit. */
+  /** @type {ReturnType<Core["people"]> | undefined} The people in the note, cached until the next action or edit. */
   #here;
   /** @type {Map<string, number>} A number for each client id that has been present. */
   #keys = new Map();
@@ -356,7 +356,7 @@ export class Note extends Emitter {
   }
 
   /**
-   * Moves changes to the ones before that are not shown yet, so that the editor shows them together. Changes that this
+   * Appends changes to earlier ones that are not shown yet, so that the editor shows them together. Changes that this
    * user requested stay separate, because undo reverts them in one step; so do changes with a format.
    *
    * @param {NoteAction & {kind: "apply"}} action

@@ -1,17 +1,18 @@
 // Delays other people's changes that follow in quick succession, so that a page draws several of them at once.
 //
-// The first change is handled immediately, and those that follow together, at most once in an interval. Two people never
-// wait, and among fifty the page draws half as often. The delay is before the client core, as a network's would be: the
-// note's text, the editor and the carets agree at all times, and the core transforms edits made meanwhile as usual.
+// The first change is handled immediately, and those that follow together, at most once in an interval. With two people
+// nothing is delayed; with fifty, the page draws half as often. Messages are delayed before they reach the client core,
+// as by a slow network. So the note's text, the editor and the carets agree at all times, and the core transforms edits
+// made meanwhile as usual.
 
 /** The minimum interval between two changes by others that are handled, in milliseconds. */
 export const changesEvery = 40;
 
 const isChange = (/** @type {string} */ message) => message.startsWith('{"type":"c",');
-/** Whether a short message has one change only. It is another person's: an own one would be acknowledged by itself. */
+/** Whether a short message has a single change. It is another person's change: an own one would be acknowledged in a message of its own. */
 const isSingle = (/** @type {string} */ message) =>
   /^\{"type":"c","data":\{"c":\[(?:\d+,){5}\[[^[\]]*\]\]/.test(message);
-/** Positions of carets refer to the changes before them. */
+/** Carets refer to the text after the changes before them, so they are delayed, too. */
 const isCarets = (/** @type {string} */ message) => message.slice(0, 100).includes('"type":"selections"');
 
 export class Pacing {

@@ -45,7 +45,7 @@ export class Refresher {
     }
   }
 
-  // Retry here: the next `refresh` may be far away, because the connection that reports changes has not failed.
+  // Retry here, because the next `refresh` may come much later: the connection that reports changes has not failed.
   /** @param {unknown} error */
   #tryAgain(error) {
     const pause = isPassing(error) ? pauses[this.#failures] : undefined;

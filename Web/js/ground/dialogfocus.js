@@ -1,4 +1,5 @@
-// Retains the focus in a dialog when a row is removed with its button, or a button was disabled for a while.
+// Keeps the focus in a dialog when a row is removed together with its button, or when a button was disabled for a
+// while.
 
 /** @param {HTMLElement} list @param {Element} row */
 export const placeOf = (list, row) => Math.max(0, [...list.children].indexOf(row));

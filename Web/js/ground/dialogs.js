@@ -94,11 +94,11 @@ const takers = new WeakMap();
 
 /** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
 export function openDialog(dialog) {
-  // The browser fires `close` in a later task; the dialog may be opened again before it.
+  // The browser fires `close` in a later task, and the dialog may be opened again before that.
   takers.get(dialog)?.();
   dialog.returnValue = "";
   showModal(dialog);
-  // Not submit buttons, because Enter in a field presses the first submit button.
+  // These are not submit buttons, because Enter in a field presses the first submit button.
   for (const button of dialog.querySelectorAll("[data-close]")) {
     /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
   }

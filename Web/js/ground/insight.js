@@ -1,4 +1,4 @@
-// Whether a selection of an editor is in sight.
+// Whether an editor's selection is in the visible part of the editor.
 
 /**
  * @param {{readonly scrollDOM: HTMLElement}} view

@@ -11,7 +11,8 @@ import { at, noteAt } from "../ground/base.js";
  */
 export function placeIn(url) {
   if (/^#[^\s]/.test(url)) return { heading: headingIn(url), href: url };
-  // Paths of the server, wherever a proxy has put it, and absolute URLs; other relative paths may mean anything.
+  // Paths of the server, below the base path of a proxy if there is one, and absolute URLs. The meaning of other
+  // relative paths is unknown.
   const address = /^\/n\//.test(url) ? parsed(at(url)) : /^https?:/i.test(url) ? parsed(url) : undefined;
   if (!address || address.origin !== location.origin || address.search) return undefined;
   const note = noteAt(address.pathname);

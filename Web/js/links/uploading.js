@@ -23,7 +23,7 @@ let bytesMax;
 export async function upload(note, file, signal) {
   const path = `/api/notes/${encodeURIComponent(note)}/files`;
   const ask = async () => (bytesMax = (await request(path, "GET", undefined, signal)).bytesMax);
-  // A browser may not read a rejection that arrives while it still sends a large file.
+  // Check here, because a browser may not read a rejection that arrives while it still sends a large file.
   check(file, bytesMax ?? (await ask()));
   try {
     return await request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);

@@ -12,8 +12,8 @@ const key = /^([\p{L}_][\p{L}\p{N}_. -]{0,99}):(?:[ \t]+(.*)|)$/u;
 /**
  * An extension for @lezer/markdown.
  *
- * The first two lines decide, and a blank line ends it. The parser reuses blocks above an edit, so a rule that depended
- * on the closing line would retain an outdated result.
+ * The first two lines decide whether there is front matter, and a blank line ends it. The closing line must not decide:
+ * the parser reuses blocks above an edit, so their result would become outdated.
  */
 export const frontMatter = {
   defineNodes: [{ name: "FrontMatter", block: true }, { name: "FrontMatterMark" }],
