@@ -27,7 +27,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Checks that operations whose lengths do not meet are rejected without effect.
+/// Checks that operations whose lengths do not match are rejected without effect.
 private func refuse(_ a: TextOperation, _ b: TextOperation, _ text: String) {
   guard a.baseLength != b.baseLength else { return }
   var document = Document(text)
@@ -37,9 +37,9 @@ private func refuse(_ a: TextOperation, _ b: TextOperation, _ text: String) {
     (try? a.rebased(over: [b], side: .right)) == nil,
     (try? document.apply(b)) == nil, document == before,
     (try? b.inverted(on: document)) == nil
-  else { fatalError("lengths that do not meet were taken") }
+  else { fatalError("operations of mismatching lengths were accepted") }
   guard (try? b.composed(with: a)) == nil || b.targetLength == a.baseLength else {
-    fatalError("lengths that do not meet were composed")
+    fatalError("operations of mismatching lengths were composed")
   }
 }
 

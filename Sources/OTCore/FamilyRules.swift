@@ -1,8 +1,8 @@
 /// The rules by which a family of clients counts positions, orders components and breaks ties.
 ///
-/// The rules bind a client and its server, and never two clients: the log gives a committed
-/// operation one position, whichever family its author belongs to. So clients of all families share
-/// one log.
+/// The rules apply between a client and its server, never between two clients: an operation has one
+/// position in the log, whatever the family of its author. So clients of all families share one
+/// log.
 public struct FamilyRules: Sendable, Hashable {
   /// The unit of lengths and positions.
   public enum Unit: Sendable {

@@ -2,7 +2,7 @@ import Glibc
 
 /// The workloads for which a folder has files.
 enum Catalogue {
-  /// The names of a folder's files, sorted; none when there is no such folder.
+  /// The names of a folder's files, sorted; empty if there is no such folder.
   static func files(in folder: String) throws(BenchError) -> [String] {
     var names: [String] = []
     guard let directory = opendir(folder) else {

@@ -12,7 +12,7 @@ struct SearchIndexTests {
     try check.run(try PostgresSearchIndex(address))
   }
 
-  @Test("two nodes have one index, in which the newer revision stays")
+  @Test("two nodes share one index, which keeps the newer revision")
   func shared() throws {
     let address = try Self.database()
     #expect(try PostgresSearchIndex(reading: address) == nil)

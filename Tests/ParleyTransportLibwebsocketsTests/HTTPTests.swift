@@ -118,7 +118,7 @@ struct HTTPTests {
     }
     let done = try server.onLoop {
       $0.transport.respond(to: id, with: Response(status: 202))
-      // A second answer goes nowhere.
+      // A second answer is ignored.
       $0.transport.respond(to: id, with: Response(status: 500))
       return true
     }
@@ -156,8 +156,7 @@ struct HTTPTests {
     #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
   }
 
-  @Test func `headers of the owner's choice are added to every answer, a refusal included`() throws
-  {
+  @Test func `the owner's headers are added to every response, also to a refusal`() throws {
     let server = try TestServer {
       $1.bodyBytesMax = 1000
       $1.responseHeaders = { [("x-asked", $0.headers["x-ask"] ?? "nothing")] }
@@ -194,7 +193,7 @@ struct HTTPTests {
     #expect(try client.answer().text == "POST /  ok")
   }
 
-  @Test func `the connection closes when either side wants it`() throws {
+  @Test func `the connection closes if either side requests it`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let polite = try TestClient(port: server.port)
@@ -395,7 +394,7 @@ struct HTTPTests {
         }
       }
       let client = try TestClient(port: server.port)
-      // A server that has refused already may not take the rest.
+      // After a refusal, the server may not read the rest.
       _ = try? client.write(bytes)
       client.shut()
     }

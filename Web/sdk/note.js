@@ -202,7 +202,7 @@ export class SharedNote extends Emitter {
     return this.#isUnknown ? unknown : this.#note.failure;
   }
 
-  /** Whether no note has this id. The gateway does not distinguish a note that was deleted before it was opened here. */
+  /** Whether the gateway knows no note of this id: none was created, or it was deleted before it was opened here. */
   get #isUnknown() {
     return this.#note.phase === "deleted" && !this.#note.hasText;
   }

@@ -4,7 +4,7 @@ import ParleyWebSocketFrames
 
 /// A dialect's messages about documents, and about the connection itself.
 ///
-/// A dialect implements a method for which it has no message as an empty method.
+/// If a dialect has no message for a method, it implements the method as an empty one.
 protocol DocumentMessaging: AnyObject {
   // MARK: Messages
 

@@ -27,7 +27,7 @@ import { lastingStore, tabStore } from "../ground/storage.js";
 /** Maximum time for a browser to report whether a lock is free; milliseconds. */
 const lockAnswerMax = 3_000;
 
-/** @type {WeakSet<LockManager>} Lock managers that exceeded this time. Their requests wait 0 ms until the browser answers one. */
+/** @type {WeakSet<LockManager>} Lock managers that exceeded this time. Until one answers, its requests wait 0 ms. */
 const silent = new WeakSet();
 
 /**

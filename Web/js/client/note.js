@@ -43,9 +43,9 @@ import { Emitter } from "../ground/emitter.js";
 /**
  * reset: the editor starts from a new text. changes: changes to apply in the editor, together with their format; with
  * `isOwn`, this user requested them and may undo them; with `selection`, undo or redo has caused them. kind: the note's
- * kind has changed; a note that is rich from the start says so before its text. edited: the user edited the text.
- * shownEdit: the edit in positions of the page; only ShownNote emits it. joined: the list of people in the note has
- * arrived. peers: others' carets may have moved. notice: a message for the user.
+ * kind has changed; for a note that is rich from the start, this comes before `reset`. edited: the user edited the
+ * text. shownEdit: the edit in positions of the page; only ShownNote emits it. joined: the list of people in the note
+ * has arrived. peers: others' carets may have moved. notice: a message for the user.
  *
  * @typedef {{reset: {text: string, format?: TextFormat}, kind: NoteKind, edited: void,
  *   changes: {changes: TextChange[], format?: ChangeFormat, isOwn?: boolean, selection?: {anchor: number, head: number}},

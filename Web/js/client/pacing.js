@@ -9,7 +9,7 @@
 export const changesEvery = 40;
 
 const isChange = (/** @type {string} */ message) => message.startsWith('{"type":"c",');
-/** Whether a short message has a single change. It is another person's change: an own one would be acknowledged in a message of its own. */
+/** Whether a short message has a single change, which is another person's: own changes are acknowledged instead. */
 const isSingle = (/** @type {string} */ message) =>
   /^\{"type":"c","data":\{"c":\[(?:\d+,){5}\[[^[\]]*\]\]/.test(message);
 /** Carets refer to the text after the changes before them, so they are delayed, too. */
