@@ -42,11 +42,12 @@ package struct DocumentPresence {
     var isChanged = false
     /// Whether the person has acted since `dropOne` last considered the entry.
     var hasActed = false
-    /// The number of the client's valid element of `named`.
-    var place = 0
+    /// The `number` of the valid element of `named` for this client.
+    var namedNumber = 0
   }
 
-  private struct Place {
+  /// An element of `named`.
+  private struct NamedClient {
     var client: String
     var number: Int
   }
@@ -63,13 +64,13 @@ package struct DocumentPresence {
   private var isCounted = false
   private var isCountNews = false
   /// People named beside a count, in the order in which `dropOne` considers them. An element whose
-  /// number differs from its client's `place` is obsolete.
-  private var named: [Place] = []
+  /// number differs from its client's `namedNumber` is obsolete.
+  private var named: [NamedClient] = []
   private var namedHead = 0
   private var namedCount = 0
   /// The number of named people that this turn may still consider.
   private var considerationsLeft = 0
-  private var nextPlace = 1
+  private var nextNumber = 1
   private var nextOrder = 0
 
   /// Creates the presence of a document without followers.
@@ -106,9 +107,9 @@ package struct DocumentPresence {
   /// - Complexity: O(*n* log *n*) people who are named.
   package var announced: [ServerMessage.Participant] {
     if isCounted {
-      return named[namedHead...].compactMap { place in
-        entries[place.client].flatMap {
-          $0.isAnnounced && $0.place == place.number ? $0.person : nil
+      return named[namedHead...].compactMap { element in
+        entries[element.client].flatMap {
+          $0.isAnnounced && $0.namedNumber == element.number ? $0.person : nil
         }
       }
     }
@@ -234,10 +235,10 @@ package struct DocumentPresence {
 
   /// Appends a client to the people named beside a count.
   private mutating func keep(_ client: String) {
-    entries[client]?.place = nextPlace
+    entries[client]?.namedNumber = nextNumber
     entries[client]?.hasActed = false
-    named.append(Place(client: client, number: nextPlace))
-    nextPlace += 1
+    named.append(NamedClient(client: client, number: nextNumber))
+    nextNumber += 1
     namedCount += 1
   }
 
@@ -258,9 +259,10 @@ package struct DocumentPresence {
   /// - Returns: `false` if this turn has considered all.
   private mutating func dropOne(_ turn: inout Turn) -> Bool {
     while namedHead < named.count {
-      let place = named[namedHead]
+      let first = named[namedHead]
       namedHead += 1
-      guard let entry = entries[place.client], entry.isAnnounced, entry.place == place.number else {
+      guard let entry = entries[first.client], entry.isAnnounced, entry.namedNumber == first.number
+      else {
         continue
       }
       guard considerationsLeft > 0 else {
@@ -270,11 +272,11 @@ package struct DocumentPresence {
       considerationsLeft -= 1
       namedCount -= 1
       if entry.hasActed {
-        keep(place.client)
+        keep(first.client)
         continue
       }
-      entries[place.client]?.isAnnounced = false
-      turn.left.append(place.client)
+      entries[first.client]?.isAnnounced = false
+      turn.left.append(first.client)
       return true
     }
     return false
@@ -283,8 +285,8 @@ package struct DocumentPresence {
   /// Removes obsolete elements of `named`, once they are the majority.
   private mutating func tidy() {
     guard named.count > 2 * namedCount + 16 else { return }
-    named = named[namedHead...].filter { place in
-      entries[place.client].map { $0.isAnnounced && $0.place == place.number } ?? false
+    named = named[namedHead...].filter { element in
+      entries[element.client].map { $0.isAnnounced && $0.namedNumber == element.number } ?? false
     }
     namedHead = 0
   }

@@ -34,8 +34,8 @@ public protocol TypingHandler: AnyObject {
 ///
 /// The time to begin and to end does not depend on the number of people who type.
 public final class TimedTyping: TypingHandler {
-  /// A key: a connection and a room.
-  private struct Place: Hashable {
+  /// A connection and a room, for which there is at most one typist.
+  private struct Key: Hashable {
     let room: RoomName
     let connection: ConnectionID
   }
@@ -54,7 +54,7 @@ public final class TimedTyping: TypingHandler {
   }
 
   private let milliseconds: Int64
-  private var typists: [Place: Typist] = [:]
+  private var typists: [Key: Typist] = [:]
   private var rooms: [ConnectionID: Set<RoomName>] = [:]
   private var connectionCounts: [Presence: Int] = [:]
   private var nextNumber = 0
@@ -66,15 +66,15 @@ public final class TimedTyping: TypingHandler {
   public func begin(
     _ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64
   ) -> TypingChange? {
-    let place = Place(room: room, connection: connection)
-    let presence = Presence(room: place.room, person: person)
+    let key = Key(room: room, connection: connection)
+    let presence = Presence(room: key.room, person: person)
     let wasTyping = connectionCounts[presence] != nil
-    if typists[place] != nil {
-      typists[place]?.end = now + milliseconds
+    if typists[key] != nil {
+      typists[key]?.end = now + milliseconds
     } else {
-      typists[place] = Typist(presence: presence, number: nextNumber, end: now + milliseconds)
+      typists[key] = Typist(presence: presence, number: nextNumber, end: now + milliseconds)
       nextNumber += 1
-      rooms[connection, default: []].insert(place.room)
+      rooms[connection, default: []].insert(key.room)
       connectionCounts[presence, default: 0] += 1
     }
     return wasTyping ? nil : TypingChange(room: room, person: person, isTyping: true)
@@ -82,12 +82,12 @@ public final class TimedTyping: TypingHandler {
 
   /// See ``TypingHandler``.
   public func end(_ room: RoomName, on connection: ConnectionID) -> TypingChange? {
-    remove([Place(room: room, connection: connection)]).first
+    remove([Key(room: room, connection: connection)]).first
   }
 
   /// See ``TypingHandler``.
   public func disconnected(_ connection: ConnectionID) -> [TypingChange] {
-    remove((rooms[connection] ?? []).map { Place(room: $0, connection: connection) })
+    remove((rooms[connection] ?? []).map { Key(room: $0, connection: connection) })
   }
 
   /// See ``TypingHandler``.
@@ -97,13 +97,13 @@ public final class TimedTyping: TypingHandler {
     typists.isEmpty ? [] : remove(typists.filter { $0.value.end <= now }.map(\.key))
   }
 
-  private func remove(_ places: [Place]) -> [TypingChange] {
+  private func remove(_ keys: [Key]) -> [TypingChange] {
     var gone: [Typist] = []
-    for place in places {
-      guard let typist = typists.removeValue(forKey: place) else { continue }
+    for key in keys {
+      guard let typist = typists.removeValue(forKey: key) else { continue }
       gone.append(typist)
-      rooms[place.connection]?.remove(place.room)
-      if rooms[place.connection]?.isEmpty ?? false { rooms[place.connection] = nil }
+      rooms[key.connection]?.remove(key.room)
+      if rooms[key.connection]?.isEmpty ?? false { rooms[key.connection] = nil }
       connectionCounts[typist.presence, default: 0] -= 1
     }
     gone.sort { $0.number < $1.number }

@@ -51,7 +51,7 @@ struct PeopleChange: Equatable {
   /// The carets that have moved.
   var moved: [NodeCarets] = []
   /// The revision of the carets; `nil` without carets, as in rooms.
-  var place: CaretRevision?
+  var caretRevision: CaretRevision?
 
   /// Whether the change is empty.
   var isEmpty: Bool { joined.isEmpty && left.isEmpty && broken.isEmpty && moved.isEmpty }
@@ -62,14 +62,14 @@ struct PeopleChange: Equatable {
     left += other.left
     broken += other.broken
     moved += other.moved
-    place = other.place ?? place
+    caretRevision = other.caretRevision ?? caretRevision
   }
 }
 
 // MARK: JSON
 
 extension PeopleChange {
-  /// The approximate size in bytes, without `place`.
+  /// The approximate size in bytes, without `caretRevision`.
   var size: Int {
     var bytes: [UInt8] = []
     Self.write(joined, &bytes)
@@ -80,9 +80,9 @@ extension PeopleChange {
 
   /// Writes the fields with carets.
   func writeCarets(_ object: inout JSONWriter.Object, _ bytes: inout [UInt8]) {
-    guard let place else { return }
-    object.field("epoch", place.epoch.text, &bytes)
-    object.field("revision", place.revision, &bytes)
+    guard let caretRevision else { return }
+    object.field("epoch", caretRevision.epoch.text, &bytes)
+    object.field("revision", caretRevision.revision, &bytes)
     object.key("moved", &bytes)
     Self.write(moved, &bytes)
   }
@@ -126,7 +126,7 @@ extension PeopleChange {
       let moved = Self.carets(in: fields["moved"])
     else { return nil }
     self.moved = moved
-    place = CaretRevision(epoch: Epoch(epoch), revision: revision)
+    caretRevision = CaretRevision(epoch: Epoch(epoch), revision: revision)
   }
 
   private static func names(in value: JSONValue?) -> [String]? {

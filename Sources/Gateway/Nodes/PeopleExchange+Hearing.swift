@@ -121,14 +121,14 @@ extension PeopleExchange {
   private static func difference(
     from former: ExactDictionary<NodePerson>, to all: PeopleChange
   ) -> PeopleChange {
-    var change = PeopleChange(place: all.place)
+    var change = PeopleChange(caretRevision: all.caretRevision)
     var moved: ExactDictionary<NodeCarets> = [:]
     for carets in all.moved { moved[carets.id] = carets }
     var ids: ExactSet = []
     for person in all.joined {
       ids.insert(person.id)
       if former[person.id] != person { change.joined.append(person) }
-      guard all.place != nil else { continue }
+      guard all.caretRevision != nil else { continue }
       change.moved.append(moved[person.id] ?? NodeCarets(id: person.id, selections: []))
     }
     change.joined.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
@@ -139,7 +139,7 @@ extension PeopleExchange {
   private mutating func take(
     _ change: PeopleChange, _ other: inout Other, of node: String, _ topic: String, isNew: Bool
   ) {
-    var taken = PeopleChange(left: change.left, broken: change.broken, place: change.place)
+    var taken = PeopleChange(left: change.left, broken: change.broken, caretRevision: change.caretRevision)
     for id in change.left + change.broken where other.people.removeValue(forKey: id) != nil {
       peopleCount -= 1
     }

@@ -215,7 +215,7 @@ struct PeopleExchange {
   private mutating func tellChange(_ topic: String, now: Int64) {
     guard var own = owns.removeValue(forKey: topic) else { return }
     defer { owns[topic] = own }
-    let place = carets?.caretPlace(in: topic)
+    let caretRevision = carets?.caretRevision(in: topic)
     var changes: [PeopleChange] = []
     var bytes = 0
     for id in Self.sorted(own.touched.map(\.0)) {
@@ -224,7 +224,7 @@ struct PeopleExchange {
       switch (own.people[id]?.person, own.announced[id]) {
       case (let person?, let announced):
         if person != announced { change.joined = [person] }
-        if touch.hasMoved, place != nil {
+        if touch.hasMoved, caretRevision != nil {
           let moved = moved(id, topic)
           if announced != nil || !moved.selections.isEmpty { change.moved = [moved] }
         }
@@ -234,7 +234,7 @@ struct PeopleExchange {
       own.announced[id] = own.people[id]?.person
       guard let size = Self.cut(&change) else { continue }
       if changes.isEmpty || bytes + size > Self.partBytes {
-        changes.append(PeopleChange(place: place))
+        changes.append(PeopleChange(caretRevision: caretRevision))
         bytes = 0
       }
       bytes += size
@@ -287,8 +287,8 @@ struct PeopleExchange {
     }
     owns[topic]?.announcedAllAt = now
     owns[topic]?.isAsked = false
-    let place = carets?.caretPlace(in: topic)
-    var parts = [PeopleChange(place: place)]
+    let caretRevision = carets?.caretRevision(in: topic)
+    var parts = [PeopleChange(caretRevision: caretRevision)]
     var bytes = 0
     for id in Self.sorted(own.announced.map(\.0)) {
       guard let person = own.announced[id] else { continue }
@@ -297,7 +297,7 @@ struct PeopleExchange {
       if !moved.selections.isEmpty { part.moved = [moved] }
       guard let size = Self.cut(&part) else { continue }
       if bytes + size > Self.partBytes, parts.count < Self.partsMax {
-        parts.append(PeopleChange(place: place))
+        parts.append(PeopleChange(caretRevision: caretRevision))
         bytes = 0
       }
       bytes += size
@@ -342,7 +342,7 @@ struct PeopleExchange {
 /// The carets of clients in notes, which the exchange reads when it sends a message.
 protocol CaretSource: AnyObject {
   /// Returns the revision of the carets under a topic; `nil` without carets.
-  func caretPlace(in topic: String) -> CaretRevision?
-  /// Returns a client's carets at the revision that ``caretPlace(in:)`` returns.
+  func caretRevision(in topic: String) -> CaretRevision?
+  /// Returns a client's carets at the revision that ``caretRevision(in:)`` returns.
   func carets(of client: String, in topic: String) -> [Selection]
 }

@@ -83,17 +83,19 @@ struct RemotePeople {
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {
-    guard let place = change.place, place.epoch == live.epoch else {
+    guard let caretRevision = change.caretRevision, caretRevision.epoch == live.epoch else {
       return []
     }
-    let late = live.durableRevision - place.revision
-    guard late <= Self.lateMax, late < 0 || place.revision >= live.oldestBase else { return nil }
+    let late = live.durableRevision - caretRevision.revision
+    guard late <= Self.lateMax, late < 0 || caretRevision.revision >= live.oldestBase else {
+      return nil
+    }
     var moving: [(seat: RemoteClient, before: [Selection])] = []
     for carets in change.moved {
       guard let seat = seat(carets.id, at: node) else { continue }
       let selections = Array(carets.selections.prefix(selectionsMax))
       if late < 0 {
-        seat.hold(selections, until: place.revision)
+        seat.hold(selections, until: caretRevision.revision)
       } else {
         moving.append((seat, seat.selections))
         seat.held = []
@@ -102,7 +104,9 @@ struct RemotePeople {
     }
     guard !moving.isEmpty else { return [] }
     let seats = moving.map(\.seat)
-    for entry in live.durableEntries(after: place.revision) { Carets.move(seats, over: entry) }
+    for entry in live.durableEntries(after: caretRevision.revision) {
+      Carets.move(seats, over: entry)
+    }
     let length = live.durableDocument.scalarCount
     return moving.compactMap { seat, before in
       Carets.clamp(&seat.selections, to: length)

@@ -26,7 +26,7 @@ final class Connection {
   var limitedAddress: IPAddress?
   let openedAt: Timestamp
   /// The index in ``Switchboard/openingOrder``.
-  var place = 0
+  var openingIndex = 0
   @exclusivity(unchecked) var phase: Phase
   /// The client's identity; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
@@ -167,7 +167,7 @@ final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
   /// The index among the room's followers; `nil` if it is not among them.
-  var place: Int?
+  var followerIndex: Int?
   /// The connection's rights to the document.
   var verbs: Verbs = []
   /// The last revision queued for the connection.

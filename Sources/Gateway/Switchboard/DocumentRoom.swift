@@ -105,16 +105,16 @@ final class DocumentRoom {
   // MARK: Followers
 
   func add(_ subscription: Subscription) {
-    subscription.place = subscriptions.append(subscription)
+    subscription.followerIndex = subscriptions.append(subscription)
     idleSince = nil
   }
 
   /// - Complexity: Amortized O(1).
   func remove(_ subscription: Subscription, now: Int64) {
-    guard let place = subscription.place else { return }
-    subscription.place = nil
-    if subscriptions.remove(at: place) {
-      for (place, other) in subscriptions.slots.enumerated() { other?.place = place }
+    guard let index = subscription.followerIndex else { return }
+    subscription.followerIndex = nil
+    if subscriptions.remove(at: index) {
+      for (index, other) in subscriptions.slots.enumerated() { other?.followerIndex = index }
     }
     if subscriptions.isEmpty { idleSince = now }
   }

@@ -113,7 +113,7 @@ final class Switchboard {
   /// Adds a connection.
   func enter(_ connection: Connection) {
     connections[connection.id] = connection
-    connection.place = openingOrder.append(connection.id)
+    connection.openingIndex = openingOrder.append(connection.id)
   }
 
   /// Removes all connections, which retain their dialects.
@@ -124,8 +124,10 @@ final class Switchboard {
   /// - Complexity: Amortized O(1).
   func leave(_ id: ConnectionID) -> Connection? {
     guard let connection = connections.removeValue(forKey: id) else { return nil }
-    if openingOrder.remove(at: connection.place) {
-      for (place, other) in openingOrder.slots.enumerated() { connections[other]?.place = place }
+    if openingOrder.remove(at: connection.openingIndex) {
+      for (index, other) in openingOrder.slots.enumerated() {
+        connections[other]?.openingIndex = index
+      }
     }
     return connection
   }

@@ -157,7 +157,7 @@ final class DocumentFollowers: Part {
     guard !room.leaving.isEmpty, let live = room.live else { return }
     let leaving = room.leaving
     room.leaving = []
-    for (subscription, own) in leaving where subscription.place != nil {
+    for (subscription, own) in leaving where subscription.followerIndex != nil {
       guard live.pendingRevision(of: subscription.connection.client) == nil else {
         room.leaving.append((subscription, own))
         continue

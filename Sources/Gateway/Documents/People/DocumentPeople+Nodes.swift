@@ -45,7 +45,7 @@ extension DocumentPeople: CaretSource {
     exchange?.move(documents.topic(of: subscription.room.id), subscription.connection.client)
   }
 
-  func caretPlace(in topic: String) -> CaretRevision? {
+  func caretRevision(in topic: String) -> CaretRevision? {
     documents.room(under: topic)?.live.map {
       CaretRevision(epoch: $0.epoch, revision: $0.durableRevision)
     }
