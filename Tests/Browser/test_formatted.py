@@ -292,3 +292,51 @@ def test_nothing_keeps_people_out(server, person, options):
     assert barriers(ann.page) == []
     if options:
         assert small_targets(ann.page) == []
+
+
+def test_text_is_found_and_replaced(server, person):
+    note = rich(server)
+    ann = Writer(person("Ann"), note)
+    ann.type("# A tea plan", "Tea and **tea** and teapots", "the end")
+    ann.expect("h1|A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
+    bo = Writer(person("Bo"), note)
+    ann.press("Control+Home", "Control+f")
+    card = ann.page.locator("#editor .find-card")
+    words, by = card.get_by_role("textbox", name="Find"), card.get_by_role("textbox", name="Replace")
+    expect(words).to_be_focused()
+    ann.keys.type("tea")
+    count = card.get_by_role("status")
+    expect(count).to_have_text("4")
+    expect(ann.page.locator("#editor .found")).to_have_count(4)
+    ann.press("Enter")
+    expect(count).to_have_text("1 / 4")
+    # Others' changes are searched too, and the place that is selected stays.
+    bo.content.focus()
+    bo.press("Control+Home")
+    bo.keys.type("tea ")
+    expect(count).to_have_text("2 / 5")
+    ann.press("Shift+Enter")
+    expect(count).to_have_text("1 / 5")
+    card.get_by_label("Whole words").check()
+    card.get_by_label("Match case").check()
+    expect(count).to_have_text("1 / 3")
+    ann.person.wait_until_saved()
+    assert barriers(ann.page) == []
+    by.fill("coffee")
+    card.get_by_role("button", name="Replace", exact=True).click()
+    ann.expect("h1|coffee A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
+    card.get_by_role("button", name="Replace all").click()
+    expected = ["h1|coffee A coffee plan", "|Tea and [bold:coffee] and teapots", "|the end", "|"]
+    assert agree(ann, bo) == expected
+    # One step of the history takes back all that were replaced at once.
+    by.press("Escape")
+    expect(card).to_have_count(0)
+    expect(ann.page.locator("#editor .found")).to_have_count(0)
+    expect(ann.content).to_be_focused()
+    ann.press("Control+z").expect("h1|coffee A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
+
+
+def test_typed_signs_make_italic(server, person):
+    ann = Writer(person("Ann"), rich(server))
+    ann.type("an *italic* and _another_, **bold**, snake_case_name, 2 * 3 * 4, __init__", "")
+    ann.expect("|an [italic:italic] and [italic:another], [bold:bold], snake_case_name, 2 * 3 * 4, __init__", "|")

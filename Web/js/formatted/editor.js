@@ -17,6 +17,7 @@ import { changeOf } from "./difference.js";
 import { documentOf, textOfDocument, toDocument, toText } from "./document.js";
 import { kindOf } from "./elements.js";
 import { EmbedView } from "./embedview.js";
+import { findingIn } from "./finding.js";
 import { formatAfter, formatBefore, touches } from "./held.js";
 import { tickAt } from "./linecommands.js";
 import { LineView, numberItems } from "./lineview.js";
@@ -79,6 +80,7 @@ export class FormattedEditor {
   #editor;
   #peers;
   #brought;
+  #finding;
   #aids;
   /** @type {ComposedLine | undefined} */
   #composed;
@@ -119,6 +121,7 @@ export class FormattedEditor {
       waiting: () => this.#composed?.waiting ?? [],
     });
     this.#brought = broughtContent(note);
+    this.#finding = findingIn(this.#frame);
     this.#aids = writingAids(note, () => this.commands);
     this.#editor = this.#makeEditor(content);
     this.view = new TextSurface(this.#editor, this.#scroller, this.#frame);
@@ -242,6 +245,7 @@ export class FormattedEditor {
     this.#aids.destroy();
     this.#composed?.destroy();
     this.#brought.destroy();
+    this.#finding.destroy();
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.#editor.destroy();
     this.#frame.remove();
@@ -255,7 +259,7 @@ export class FormattedEditor {
       doc: documentOf(note.text ?? "", note.format()),
       plugins: [
         ...this.#aids.plugins, typedText(() => note.endStep()), ...bindings(history), tabKeys(), lastLine, placeholder,
-        this.comments.plugin, this.#brought.plugin, dropCursor({ class: "drop-cursor", color: false, width: 2 }),
+        this.comments.plugin, this.#brought.plugin, this.#finding.plugin, dropCursor({ class: "drop-cursor", color: false, width: 2 }),
       ],
     });
     return new EditorView({ mount }, {

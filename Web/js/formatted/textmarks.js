@@ -104,6 +104,9 @@ export const linkTo = (url, words) => (state) => {
 /** @type {[RegExp, string][]} The marks that typed signs around a word make, by the text up to the last sign. */
 const signs = [
   [/(?:^|[^*])(\*\*)([^\s*](?:[^*]*[^\s*])?)\*\*$/, "bold"],
+  [/(?:^|[^*])(\*)([^\s*](?:[^*]*[^\s*])?)\*$/, "italic"],
+  // Not within a word: names of programs have such signs.
+  [/(?:^|[^\p{L}\p{N}_])(_)([^\s_](?:[^_]*[^\s_])?)_$/u, "italic"],
   [/(?:^|[^`])(`)([^`]+)`$/, "code"],
   [/(?:^|[^~])(~~)([^\s~](?:[^~]*[^\s~])?)~~$/, "strike"],
 ];

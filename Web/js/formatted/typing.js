@@ -72,7 +72,7 @@ export function tabKeys() {
 }
 
 /** @param {string} text Typed. @returns {boolean} Whether it may end a mark of Markdown. */
-const isSign = (text) => text === " " || /[*`~]$/.test(text);
+const isSign = (text) => text === " " || /[*_`~]$/.test(text);
 
 /**
  * What typed text does beside being inserted.
