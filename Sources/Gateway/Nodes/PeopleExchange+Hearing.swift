@@ -139,7 +139,8 @@ extension PeopleExchange {
   private mutating func take(
     _ change: PeopleChange, _ other: inout Other, of node: String, _ topic: String, isNew: Bool
   ) {
-    var taken = PeopleChange(left: change.left, broken: change.broken, caretRevision: change.caretRevision)
+    var taken = PeopleChange(
+      left: change.left, broken: change.broken, caretRevision: change.caretRevision)
     for id in change.left + change.broken where other.people.removeValue(forKey: id) != nil {
       peopleCount -= 1
     }

@@ -151,7 +151,8 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.expiry("r", "a"), .init(time: 9_005_000, lifetime: 5_000), "the end")
       _ = try rig.change("r", #"[{"set":"b","to":2}]"#, time: 1_000)
-      try expect(rig.expiry("r", "a"), .init(time: 6_000, lifetime: 5_000), "after the clock was set back")
+      try expect(
+        rig.expiry("r", "a"), .init(time: 6_000, lifetime: 5_000), "after the clock was set back")
     },
     ConformanceCheck("values are bound to the client that publishes them") { rig in
       var draft = PublicationDraft(
