@@ -25,6 +25,7 @@ struct StoreGrowthTests {
     case beginSession, renewSession, listSessions, endSession
     case makeLink, openLink, listLinks, endLink
     case publishNote, withdrawName, nameOf, openName, listNames
+    case addAudit, auditPage, trimAudit
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -121,8 +122,11 @@ struct StoreGrowthTests {
       case .folders(.list): self = .listFolders
       case .folders(.of): self = .foldersOf
       case .folders(.moveAll): self = .moveFolder
-      // It adds one row to the work.
-      case .within(_, let work): self.init(work)
+      case .audit(.add): self = .addAudit
+      case .audit(.page): self = .auditPage
+      case .audit(.trim): self = .trimAudit
+      // These add one row to the work.
+      case .audited(_, let work), .within(_, let work): self.init(work)
       }
     }
 
@@ -267,6 +271,11 @@ struct StoreGrowthTests {
       perform((0..<size).map { Self.publication("note-\($0)", of: "n\($0)") })
       perform([Self.publication("own")])
     }
+
+    /// Fills the audit log with `size` records.
+    func makeAudit() { perform((0..<size).map { _ in .audit(.add(Self.record)) }) }
+
+    static let record = AuditRecord(time: 1, actor: "key:ops", action: .revoke, target: "ada")
 
     /// The hash of the newest file of the note `n`.
     var newestFile: FileHash { newest ?? Self.noHash }
@@ -606,6 +615,13 @@ struct StoreGrowthTests {
     Row(.nameOf, prepare: { $0.publishNotes() }) { _ in .links(.names(.of(note: "n"))) },
     Row(.openName, prepare: { $0.publishNotes() }) { _ in
       .links(.names(.open(Stage.readable("own"))))
+    },
+    Row(.addAudit, prepare: { $0.makeAudit() }) { _ in .audit(.add(Stage.record)) },
+    Row(.auditPage, prepare: { $0.makeAudit() }) { _ in
+      .audit(.page(before: nil, limit: 50, AuditFilter()))
+    },
+    Row(.trimAudit, prepare: { $0.makeAudit() }) { _ in
+      .audit(.trim(AuditRule(), now: 2, limit: 50))
     },
     Row(.listNames, prepare: { $0.publishNotes() }) { _ in .links(.names(.list)) },
   ]

@@ -45,7 +45,7 @@ public struct StoreTable: Sendable, Equatable {
   /// The table of the last number that each numbered table has assigned.
   public static let sequences = StoreTable("sequences", "name$ value", key: 1)
   /// The tables whose numbers are never reused, in the order of their names.
-  public static let numbered = ["answers", "dead_letters", "documents", "rooms"]
+  public static let numbered = ["answers", "audit", "dead_letters", "documents", "rooms"]
 
   private static let note = """
     number id$ title$ created updated epoch$ revision length chain# base base_chain# unsnapped set_backs$
@@ -74,6 +74,8 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("sessions", "id$ user$ turn begun renewed expires ends browser$ system$", key: 1),
     StoreTable("note_links", "id$ note$ hash# access maker$ created expires", key: 1),
     StoreTable("public_names", "name$ id$ document maker$ created rests", key: 1),
+    StoreTable(
+      "audit", "number time actor$ action$ target$ address$ outcome detail$ checksum#", key: 1),
     StoreTable(
       "publications", "room offset time expires person$ sender$ data# checksum# changes#", key: 2),
     StoreTable(

@@ -379,7 +379,22 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX room_values_by_expiry ON room_values (expires) WHERE expires IS NOT NULL;
     CREATE INDEX room_values_by_holder ON room_values (holder) WHERE holder IS NOT NULL;
+    """,
+    // The audit log.
     """
+    CREATE TABLE audit (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      time INTEGER NOT NULL,
+      actor TEXT NOT NULL,
+      action TEXT NOT NULL,         -- see AuditAction
+      target TEXT NOT NULL,
+      address TEXT NOT NULL,
+      outcome INTEGER NOT NULL,     -- see AuditOutcome
+      detail TEXT NOT NULL,
+      checksum BLOB NOT NULL        -- over the fields but the number
+    );
+    CREATE INDEX audit_refused ON audit (number) WHERE outcome = 2;
+    """,
   ]
 
   /// The format that this program writes.

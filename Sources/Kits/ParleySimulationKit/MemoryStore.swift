@@ -40,6 +40,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   private var once = MemoryOnce()
   private var logins = MemorySessions()
   private var names = MemoryNames()
+  private var audit = MemoryAudit()
 
   /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   public var outboxRules: OutboxRules?
@@ -340,6 +341,14 @@ public final class MemoryStore: DocumentStore, Outbox {
         condition.rights.cover(note.folder, madeAt: note.createdAt)
       else { throw .outOfReach }
       return try reply(to: work, &undo)
+    case .audit(let request):
+      undo.append(.audit(audit))
+      return .audit(audit.reply(to: request))
+    case .audited(let record, let work):
+      let reply = try reply(to: work, &undo)
+      undo.append(.audit(audit))
+      audit.add(record, of: reply)
+      return reply
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
@@ -731,6 +740,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case once(MemoryOnce)
     case logins(MemorySessions)
     case names(MemoryNames)
+    case audit(MemoryAudit)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -747,6 +757,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .once(let earlier): once = earlier
       case .logins(let earlier): logins = earlier
       case .names(let earlier): names = earlier
+      case .audit(let earlier): audit = earlier
       }
     }
   }

@@ -82,9 +82,14 @@ public enum StoreRequest: Sendable {
   case links(LinkRequest)
   /// A request about folders of notes.
   case folders(FolderRequest)
+  /// A request about the audit log.
+  case audit(AuditRequest)
   /// Performs a request on a note if its folder satisfies a condition when the request is
   /// committed. Fails with `outOfReach` if the folder does not, or if there is no such note.
   indirect case within(FolderCondition, StoreRequest)
+  /// Performs a request, and adds a record of it to the audit log in the same commit, unless the
+  /// request fails or finds nothing to do. The store sets the record's outcome.
+  indirect case audited(AuditRecord, StoreRequest)
   /// An idempotent request.
   case once(OnceRequest)
   /// Adds events to the outbox that do not result from a change of the store. A store without an
@@ -169,6 +174,8 @@ public enum StoreReply: Sendable {
   case links(LinkReply)
   /// The reply to ``StoreRequest/folders(_:)``.
   case folders(FolderReply)
+  /// The reply to ``StoreRequest/audit(_:)``.
+  case audit(AuditReply)
   /// The reply to ``StoreRequest/once(_:)``.
   case once(OnceReply)
   /// The request failed.
@@ -196,7 +203,7 @@ public enum StoreReply: Sendable {
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .editingSessions, .difference, .versions, .room, .people, .groups,
       .files,
-      .comments, .folders, .logins, .links, .once:
+      .comments, .folders, .logins, .links, .audit, .once:
       true
     }
   }

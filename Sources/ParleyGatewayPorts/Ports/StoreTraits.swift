@@ -127,6 +127,8 @@ extension StoreRequest {
     case .logins(let request): request.traits
     case .links(let request): request.traits
     case .folders(let request): request.traits
+    case .audit(let request): request.traits
+    case .audited(_, let request): request.traits
     case .once(let request): request.traits
     case .within(let condition, let request): request.traits.within(condition)
     }

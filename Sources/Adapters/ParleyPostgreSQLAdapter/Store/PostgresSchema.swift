@@ -441,7 +441,24 @@ enum PostgresSchema {
       CREATE INDEX room_values_by_holder ON parley.room_values (holder)
       WHERE holder IS NOT NULL
       """,
-    ]
+    ],
+    // The audit log.
+    [
+      """
+      CREATE TABLE parley.audit (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        time bigint NOT NULL,
+        actor bytea NOT NULL,
+        action bytea NOT NULL,        -- see AuditAction
+        target bytea NOT NULL,
+        address bytea NOT NULL,
+        outcome bigint NOT NULL,      -- see AuditOutcome
+        detail bytea NOT NULL,
+        checksum bytea NOT NULL       -- over the fields but the number
+      )
+      """,
+      "CREATE INDEX audit_refused ON parley.audit (number) WHERE outcome = 2",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each with its own outcome.

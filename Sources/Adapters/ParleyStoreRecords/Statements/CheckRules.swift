@@ -69,6 +69,10 @@ package struct CheckRules<Store: SQLStore> {
         rest.add(
           try finding(nil) { found throws(StoreError) in try NameRules(store: store).check(&found) }
         )
+        rest.add(
+          try finding(nil) { found throws(StoreError) in
+            try AuditRules(store: store).check(&found)
+          })
         return rest
       })
   }

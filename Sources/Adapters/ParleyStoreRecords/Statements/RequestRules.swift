@@ -78,6 +78,12 @@ package struct RequestRules<Store: SQLStore> {
         return .links(try LinkRules(store: store).reply(to: request))
       case .folders(let request):
         return .folders(try FolderRules(store: store).reply(to: request))
+      case .audit(let request):
+        return .audit(try AuditRules(store: store).reply(to: request))
+      case .audited(let record, let work):
+        let reply = reply(to: work)
+        try AuditRules(store: store).record(record, of: reply)
+        return reply
       case .within(let condition, let work):
         guard try FolderRules(store: store).holds(condition) else { throw .outOfReach }
         return reply(to: work)
