@@ -4,19 +4,31 @@ public import ParleyGatewayPorts
 /// take the actions.
 extension Gateway {
   /// Has the store perform a request about user sessions. The tokens of ended sessions are revoked.
+  ///
+  /// - Parameter record: The record for the audit log; `nil` for none.
   public func perform(
-    _ request: SessionRequest, then proceed: @escaping (Result<SessionReply, StoreError>) -> Void
+    _ request: SessionRequest, record: AuditRecord? = nil,
+    then proceed: @escaping (Result<SessionReply, StoreError>) -> Void
   ) {
-    sessions.perform(request, then: proceed)
+    sessions.perform(request, record: record, then: proceed)
+  }
+
+  /// Adds a record of an action outside the store to the audit log.
+  public func audit(_ record: AuditRecord) { audit.add(record) }
+
+  /// Adds a record of a refused sign-in to the audit log, unless there were too many of its address.
+  package func auditRefusal(_ record: AuditRecord, of client: LimitedClient?) {
+    audit.addRefusal(record, of: client)
   }
 
   /// Ends a session, and revokes its tokens.
   ///
   /// - Parameter proceed: Called with whether the session has ended permanently; if not, retry.
   public func endSession(
-    _ id: String, of user: String, then proceed: @escaping (_ hasEnded: Bool) -> Void
+    _ id: String, of user: String, record: AuditRecord? = nil,
+    then proceed: @escaping (_ hasEnded: Bool) -> Void
   ) {
-    sessions.end(.one(id), of: user) { proceed($0 != nil) }
+    sessions.end(.one(id), of: user, record: record) { proceed($0 != nil) }
   }
 
   /// A link opened by its key, or by the name of a published note.

@@ -84,6 +84,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let sessions: Sessions
   let links: Links
   let folders: Folders
+  let audit: Audit
   /// The counters since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -119,8 +120,10 @@ public final class Gateway: Part, SwitchboardOwner {
     sessions = Sessions(board, access, rights)
     links = Links(board, access, rights)
     folders = Folders(board, documents, rooms)
+    audit = Audit(board)
     http = HTTP(
-      board, documents, rooms, access, rights, search, files, comments, sessions, links, folders)
+      board, documents, rooms, access, rights, search, files, comments, sessions, links, folders,
+      audit)
     let table = SessionTable(board, access)
     sessionTable = table
     socketIO = SocketIODialect(board, access, rooms, table)
@@ -437,6 +440,7 @@ public final class Gateway: Part, SwitchboardOwner {
     access.ticked()
     http.notes.ticked()
     files.ticked()
+    audit.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }

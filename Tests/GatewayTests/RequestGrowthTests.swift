@@ -137,7 +137,9 @@ struct RequestGrowthTests {
   private static func ask(
     _ rig: GatewayRig, _ method: String, _ path: String, _ body: String = ""
   ) -> Int {
-    let operators = ["/api/connections", "/api/users", "/api/revoke", "/api/tokens"]
+    let operators = [
+      "/api/connections", "/api/users", "/api/revoke", "/api/tokens", "/api/audit",
+    ]
     let isOperators =
       path.hasSuffix("/api/rooms") || operators.contains { path.hasPrefix($0) }
       || path.hasPrefix("/api/rooms?")
@@ -498,6 +500,11 @@ struct RequestGrowthTests {
     Growing("refreshRights", "connections", size: 100) { rig, size in
       connect(size, to: rig)
       return { ask(rig, "POST", "/api/users/all/refresh-rights", #"{"within":60}"#) }
+    },
+    Growing("readAudit", "records", size: 100) { rig, size in
+      let record = AuditRecord(time: 1, actor: "key:ops", action: .revoke, target: "ada")
+      for _ in 0..<size { _ = rig.store.perform([.audit(.add(record))]) }
+      return { ask(rig, "GET", "/api/audit?limit=\(size)") }
     },
     Growing("makeToken", "rights", size: 100) { rig, size in
       let rights = (0..<size).map { #""note-\#($0)=read""# }.joined(separator: ",")

@@ -15,6 +15,8 @@ struct StoreRightTests {
     .links(.end(note: "n", id: nil)), .links(.names(.of(note: "n"))),
     .folders(.move(id: "n", to: .none, time: 0)),
     .once(.perform(.delete(id: "n"), keeping: [], .standard)),
+    .audited(
+      AuditRecord(time: 0, actor: "ada", action: .deleteNote), .delete(id: "n", keeping: nil)),
   ]
   private static let lists: [StoreRequest] = [
     .list, .notes(after: nil, limit: 1), .deleted(.list(after: nil, limit: 1)),

@@ -9,6 +9,7 @@ struct GatewayPartTests {
   /// parts together: it may name all of them, and none names it.
   private static let allowed: [String: Set<String>] = [
     "Access": ["Rates", "Requests", "Store", "Switchboard"],
+    "Audit": ["Access", "Requests", "Store", "Switchboard", "Values"],
     "Bodies": ["Requests", "Rooms", "Settings", "Switchboard", "Values"],
     "Comments": [
       "Access", "Bodies", "Rates", "Rooms", "Settings", "Store", "Switchboard",
@@ -49,7 +50,8 @@ struct GatewayPartTests {
     "Files": ["Access", "Store", "Switchboard", "Values"],
     "Folders": ["Access", "Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
-      "Access", "Bodies", "Comments", "Documents", "Documents/Delivery", "Documents/State", "Files",
+      "Access", "Audit", "Bodies", "Comments", "Documents", "Documents/Delivery", "Documents/State",
+      "Files",
       "Folders", "HTTP/Idempotency", "Links", "Live", "Requests", "Rights", "Rooms", "Search",
       "Sessions", "SharedValues", "Store", "Switchboard", "Values",
     ],
@@ -81,6 +83,7 @@ struct GatewayPartTests {
   /// many properties are its state at least.
   private static let walled = [
     "Access": (type: "Access", name: "access", stateCount: 1),
+    "Audit": (type: "Audit", name: "audit", stateCount: 3),
     "Comments": (type: "Comments", name: "comments", stateCount: 2),
     "Dialects/Bayeux": (type: "BayeuxDialect", name: "bayeux", stateCount: 8),
     "Dialects/Pusher": (type: "PusherDialect", name: "pusher", stateCount: 1),

@@ -14,7 +14,7 @@ from test_tokens import EVERYTHING, SECRET, bearer, greet, make_note, new_key, t
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-LISTS = ["/api/connections", "/api/rooms", "/api/stats"]
+LISTS = ["/api/connections", "/api/rooms", "/api/stats", "/api/audit"]
 WORK = [
     "/api/connections/1/disconnect", "/api/users/ada/disconnect", "/api/users/ada/refresh-rights",
 ]  # fmt: skip

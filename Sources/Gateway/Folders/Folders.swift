@@ -77,7 +77,9 @@ final class Folders: Part {
       throw .notGranted
     }
     store(
-      .folders(.moveAll(from: old, to: new, limit: Self.moveMax)), under: right,
+      audited(
+        .folders(.moveAll(from: old, to: new, limit: Self.moveMax)), .moveFolder, old.text,
+        detail: new.text, by: call), under: right,
       then: .folders(call.request, .moveAll))
   }
 

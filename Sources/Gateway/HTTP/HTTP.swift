@@ -19,13 +19,14 @@ final class HTTP: Part, RequestPerformer {
   let sessions: Sessions
   let links: Links
   let folders: Folders
+  let audit: Audit
   /// Delays after which refused clients may retry.
   private var retries = RetryInterval(milliseconds: 3_000...8_000)
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
     _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments,
-    _ sessions: Sessions, _ links: Links, _ folders: Folders
+    _ sessions: Sessions, _ links: Links, _ folders: Folders, _ audit: Audit
   ) {
     self.board = board
     self.access = access
@@ -34,13 +35,14 @@ final class HTTP: Part, RequestPerformer {
     self.rooms = RoomsAPI(board, rooms, once)
     values = SharedValues(board, rooms)
     groups = GroupsAPI(board, rooms, once)
-    operators = OperatorsAPI(board, documents.delivery, rooms, access, rights, once)
+    operators = OperatorsAPI(board, documents.delivery, rooms, access, rights, once, audit)
     self.search = search
     self.files = files
     self.comments = comments
     self.sessions = sessions
     self.links = links
     self.folders = folders
+    self.audit = audit
     once.performer = self
   }
 

@@ -43,11 +43,15 @@ extension NotesAPI {
   }
 
   func bringBack(_ call: Call) throws(Response) {
-    try store(.deleted(.bringBack(id: call.note)), for: call, .bringBack)
+    try store(
+      audited(.deleted(.bringBack(id: call.note)), .restoreNote, call.name, by: call), for: call,
+      .bringBack)
   }
 
   func removeDeleted(_ call: Call) throws(Response) {
-    try store(.deleted(.remove(id: call.note)), for: call, .removeDeleted)
+    try store(
+      audited(.deleted(.remove(id: call.note)), .eraseNote, call.name, by: call), for: call,
+      .removeDeleted)
   }
 
   /// Returns the deletion to store for a note; `nil` if deleted notes are not retained.

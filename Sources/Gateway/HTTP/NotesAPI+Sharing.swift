@@ -37,7 +37,9 @@ extension NotesAPI {
     let isRepeated = once.hasStamp(request)
     let stamp = once.tokenStamp(for: request) { links.guest(of: link($0)) }
     try links.make(link(stamp), request, under: right, isRepeated: isRepeated) {
-      once.keeping($0, for: request, Links.answer(to:))
+      once.keeping(
+        audited($0, .makeLink, call.name, detail: "\(link(stamp).id) \(level.word)", by: call),
+        for: request, Links.answer(to:))
     }
   }
 }

@@ -45,7 +45,9 @@ final class NotesAPI: Part, DocumentsOwner {
   func deleteNote(_ call: Call) throws(Response) {
     let author = try access.author(call.query.text("author"), call.identity)
     try store(
-      .delete(id: call.note, keeping: deletion(author)), for: call, .delete(call.note))
+      audited(
+        .delete(id: call.note, keeping: deletion(author)), .deleteNote, call.name, by: call),
+      for: call, .delete(call.note))
   }
 
   func createNote(_ call: Call) throws(Response) {
@@ -108,8 +110,9 @@ final class NotesAPI: Part, DocumentsOwner {
     try access.require(.manage, .document(call.note, in: folder), of: call.identity)
     let title = try fields?.title == nil ? nil : title(in: fields)
     try store(
-      .folders(
-        .move(id: call.note, to: folder, title: title, time: dependencies.clock.now)),
+      audited(
+        .folders(.move(id: call.note, to: folder, title: title, time: dependencies.clock.now)),
+        .moveNote, call.name, detail: folder.text, by: call),
       for: call, under: right, .move(renames: title != nil))
   }
 

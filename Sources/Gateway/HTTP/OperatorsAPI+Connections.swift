@@ -66,12 +66,14 @@ extension OperatorsAPI {
     guard let connection = UInt64(call.name).flatMap({ connections[ConnectionID($0)] }),
       connection.isOpen
     else { throw .problem(404, .unknownConnection, "no connection has this id, or it has ended") }
+    record(.disconnect, connection.identity?.user ?? "", detail: "connection \(call.name)", call)
     dismiss(connection, mayReconnect: fields.reconnect)
     answer(call, "disconnect", count: 1)
   }
 
   func disconnectUser(_ call: Call) throws(Response) {
     let fields = try optionalFields(of: call)
+    record(.disconnect, call.name, detail: "all connections of the user", call)
     let meant = connections(of: call.name)
     for connection in meant { dismiss(connection, mayReconnect: fields.reconnect) }
     answer(call, "disconnect", count: meant.count)
@@ -85,6 +87,7 @@ extension OperatorsAPI {
         "expected within from \(Self.refreshSeconds.lowerBound) to "
           + "\(Self.refreshSeconds.upperBound) seconds")
     }
+    record(.refreshRights, call.name, call)
     let count = rights.refresh(connections(of: call.name), within: seconds)
     answer(call, "refresh-rights", count: count)
   }

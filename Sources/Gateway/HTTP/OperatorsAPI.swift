@@ -22,10 +22,11 @@ final class OperatorsAPI: Part {
   let access: Access
   let rights: Rights
   let once: OnceRequests
+  private let audit: Audit
 
   init(
     _ board: Switchboard, _ delivery: DocumentDelivery, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ once: OnceRequests
+    _ rights: Rights, _ once: OnceRequests, _ audit: Audit
   ) {
     self.board = board
     self.delivery = delivery
@@ -33,6 +34,7 @@ final class OperatorsAPI: Part {
     self.access = access
     self.rights = rights
     self.once = once
+    self.audit = audit
   }
 
   // MARK: Revoking
@@ -42,10 +44,14 @@ final class OperatorsAPI: Part {
     switch (fields.user, fields.token, fields.client) {
     // All users of an open demo have the empty name, so it identifies no user.
     case (let user?, nil, nil) where !user.isEmpty:
+      record(.revoke, user, detail: "all tokens of the user", call)
       revoke(.user(user, before: dependencies.clock.now), call)
-    case (nil, let token?, nil) where !token.isEmpty: revoke(.token(token), call)
+    case (nil, let token?, nil) where !token.isEmpty:
+      record(.revoke, token, detail: "a token", call)
+      revoke(.token(token), call)
     case (nil, nil, let client?):
       // Only the connection is closed: its token remains valid.
+      record(.disconnect, client, call)
       let connection = connectionsByClient[client].flatMap { connections[$0] }
       connection.map(rights.closeRevoked)
       respondRevoked(closing: connection == nil ? 0 : 1, call)
@@ -68,6 +74,12 @@ final class OperatorsAPI: Part {
     dependencies.log.write(.notice, "revoked", [("connections", "\(closed)")])
     let body = JSONWriter.object { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))
+  }
+
+  /// Adds a record of an action to the audit log. Of several gateways, only the first one does.
+  func record(_ action: AuditAction, _ target: String, detail: String = "", _ call: Call) {
+    guard !call.isPart else { return }
+    audit.add(call.record(action, target, detail: detail, at: dependencies.clock.now))
   }
 
   private func accessFields(of call: Call) throws(Response) -> AccessJSON.Fields {
@@ -115,6 +127,10 @@ final class OperatorsAPI: Part {
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
       throw .problem(413, .tooLarge, "these are too many rights for one token; make several")
     }
+    let granted = fields.documents + fields.rooms + fields.folders
+    record(
+      .makeToken, user, detail: "\(identity.tokenID ?? ""): \(granted.joined(separator: " "))", call
+    )
     let body = JSONWriter.object { object, body in
       object.field("token", token, &body)
       object.field("id", identity.tokenID, &body)

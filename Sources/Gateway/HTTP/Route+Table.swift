@@ -135,6 +135,7 @@ extension Route {
     Route("GET", "/api/rooms", .operatorKey) { try $0.operators.listRooms($1) },
     Route("POST", "/api/revoke", .operatorKey, .json) { try $0.operators.revoke($1) },
     Route("POST", "/api/tokens", .operatorKey, .json) { try $0.operators.makeToken($1) },
+    Route("GET", "/api/audit", .operatorKey) { try $0.audit.list($1) },
     Route("GET", "/api/stats", .operatorKey, page: .statistics),
 
     // Signing in, and information about the server.

@@ -39,7 +39,9 @@ extension Links {
       maker: call.identity.user, createdAt: dependencies.clock.now)
     let work = NameRequest.publish(draft, settings.names.limits)
     let request = call.request
-    perform(.links(.names(work)), request, under: try call.right, \.publishing) {
+    let recorded = audited(
+      .links(.names(work)), .publish, call.name, detail: name.text, by: call)
+    perform(recorded, request, under: try call.right, \.publishing) {
       [self] reply in
       respond(request, response(to: reply))
     }
@@ -74,7 +76,9 @@ extension Links {
       rights.revoke([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         let work = NameRequest.withdraw(note: note, now: now)
-        perform(.links(.names(work)), request, under: right, \.withdrawnName) {
+        let recorded = audited(
+          .links(.names(work)), .withdraw, note.text, detail: published?.name.text ?? "", by: call)
+        perform(recorded, request, under: right, \.withdrawnName) {
           [self] withdrawn in
           respond(
             request,

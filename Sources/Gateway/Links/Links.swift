@@ -98,7 +98,9 @@ final class Links: Part {
       // Revokes first: a retry after a failure still finds the link.
       rights.revoke([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
-        perform(.links(.end(note: note, id: id)), request, under: right, \.ended) {
+        let work = audited(
+          .links(.end(note: note, id: id)), .endLink, note.text, detail: id, by: call)
+        perform(work, request, under: right, \.ended) {
           [self] ended in
           respond(
             request,
@@ -113,7 +115,9 @@ final class Links: Part {
   /// Ends all links of a note.
   func endAll(_ call: Call) throws(Response) {
     let (request, note) = (call.request, call.note)
-    perform(.links(.end(note: note, id: nil)), request, under: try call.right, \.ended) {
+    let work = audited(
+      .links(.end(note: note, id: nil)), .endLink, note.text, detail: "all links", by: call)
+    perform(work, request, under: try call.right, \.ended) {
       [self] _ in
       let tokens = Revocation.user(Identity.guestPrefix + note.text, before: dependencies.clock.now)
       rights.revoke([tokens]) { [self] closed in

@@ -26,12 +26,16 @@ final class Sessions: Part {
   }
 
   /// Sends a request about sessions to the store, and revokes the tokens of sessions that it ends.
+  ///
+  /// - Parameter record: The record for the audit log; `nil` for none.
   func perform(
-    _ request: SessionRequest, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ request: SessionRequest, record: AuditRecord? = nil,
+    then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     switch request {
-    case .end(let user, let choice): return end(choice, of: user, then: proceed)
-    case .begin(let session, let countMax): return begin(session, countMax: countMax, then: proceed)
+    case .end(let user, let choice): return end(choice, of: user, record, then: proceed)
+    case .begin(let session, let countMax):
+      return begin(session, countMax: countMax, record, then: proceed)
     case .renew, .list: break
     }
     ask(request) { [self] outcome in
@@ -50,9 +54,13 @@ final class Sessions: Part {
   }
 
   private func ask(
-    _ request: SessionRequest, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ request: SessionRequest, _ record: AuditRecord? = nil,
+    then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    store(.logins(request), under: .token, then: .logins(callbacks.add(proceed)))
+    let work = StoreRequest.logins(request)
+    store(
+      record.map { .audited($0, work) } ?? work, under: .token,
+      then: .logins(callbacks.add(proceed)))
   }
 
   /// Passes the store's reply to its caller.
@@ -67,13 +75,14 @@ final class Sessions: Part {
   /// The tokens of sessions that have to end for it are revoked first: a crash in between leaves no
   /// valid token of a removed session.
   private func begin(
-    _ session: Session, countMax: Int, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ session: Session, countMax: Int, _ record: AuditRecord?,
+    then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     ask(.list(user: session.user, now: session.begunAt)) { [self] outcome in
       guard case .success(.sessions(let others)) = outcome else { return proceed(outcome) }
       let crowded = Array(others.dropFirst(max(countMax - 1, 0)))
       revoke(crowded) { [self] _ in
-        ask(.begin(session, countMax: countMax)) { [self] outcome in
+        ask(.begin(session, countMax: countMax), record) { [self] outcome in
           guard case .success(.begun(let ended)) = outcome else { return proceed(outcome) }
           // Other sessions may have begun or been renewed since, so that another one had to end.
           revoke(Self.among(ended, butFor: crowded)) { _ in proceed(outcome) }
@@ -89,13 +98,15 @@ final class Sessions: Part {
   /// Their tokens are revoked first: a crash in between leaves sessions that a second request ends,
   /// and no valid token of a removed session.
   private func end(
-    _ choice: SessionChoice, of user: String,
+    _ choice: SessionChoice, of user: String, _ record: AuditRecord?,
     then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return proceed(outcome) }
       let chosen = sessions.filter { choice.includes($0.id) }
-      revoke(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: proceed) }
+      revoke(chosen) { [self] _ in
+        remove(choice, of: user, record, after: chosen, then: proceed)
+      }
     }
   }
 
@@ -103,14 +114,17 @@ final class Sessions: Part {
   ///
   /// - Parameter proceed: Called with the number of ended sessions; with `nil` after a failure of
   ///   the store or the disk. A second request then still finds the sessions.
-  func end(_ choice: SessionChoice, of user: String, then proceed: @escaping (Int?) -> Void) {
+  func end(
+    _ choice: SessionChoice, of user: String, record: AuditRecord? = nil,
+    then proceed: @escaping (Int?) -> Void
+  ) {
     ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return proceed(nil) }
       let chosen = sessions.filter { choice.includes($0.id) }
       guard !chosen.isEmpty else { return proceed(0) }
       revoke(chosen) { [self] isDone in
         guard isDone else { return proceed(nil) }
-        remove(choice, of: user, after: chosen) { outcome in
+        remove(choice, of: user, record, after: chosen) { outcome in
           guard case .success(.ended(let ended)) = outcome else { return proceed(nil) }
           proceed(max(chosen.count, ended.count))
         }
@@ -121,10 +135,10 @@ final class Sessions: Part {
   /// Removes sessions from the store after the tokens of `taken` were revoked. Afterwards revokes
   /// the tokens of other removed sessions, and of sessions that were renewed since.
   private func remove(
-    _ choice: SessionChoice, of user: String, after taken: [Session],
+    _ choice: SessionChoice, of user: String, _ record: AuditRecord? = nil, after taken: [Session],
     then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    ask(.end(user: user, choice)) { [self] outcome in
+    ask(.end(user: user, choice), record) { [self] outcome in
       guard case .success(.ended(let ended)) = outcome else { return proceed(outcome) }
       revoke(Self.among(ended, butFor: taken)) { _ in proceed(outcome) }
     }
@@ -168,7 +182,14 @@ final class Sessions: Part {
   func end(_ choice: SessionChoice, for call: Call) throws(Response) {
     let request = call.request
     try requirePerson(call.identity)
-    end(choice, of: call.identity.user) { [self] count in
+    let detail =
+      switch choice {
+      case .one(let id): id
+      case .others, .all: "all other sessions"
+      }
+    let record = call.record(
+      .endSessions, call.identity.user, detail: detail, at: dependencies.clock.now)
+    end(choice, of: call.identity.user, record: record) { [self] count in
       guard let count else { return respond(request, .storeFailed) }
       if case .one = choice, count == 0 {
         return respond(

@@ -72,6 +72,8 @@ public struct GatewaySettings: Sendable {
   public var answers: AnswerRetention = .standard
   /// Milliseconds for which deleted notes can be restored; 0 removes them at once.
   public var deletedMilliseconds: Int64 = 30 * 86_400_000
+  /// The bounds of the audit log.
+  public var audit = AuditRule()
   /// Lifetime in milliseconds of tokens for users who sign in at this server.
   public var accessTokenMilliseconds: Int64 = 3_600_000
   /// Files of notes.
