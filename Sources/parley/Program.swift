@@ -75,6 +75,7 @@ enum Program {
       "group": (Help.group, GroupCommand.run),
       "invite": (Help.invite, InviteCommand.run),
       "apikey": (Help.apiKey, APIKeyCommand.run),
+      "audit": (Help.audit, AuditCommand.run),
       "note": (Help.note, NoteCommand.run),
       "share": (Help.share, ShareCommand.run),
     ]

@@ -9,7 +9,7 @@ import pytest
 from parley_server import PROGRAM, ROOT
 
 COMMANDS = [
-    "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "names", "search", "reindex",
+    "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "names", "audit", "search", "reindex",
     "undelete", "webhooks", "export", "import", "compact", "token", "revoke", "user", "group", "invite", "apikey", "note", "share",
 ]  # fmt: skip
 

@@ -37,7 +37,7 @@ extension ServerLoop {
     guard let token = attached.ownTokens.anyRefreshToken(text, now: SystemClock().now) else {
       return respond(cookie.refusal(isKept: isKept))
     }
-    attached.sessions.end(token) { isDone in
+    attached.sessions.end(token, from: head.remoteAddress) { isDone in
       respond(
         isDone ? cookie.removing(LoginAnswer.goodbye, if: isKept) : LoginAnswer.storeUnavailable)
     }

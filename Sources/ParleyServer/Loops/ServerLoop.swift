@@ -453,6 +453,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func ticked() {
     recent.tick(now: SystemClock().microseconds) { sample }
     exchangeRevocations()
+    attached.login?.recordChanges()
     notifyNodes()
     gateway.storeProblem = attached.storeThread.problem
     gateway.ticked()

@@ -59,6 +59,14 @@ package enum JSONReport {
     }
   }
 
+  /// Returns a record of the audit log, as one line.
+  package static func line(_ record: AuditRecord) -> String {
+    var bytes: [UInt8] = []
+    record.write(into: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Returns the deleted notes that can be restored.
   package static func notes(deleted notes: [DeletedNote]) -> String {
     list("notes", notes) { deleted, object, bytes in

@@ -202,7 +202,7 @@ final class ProviderService {
       let time = sessions.time(for: user.id)
       sessions.begin(
         for: user.id, at: time, endsAt: time + settings.sessionMilliseconds,
-        on: DeviceName.device(of: head)
+        on: DeviceName.device(of: head), from: head.remoteAddress
       ) { [self] outcome in
         let response = give(user, at: time, outcome, isKept: isKept)
         respond(

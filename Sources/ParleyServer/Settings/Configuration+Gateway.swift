@@ -40,6 +40,7 @@ extension Configuration {
     gateway.roomRetention = RoomRetention(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.deletedMilliseconds = Int64(deletedAgeMax.milliseconds)
+    gateway.audit = AuditRule(milliseconds: Int64(auditAgeMax.milliseconds))
     gateway.accessTokenMilliseconds = Int64(accessTokenTime.milliseconds)
     gateway.files.bytesMax = fileBytesMax
     gateway.files.limits = FileLimits(

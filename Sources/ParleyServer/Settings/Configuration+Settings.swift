@@ -517,6 +517,12 @@ extension Configuration {
     .duration(
       "deleted-age-max", \.deletedAgeMax, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
       help: "Time for which deleted notes are kept and can be restored; 0 removes them at once."),
+    .duration(
+      "audit-age-max", \.auditAgeMax, .storage,
+      in: .seconds(86_400)...(.seconds(100 * 366 * 86_400)),
+      help:
+        "Time for which the audit log keeps records of changed rights and accounts; records of "
+        + "refused sign-ins for 30 days at most."),
     .bytes(
       "file-size-max", \.fileBytesMax, .storage, in: 0...(256 << 20),
       help: "Maximum size of a picture or other file in a note; 0 disables files."),

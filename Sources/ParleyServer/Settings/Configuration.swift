@@ -244,6 +244,8 @@ public struct Configuration: Sendable, Equatable {
   public var historyAgeMin = Duration.zero
   /// The time for which deleted notes can be restored; 0 removes them at once.
   public var deletedAgeMax = Duration.seconds(30 * 86_400)
+  /// The time for which records of the audit log are stored.
+  public var auditAgeMax = Duration.seconds(365 * 86_400)
   /// Maximum bytes of a file in a note; 0 disables files.
   public var fileBytesMax = 10 << 20
   /// Maximum bytes of all files of one note.

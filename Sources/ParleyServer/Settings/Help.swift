@@ -17,6 +17,7 @@ package enum Help {
       migrate  Move everything from a file to a database, or back
       notes    List the notes with their ids
       names    List the names of published notes
+      audit    Show who changed rights and accounts
       search   Find notes by words
       reindex  Rebuild the search index
       undelete Restore a deleted note
@@ -343,6 +344,27 @@ package enum Help {
                            [PARLEY_TRUST]
 
       Exit codes: 0 done, 1 the server is not available or refuses, 2 invalid arguments.
+
+    """
+
+  /// The output of `parley audit --help`.
+  package static let audit = """
+    Usage: parley audit [--actor NAME] [--action NAME] [--target NAME] [--outcome done|refused]
+                        [--since TIME] [--until TIME] [--limit N | --all] [--json]
+
+    Shows the audit log, the newest record first, 100 unless --limit or --all says otherwise: who changed
+    rights or accounts, when, from which address, and with which result; also sign-ins and refused ones.
+    It never contains the content of notes, passwords or tokens. It may run beside a server.
+
+      --actor NAME         records of a user, of an API key (key:NAME), or of the file of users (file:users)
+      --action NAME        one action such as link.create, or all that begin so, such as link
+      --target NAME        records about a note, a user, a group or a folder
+      --outcome WORD       done or refused
+      --since, --until     milliseconds since 1970, as in the records
+      --json               each record as one JSON object on a line of its own
+
+    audit-age-max says for how long records are kept. It accepts the settings of serve, above all
+    --data-dir and --config.
 
     """
 

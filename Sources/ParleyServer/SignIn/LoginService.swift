@@ -166,6 +166,7 @@ final class LoginService {
     case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
     case .written(let id):
       users.reload()
+      record(users.takeChanges(), of: job, by: id)
       guard let user = users.user(id) else {
         cancel(job)
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
@@ -198,7 +199,23 @@ final class LoginService {
     }
   }
 
+  /// Records changes that were made in the file of users since the last call.
+  func recordChanges() { sessions.record(users.takeChanges()) }
+
+  /// Records changes of the users, of which those of a user are by that user.
+  private func record(_ changes: [UserChange], of job: LoginThread.Job, by user: String) {
+    sessions.record(changes, by: user, from: job.visitor.address)
+  }
+
   private func fail(_ job: LoginThread.Job, _ code: Code, _ message: String) -> Response {
+    if case .join = job.purpose {
+      sessions.recordRefusal(.join, of: "", from: job.visitor, "no such invitation")
+    } else {
+      let user = users.account(named: job.user)
+      sessions.recordRefusal(
+        .signIn, of: user?.id ?? "", from: job.visitor,
+        user == nil ? "unknown user" : "wrong password")
+    }
     attempts.failed(address: job.visitor.address, user: Self.attempted(job), now: clock.uptime)
     log.write(.notice, "login refused", [("reason", "credentials")])
     return Self.problem(code, message)
@@ -278,7 +295,7 @@ final class LoginService {
     if case .change = job.purpose { endsOthers = true }
     sessions.begin(
       for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,
-      endsOthers: endsOthers
+      endsOthers: endsOthers, from: job.visitor.address
     ) { [self] outcome in
       let response = answer(user, at: time, outcome, isKept: job.visitor.isKept)
       respond(

@@ -1,6 +1,7 @@
 import ParleyCryptoOpenSSL
 import Gateway
 import ParleyGatewayPorts
+import ParleyJSON
 
 /// Begins, renews and ends sessions, for the services that issue tokens.
 ///
@@ -53,22 +54,32 @@ final class SessionService {
   /// - Parameters:
   ///   - time: The issue time, from ``time(for:since:)``.
   ///   - endsAt: The time at which the session ends even if it is used.
-  ///   - isAlone: Whether all other sessions of the user end.
+  ///   - endsOthers: Whether all other sessions of the user end.
+  ///   - address: The address of the user, for the audit log.
   func begin(
     for user: String, at time: Timestamp, endsAt: Timestamp, on device: Session.Device,
-    endsOthers: Bool = false, then proceed: @escaping (Outcome) -> Void
+    endsOthers: Bool = false, from address: String, then proceed: @escaping (Outcome) -> Void
   ) {
     let session = Session(
       id: Session.idPrefix + names.next(), user: user, begunAt: time, endsAt: endsAt,
       device: device, rule)
     guard !endsOthers else {
-      return gateway.perform(.end(user: user, .all)) { [self] _ in begin(session, then: proceed) }
+      return gateway.perform(.end(user: user, .all)) { [self] _ in
+        begin(session, from: address, then: proceed)
+      }
     }
-    begin(session, then: proceed)
+    begin(session, from: address, then: proceed)
   }
 
-  private func begin(_ session: Session, then proceed: @escaping (Outcome) -> Void) {
-    gateway.perform(.begin(session, countMax: Session.countMax)) { [log] outcome in
+  private func begin(
+    _ session: Session, from address: String, then proceed: @escaping (Outcome) -> Void
+  ) {
+    let record = AuditRecord(
+      time: clock.now, actor: session.user, action: .signIn, target: session.id, address: address,
+      detail: [session.device.browser, session.device.system].filter { !$0.isEmpty }
+        .joined(separator: ", "))
+    gateway.perform(.begin(session, countMax: Session.countMax), record: record) {
+      [log] outcome in
       guard case .success(.begun(let ended)) = outcome else {
         return proceed(.failure(.unavailable))
       }
@@ -110,9 +121,40 @@ final class SessionService {
     gateway.perform(.end(user: token.identity.user, .one(id))) { _ in }
   }
 
-  /// Ends the session of a refresh token.
-  func end(_ token: RefreshToken, then proceed: @escaping (Bool) -> Void) {
+  /// Ends the session of a refresh token, whose user signs out.
+  func end(
+    _ token: RefreshToken, from address: String, then proceed: @escaping (Bool) -> Void
+  ) {
     guard let id = token.identity.tokenID else { return proceed(true) }
-    gateway.endSession(id, of: token.identity.user, then: proceed)
+    let user = token.identity.user
+    let record = AuditRecord(
+      time: clock.now, actor: user, action: .endSessions, target: user, address: address, detail: id
+    )
+    gateway.endSession(id, of: user, record: record, then: proceed)
+  }
+
+  // MARK: The audit log
+
+  /// Adds records of changed users to the audit log. Changes of the given user were made by that
+  /// user, and all others in the file.
+  func record(_ changes: [UserChange], by user: String = "", from address: String = "") {
+    for change in changes {
+      let isOwn = change.target.isExactly(user)
+      gateway.audit(
+        isOwn
+          ? change.record(by: user, from: address, at: clock.now) : change.record(at: clock.now))
+    }
+  }
+
+  /// Adds a record of a refused attempt to sign in or to join to the audit log.
+  ///
+  /// - Parameter user: The id of an existing user; empty for an unknown name, which may be a
+  ///   password in the wrong field.
+  func recordRefusal(
+    _ action: AuditAction, of user: String, from visitor: LoginThread.Visitor, _ detail: String
+  ) {
+    let record = AuditRecord(
+      time: clock.now, actor: user, action: action, address: visitor.address, detail: detail)
+    gateway.auditRefusal(record, of: visitor.limitedClient)
   }
 }

@@ -22,6 +22,8 @@ public final class UserFile: UserSource {
     var entries: Lines
     var generation = 0
     var watch: FileWatch
+    /// The changes since the last call of ``UserFile/takeChanges()``.
+    var changes: [UserChange] = []
   }
 
   private let state: Monitor<State>
@@ -57,9 +59,15 @@ public final class UserFile: UserSource {
     do throws(FileError) {
       let entries = try Self.read(path)
       let isNew = state.withLock { state in
-        let isNew = state.entries != entries
+        let former = state.entries
+        let isNew = former != entries
         state.entries = entries
-        if isNew { state.generation += 1 }
+        if isNew {
+          state.generation += 1
+          let changes = UserChange.changes(
+            from: (former.users, former.groups), to: (entries.users, entries.groups))
+          state.changes = (state.changes + changes).suffix(UserChange.countMax)
+        }
         return isNew
       }
       if isNew {
@@ -68,6 +76,14 @@ public final class UserFile: UserSource {
       }
     } catch {
       log?.write(.error, "users not read again; those known before stay", [("error", "\(error)")])
+    }
+  }
+
+  /// Removes and returns the changes of users and groups since the last call, for the audit log.
+  func takeChanges() -> [UserChange] {
+    state.withLock { state in
+      defer { state.changes = [] }
+      return state.changes
     }
   }
 
