@@ -179,3 +179,30 @@ def test_the_gateways_are_listed(server, person):
     expect(row).to_contain_text(f":{server.url.rpartition(':')[2]}")
     expect(row).to_contain_text(version)
     expect(row).to_contain_text("answers now")
+
+
+def test_the_audit_log_is_shown_and_filtered(server, person):
+    admin = person("Admin", viewport={"width": 1180, "height": 900})
+    sign_in(admin, server.operator)
+    page = admin.page
+    page.evaluate(
+        """async (key) => {
+          for (const user of ["bea", "<b>__proto__</b>"]) {
+            await fetch("/api/revoke", {
+              method: "POST", body: JSON.stringify({ user }),
+              headers: { "authorization": `Bearer ${key}`, "content-type": "application/json" },
+            });
+          }
+        }""",
+        server.operator,
+    )
+    page.get_by_role("tab", name="Connections").press("ArrowLeft")
+    expect(page.get_by_role("tab", name="Audit log")).to_be_focused()
+    rows = page.locator("#audit tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("<b>__proto__</b>")
+    expect(rows.first).to_contain_text("revoke")
+    page.get_by_label("Filter the list").fill("bea")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("all tokens of the user")
+    admin.picture("admin-audit")

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fetchAudit } from "../../Web/js/admin/audit.js";
 import { bytes, duration, latency, number } from "../../Web/js/admin/figures.js";
 import { drawList, totalOf } from "../../Web/js/admin/lists.js";
 import { pathsOf, roundUp } from "../../Web/js/admin/sparkline.js";
@@ -62,4 +63,30 @@ test("a list that is incomplete says so, also with a filter", () => {
   assert.equal(remarkOf(cut), "2 entries of more than 2. The first.");
   assert.equal(remarkOf(cut, "c"), "Nothing here has “c” in it. 2 entries of more than 2. The first.");
   assert.deepEqual([totalOf(cut), totalOf({ items: [], total: 57 })], ["2+", "57"]);
+});
+
+test("the audit log asks the server for older records of a name, and shows each record once", async () => {
+  /** @type {string[]} */
+  const paths = [];
+  const all = [9, 8, 7].map((number) => ({ number, time: 0, actor: "ada" }));
+  const former = globalThis.fetch;
+  globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ path) => {
+    paths.push(String(path));
+    const records = String(path).includes("actor=") ? [all[1], all[2]] : [all[0], all[1]];
+    const isOther = /target=|action=/.test(String(path));
+    return new Response(JSON.stringify({ records: isOther ? [] : records, next: 8 }), {
+      headers: { "content-type": "application/json" },
+    });
+  });
+  try {
+    const { items, more } = await fetchAudit("ada & co");
+    assert.deepEqual(items.map(({ number }) => number), [9, 8, 7]);
+    assert.equal(more, true);
+    assert.ok(paths.some((path) => path.endsWith("actor=ada%20%26%20co")), paths.join(" "));
+    paths.length = 0;
+    await fetchAudit("");
+    assert.equal(paths.length, 1);
+  } finally {
+    globalThis.fetch = former;
+  }
 });

@@ -1,9 +1,10 @@
-// The lists of connections, of rooms in use, of notes, and of the cluster's nodes.
+// The lists of connections, of rooms in use, of notes, of the cluster's nodes, and of the audit log.
 
 import { at } from "../ground/base.js";
 import { RequestError, request } from "../client/http.js";
 import { when } from "../state/notes.js";
 import { countOf } from "../client/words.js";
+import { auditList } from "./audit.js";
 import { bytes, duration, latency, number } from "./figures.js";
 import { Table } from "./table.js";
 
@@ -97,7 +98,9 @@ function seen({ isAsked, silentMilliseconds }) {
  * @param {Options} options
  * @returns {List<any>[]}
  */
-export const makeLists = (options) => [connectionList(options), roomList(options), noteList(options), nodeList(options)];
+export const makeLists = (options) => [
+  connectionList(options), roomList(options), noteList(options), nodeList(options), auditList(options),
+];
 
 /**
  * @param {Options} options
