@@ -340,3 +340,25 @@ def test_typed_signs_make_italic(server, person):
     ann = Writer(person("Ann"), rich(server))
     ann.type("an *italic* and _another_, **bold**, snake_case_name, 2 * 3 * 4, __init__", "")
     ann.expect("|an [italic:italic] and [italic:another], [bold:bold], snake_case_name, 2 * 3 * 4, __init__", "|")
+
+
+def test_a_restored_part_has_its_formatting(server, person):
+    note = rich(server)
+    ann = Writer(person("Ann"), note)
+    ann.type("the first", "Some **bold** words", "the end")
+    ann.person.wait_until_saved()
+    revision = server.request("GET", f"/api/notes/{note}")["revision"]
+    server.request("POST", f"/api/notes/{note}/versions", {"revision": revision, "name": "Draft", "author": "Bo"})
+    ann.press("Control+Home", "ArrowDown")
+    ann.content.press("Control+Shift+End")
+    ann.press("Delete").expect("|the first", "|")
+    ann.person.wait_until_saved()
+    ann.page.goto(f"/n/{note}#history")
+    section = ann.page.locator("#history")
+    section.get_by_role("button", name="Show changes").click()
+    section.get_by_label("Since").select_option("Draft")
+    section.get_by_role("button", name="Next changed part").click()
+    section.locator("#history-change-restore").click()
+    wait_until(lambda: "bold" in server.request("GET", f"/api/notes/{note}/text")["text"])
+    ann.press("Escape")
+    ann.wait().expect("|the first", "|Some [bold:bold] words", "|the end")

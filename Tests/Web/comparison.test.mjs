@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { restoredFormat } from "../../Web/js/history/restoredformat.js";
 import { comparisonOf, differenceOf } from "../../Web/js/history/comparison.js";
 import { runsOf } from "../../Web/js/history/history.js";
 import { Random, randomText } from "./support.mjs";
@@ -40,8 +41,8 @@ test("deleted text precedes inserted text, and the changes of a line are one par
     { author: undefined, from: 23, to: 27 },
   ]);
   assert.deepEqual(hunks, [
-    { from: 4, to: 20, operation: [4, "😀 old", -3, 6, -1, 3] },
-    { from: 23, to: 27, operation: [17, "last"] },
+    { from: 4, to: 20, operation: [4, "😀 old", -3, 6, -1, 3], restored: [{ from: 4, to: 10 }] },
+    { from: 23, to: 27, operation: [17, "last"], restored: [{ from: 19, to: 23 }] },
   ]);
   assert.equal(after(newer, hunks[0]?.operation ?? []), "the 😀 old words\nx\n");
 });
@@ -72,6 +73,10 @@ test("reverting all parts gives the older text", () => {
     assert.deepEqual(both, { older: shown(older), newer: shown(newer) }, `seed ${seed}`);
     assert.ok(!text.includes("\r"), `seed ${seed}`);
     for (const { from, to } of marks) assert.ok(from < to && to <= text.length, `seed ${seed}`);
+    for (const { operation, restored } of hunks) {
+      const inserted = operation.filter((one) => typeof one === "string").join("");
+      assert.equal(restored.map(({ from, to }) => older.slice(from, to)).join(""), inserted, `seed ${seed}`);
+    }
     // Begin with the last part, because each operation applies to the newer text.
     let restored = newer;
     for (const { operation } of [...hunks].reverse()) {
@@ -103,4 +108,19 @@ test("differenceOf turns the older text into the newer one, and names the author
     assert.equal(made, newer, `seed ${seed}`);
     assert.equal(place, scalars.length);
   }
+});
+
+test("restored text has the attributes that it had", () => {
+  const committed = "a 😀bold\nplain link";
+  const sets = [{ bold: true }, { block: "h1" }, { color: "#c00000" }, { link: "/" }];
+  const format = { sets, runs: [2, 0, 6, 1, 1, 2, 6, 0, 4, 4] };
+  const of = (/** @type {[number, number][]} */ ...ranges) => restoredFormat({ committed, format }, ranges.map(([from, to]) => ({ from, to })));
+  assert.deepEqual(of([0, committed.length]), { sets: [sets[0], sets[1], sets[3]], put: [2, 0, 5, 1, 1, 2, 6, 0, 4, 3] });
+  // Neighbours of one set are one run, and what follows the last set is left out.
+  assert.deepEqual(of([2, 4], [6, 8], [9, 12]), { sets: [sets[0]], put: [3, 1] });
+  assert.deepEqual(of([15, 19], [8, 9]), { sets: [sets[3], sets[1]], put: [4, 1, 1, 2] });
+  assert.equal(of([9, 12]), undefined);
+  assert.equal(restoredFormat({ committed }, [{ from: 0, to: 2 }]), undefined);
+  // Text after the last run has no attributes.
+  assert.deepEqual(restoredFormat({ committed: "abc", format: { sets, runs: [1, 1] } }, [{ from: 0, to: 3 }]), { sets: [sets[0]], put: [1, 1] });
 });

@@ -24,7 +24,7 @@ export class Comparing {
   #since = /** @type {HTMLSelectElement} */ (byId("history-since"));
   /** @type {number | undefined} The revision that the user picked. */
   #picked;
-  /** @type {{to: number, comparison: Comparison} | undefined} */
+  /** @type {{from: number, to: number, comparison: Comparison} | undefined} */
   #shown;
   /** The two revisions last requested. */
   #asked = "";
@@ -43,7 +43,7 @@ export class Comparing {
    * @param {(comparison: Comparison) => number} options.partCount The number of changed parts shown.
    * @param {(comparison: Comparison, index: number) => void} options.reveal Scrolls to a changed part.
    * @param {() => boolean} options.mayRestoreParts Whether the parts are those of the text, which can be restored.
-   * @param {(revision: number, operation: (number | string)[]) => void} options.restore
+   * @param {(ends: {from: number, to: number}, part: import("./comparison.js").Hunk) => void} options.restore
    * @param {() => void} options.changed Called when one of the two revisions has changed.
    * @param {AbortSignal} options.signal
    */
@@ -110,7 +110,7 @@ export class Comparing {
     const past = this.#history.textAt(to);
     if (!this.isOn || from !== ends.from || to !== ends.to || !past) return;
     const comparison = comparisonOf(past.committed, parts);
-    this.#shown = { to, comparison };
+    this.#shown = { from, to, comparison };
     this.#current = -1;
     byId("history-between").textContent = from > 0 ? span(fromTime, toTime) : moment(toTime);
     const { show, mayWrite } = this.#options;
@@ -200,8 +200,8 @@ export class Comparing {
 
   /** @param {number} index */
   #restore(index) {
-    const operation = this.#shown?.comparison.hunks[index]?.operation;
-    if (this.#shown && operation) this.#options.restore(this.#shown.to, operation);
+    const part = this.#shown?.comparison.hunks[index];
+    if (this.#shown && part) this.#options.restore(this.#shown, part);
   }
 }
 

@@ -18,9 +18,10 @@ import { editsBetween } from "./edits.js";
 
 /**
  * The changes of a paragraph, or of several that were changed together. `operation` reverts them; it applies to the
- * newer text.
+ * newer text. `restored` has the places of its inserted text in the older text as committed, in order and in UTF-16
+ * units.
  *
- * @typedef {{from: number, to: number, operation: (number | string)[]}} Hunk
+ * @typedef {{from: number, to: number, operation: (number | string)[], restored: {from: number, to: number}[]}} Hunk
  */
 
 /**
@@ -78,14 +79,16 @@ class HunkBuilder {
    * @param {number} from In the merged text.
    * @param {number} to
    * @param {number | string} inverse The component that reverts the change.
+   * @param {number} older The end of the change in the older text.
    */
-  change(from, to, inverse) {
+  change(from, to, inverse, older) {
     if (!this.#open) {
-      this.#open = { from, to, operation: this.#passed > 0 ? [this.#passed] : [] };
+      this.#open = { from, to, operation: this.#passed > 0 ? [this.#passed] : [], restored: [] };
       this.#covered = this.#passed;
       this.hunks.push(this.#open);
     }
     this.#open.to = to;
+    if (typeof inverse === "string") this.#open.restored.push({ from: older - inverse.length, to: older });
     const removed = typeof inverse === "number" ? -inverse : 0;
     this.#passed += removed;
     this.#add(inverse, removed);
@@ -153,7 +156,7 @@ export function comparisonOf(text, parts) {
     former += deleted ?? "";
     if (inserted !== undefined) place += inserted.length;
     marks.push({ author: deleted === undefined ? (author ?? "") : undefined, from, to: merged.length });
-    builder.change(from, merged.length, deleted ?? -scalarCount(changed));
+    builder.change(from, merged.length, deleted ?? -scalarCount(changed), former.length);
   }
   const hunks = builder.finish();
   const ends = lineEndsOf(merged);

@@ -148,15 +148,20 @@ export class Display {
     return this.#page.show(older, newer);
   }
 
+  /** Whether the shown parts are those of the text, which can be restored. */
+  get showsPartsOfText() {
+    return !this.isPage || this.#formatted !== undefined;
+  }
+
   /** @param {Comparison} comparison @returns {number} The number of changed parts shown. */
   partCount({ hunks }) {
-    return this.isPage && !this.#formatted ? (this.#page?.changedCount ?? 0) : hunks.length;
+    return this.showsPartsOfText ? hunks.length : (this.#page?.changedCount ?? 0);
   }
 
   /** @param {Comparison} comparison @param {number} index The part to scroll to. */
   reveal({ hunks }, index) {
     const hunk = hunks[index];
-    if (this.isPage && !this.#formatted) this.#page?.reveal(index);
+    if (!this.showsPartsOfText) this.#page?.reveal(index);
     else if (hunk) this.#reader.reveal(hunk);
   }
 

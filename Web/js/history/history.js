@@ -7,6 +7,7 @@ import { lineEndsOf, shownOf } from "../ground/lineends.js";
 import { palette } from "../state/people.js";
 import { differenceOf } from "./comparison.js";
 import { LatestAnswer } from "./latestanswer.js";
+import { restoredFormat } from "./restoredformat.js";
 import { Sessions } from "./sessions.js";
 
 /**
@@ -413,15 +414,19 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Reverts a part of the changes, by a new change, which the server transforms over later changes.
+   * Reverts a part of the changes, by a new change, which the server transforms over later changes. In a formatted note,
+   * restored text has the attributes that it had.
    *
-   * @param {number} revision The revision that the operation applies to.
-   * @param {(number | string)[]} operation
+   * @param {{from: number, to: number}} ends The compared revisions.
+   * @param {import("./comparison.js").Hunk} part
    * @param {string} author
    * @returns {Promise<number>} The revision of the new change.
    */
-  async restorePart(revision, operation, author) {
-    return (await this.#request(`${this.#path}/changes`, "POST", { revision, operation, author })).revision;
+  async restorePart({ from, to }, { operation, restored }, author) {
+    const older = restored.length > 0 ? (this.#texts.kept(from) ?? (await this.#fetchText(from))) : undefined;
+    const format = older && restoredFormat(older, restored);
+    const change = { revision: to, operation, ...(format && { format }), author };
+    return (await this.#request(`${this.#path}/changes`, "POST", change)).revision;
   }
 
   close() {
@@ -511,7 +516,7 @@ export class NoteHistory extends Emitter {
     return { from, to, fromTime: older.time, toTime: newer.time, parts: differenceOf(older, newer) };
   }
 
-  /** @param {number} revision @param {AbortSignal} signal @returns {Promise<PastText>} */
+  /** @param {number} revision @param {AbortSignal} [signal] @returns {Promise<PastText>} */
   async #fetchText(revision, signal) {
     const path = `${this.#path}/text?revision=${revision}`;
     const { text, time, authors, format } = await this.#request(path, "GET", undefined, signal);

@@ -115,8 +115,8 @@ class HistoryView {
       show: (comparison, restore) => this.#showComparison(comparison, restore),
       partCount: (comparison) => this.#display.partCount(comparison),
       reveal: (comparison, index) => this.#display.reveal(comparison, index),
-      mayRestoreParts: () => !this.#display.isPage,
-      restore: (revision, operation) => void this.#restorePart(revision, operation),
+      mayRestoreParts: () => this.#display.showsPartsOfText,
+      restore: (ends, part) => void this.#restorePart(ends, part),
       changed: () => this.#showText(),
       signal: this.#listeners.signal,
     });
@@ -385,10 +385,10 @@ class HistoryView {
     }
   }
 
-  /** @param {number} revision @param {(number | string)[]} operation */
-  async #restorePart(revision, operation) {
+  /** @param {{from: number, to: number}} ends @param {import("./comparison.js").Hunk} part */
+  async #restorePart(ends, part) {
     try {
-      await this.#note.makeOwn(() => this.#history.restorePart(revision, operation, this.#profile.name));
+      await this.#note.makeOwn(() => this.#history.restorePart(ends, part, this.#profile.name));
       if (this.#isClosed) return;
       toast(t("history.partRestored"));
       // Show the newest text, which contains the result.
