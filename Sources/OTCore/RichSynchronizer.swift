@@ -11,6 +11,19 @@ extension Synchronizer where Operation == RichOperation {
       }
     }
   }
+
+  /// Lets the first unconfirmed edit with formatting make the note a rich one, because the server
+  /// has lost the change that had made it one. Without it, the server would refuse the edit.
+  ///
+  /// Call it before ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)``:
+  /// a change in flight is not altered, and becomes a new change there.
+  ///
+  /// - Returns: Whether an unconfirmed edit has formatting.
+  public mutating func makeRichAgain() -> Bool {
+    guard let index = queue.firstIndex(where: { $0.operation.format != nil }) else { return false }
+    queue[index].operation.makesRich = true
+    return true
+  }
 }
 
 extension RichSynchronizer.Change {

@@ -74,8 +74,13 @@ extension NoteMachine {
       ? try? history?.redo(on: content, selection: selection)
       : try? history?.undo(on: content, selection: selection)
     guard let step = found ?? nil else { return }
-    tell(.step(step.operation, selection: step.selection), &turn)
-    make(step.operation, isStep: true, &turn)
+    var operation = step.operation
+    // The server may have lost the change that made the note a rich one.
+    if let format = operation.format, kind == .plain {
+      operation = RichOperation(operation.text, ChangeFormat(format, makesRich: true))
+    }
+    tell(.step(operation, selection: step.selection), &turn)
+    make(operation, isStep: true, &turn)
     select([step.selection], &turn)
   }
 
@@ -85,7 +90,16 @@ extension NoteMachine {
   var kind: NoteKind { serverKind == .rich || makesRich ? .rich : .plain }
 
   /// The server's note has this kind.
+  ///
+  /// A rich note is a plain one again if the server has lost the change that made it a rich one.
+  /// Unconfirmed formatting then makes it a rich one as the first formatting has: nothing typed is
+  /// lost, and nothing is refused.
   mutating func become(_ kind: NoteKind, _ turn: inout Turn) {
+    if kind == .plain, serverKind == .rich, turn.hasFormats,
+      replica?.synchronizer.makeRichAgain() ?? false
+    {
+      makesRich = true
+    }
     serverKind = kind
     if kind == .rich { makesRich = false }
     tellKind(&turn)

@@ -75,6 +75,7 @@ struct SimulationTests {
     try Seeds.run(1_000) { seed in
       var plan = Simulation.Plan()
       plan.natives = 2 + Int(seed % 4)
+      plan.riches = Int(seed / 4 % 3)
       plan.whalers = 0
       plan.steps = 500
       plan.faultPermille = 30

@@ -125,8 +125,6 @@ extension Simulation.Plan {
       // A letter with attributes has up to four components, and no part is smaller.
       let componentsMax = plan.settings.limits.operationComponentsMax
       plan.settings.limits.operationComponentsMax = max(4, componentsMax)
-      // A log that loses the change of the kind refuses formatting that was not sent yet.
-      plan.faults.removeAll { $0 == .loseTail }
     }
     return plan
   }
