@@ -225,6 +225,44 @@ struct FormatTests {
     #expect(try rig.shown() == "abcde")
   }
 
+  /// - Parameter isSent: Whether an edit without formatting is in flight, and the formatting waits.
+  @Test(
+    "a log that loses the kind gets it again with unconfirmed formatting", arguments: [false, true])
+  func lostKind(isSent: Bool) throws {
+    var rig = Rig()
+    try rig.joinRich("abc")
+    if isSent { rig.note(.edit(op("=3"))) }
+    rig.note(.edit(try rich("=3", Self.bold)))
+    _ = rig.reconnect()
+    let words = rig.joined(text: "ab", epoch: "f", revision: 1)
+    #expect(!words.contains("kind plain"))
+    #expect(rig.machine.kind(of: "n") == .rich)
+    let sent = try rig.lastChangeWords()
+    #expect(sent == #"=2 {"kind":"rich","sets":[{"bold":true}],"kept":[0,1,1]}"#)
+    rig.acknowledge(1, 2)
+    #expect(try rig.shown() == #"ab {"sets":[{"bold":true}],"runs":[1,1,1,0]}"#)
+    // Without unconfirmed formatting, the note is what the server has.
+    _ = rig.reconnect()
+    #expect(rig.joined(text: "ab", epoch: "g", revision: 1).contains("kind plain"))
+    #expect(try rig.shown() == "ab")
+  }
+
+  @Test func `a step of the history makes a note a rich one that the server has lost as such`()
+    throws
+  {
+    var rig = Rig()
+    try rig.joinRich("abc")
+    rig.note(.edit(try rich("=3", Self.bold)))
+    rig.acknowledge(1, 4)
+    rig.note(.undo)
+    rig.acknowledge(2, 5)
+    _ = rig.reconnect()
+    #expect(rig.joined(text: "abc", epoch: "f", revision: 1).contains("kind plain"))
+    rig.note(.redo)
+    #expect(
+      try rig.lastChangeWords() == #"=3 {"kind":"rich","sets":[{"bold":true}],"kept":[0,1,1]}"#)
+  }
+
   @Test func `a whole text of the server replaces attributes too`() throws {
     var rig = Rig()
     try rig.joinRich("abc", #"{"sets":[{"bold":true}],"runs":[3,1]}"#)
