@@ -10,6 +10,7 @@ import SocketMessages
 /// | clients | inherits | implements |
 /// | --- | --- | --- |
 /// | have a connection each | ``ConnectionDialect``, no sessions | documents, rooms |
+/// | have notes alone | ``NoteDialect``, no rooms | documents |
 /// | have sessions | `SessionDialect`, no documents | sessions |
 typealias Dialect = DialectBase & DocumentMessaging & RoomMessaging & SessionMessaging
 

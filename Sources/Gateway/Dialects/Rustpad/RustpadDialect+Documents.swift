@@ -24,8 +24,6 @@ extension RustpadDialect: DocumentMessaging {
 
   // MARK: Changes
 
-  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
-
   func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
   ) {
@@ -76,38 +74,9 @@ extension RustpadDialect: DocumentMessaging {
       connection, .unauthorised, "the token no longer grants reading this document")
   }
 
-  // MARK: Messages that the protocol lacks
-
+  /// Does nothing: an author receives its own edit in the history.
   func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
     to connection: Connection
   ) {}
-  func behind(
-    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
-  ) {}
-  func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
-  func page(
-    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
-    _ connection: Connection
-  ) {}
-  func oversized(_ connection: Connection, bytesMax: Int) {
-    board.close(connection, .messageTooLarge, "message too large")
-  }
-  func droppedForMemory(_ connection: Connection) { closeCrowded(connection) }
-  func sendError(
-    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
-    to connection: Connection
-  ) {}
-  func warn(_ connection: Connection, ofEnd end: Timestamp) {}
-  func sendGoodbye(
-    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
-  ) {}
-}
-
-/// Empty requirements: clients of this protocol join no rooms.
-extension RustpadDialect: RoomMessaging {
-  func frame(of news: RoomEvent) -> Frame? { nil }
-  func sender(of news: RoomEvent) -> ConnectionID? { nil }
-  func frames(of change: PresenceChange) -> [Frame] { [] }
-  func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
 }

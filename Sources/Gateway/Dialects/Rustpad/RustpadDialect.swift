@@ -10,7 +10,7 @@ import ParleyWebSocketFrames
 /// A client's revision outlives its connection, and is the note's revision: each connection is sent
 /// the whole log. After its line broke, a client sends its unanswered edit again, without a name and
 /// already moved over what it has received. The log shows whether it contains the edit.
-final class RustpadDialect: ConnectionDialect {
+final class RustpadDialect: NoteDialect {
   /// Milliseconds for which a new client may send an edit of its former connection again, from its
   /// first message.
   private static let settlingMilliseconds: Int64 = 2_000

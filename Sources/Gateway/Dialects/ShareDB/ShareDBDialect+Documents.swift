@@ -33,18 +33,7 @@ extension ShareDBDialect: DocumentMessaging {
 
   func turnAwayFromDeleted(_ connection: Connection) {}
 
-  func behind(
-    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
-  ) {}
-  func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
-  func page(
-    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
-    _ connection: Connection
-  ) {}
-
   // MARK: Changes
-
-  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
 
   func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
@@ -153,29 +142,4 @@ extension ShareDBDialect: DocumentMessaging {
     guard access == .none else { return }
     board.close(connection, .rejoin, "the token no longer grants reading this document")
   }
-
-  // MARK: Connections
-
-  func oversized(_ connection: Connection, bytesMax: Int) {
-    board.close(connection, .messageTooLarge, "message too large")
-  }
-
-  func droppedForMemory(_ connection: Connection) { closeCrowded(connection) }
-
-  func sendError(
-    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
-    to connection: Connection
-  ) {}
-  func warn(_ connection: Connection, ofEnd end: Timestamp) {}
-  func sendGoodbye(
-    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
-  ) {}
-}
-
-/// Empty requirements: clients of this protocol join no rooms.
-extension ShareDBDialect: RoomMessaging {
-  func frame(of news: RoomEvent) -> Frame? { nil }
-  func sender(of news: RoomEvent) -> ConnectionID? { nil }
-  func frames(of change: PresenceChange) -> [Frame] { [] }
-  func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
 }

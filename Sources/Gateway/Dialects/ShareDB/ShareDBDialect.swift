@@ -10,7 +10,7 @@ import ParleyWebSocketFrames
 /// A document of the collection `notes` is a note, and its version the note's revision. Clients
 /// name their changes by the id of their connection and a number; the id continues on the client's
 /// next connection. It contains a token, since other clients learn the ids of authors.
-final class ShareDBDialect: ConnectionDialect {
+final class ShareDBDialect: NoteDialect {
   /// The collection of all notes.
   static let collection = "notes"
   private static let separator = UInt8(ascii: ".")

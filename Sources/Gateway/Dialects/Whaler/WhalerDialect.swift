@@ -8,7 +8,7 @@ import ParleyWebSocketFrames
 /// Clients do not number changes; they count frames. So each client receives every operation once
 /// and in order, in a separate frame, and its own changes under its own message ids. The protocol
 /// has no errors: the server instead resets a client with an unsolicited `resourceConnectionConf`.
-final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
+final class WhalerDialect: TerseDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
   /// The sender id of this process in pushes and replies.
@@ -74,24 +74,6 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   func droppedForMemory(_ connection: Connection) { closeCrowded(connection) }
 
-  // MARK: Messages that the protocol lacks
-
-  func sendError(
-    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
-    to connection: Connection
-  ) {}
-  func warn(_ connection: Connection, ofEnd end: Timestamp) {}
-  func sendGoodbye(
-    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
-  ) {}
-  func behind(
-    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
-  ) {}
-  func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
-  func page(
-    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
-    _ connection: Connection
-  ) {}
   /// Does nothing: the change itself, sent to its author like to all others, acknowledges it.
   func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
