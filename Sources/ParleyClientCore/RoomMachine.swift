@@ -260,6 +260,7 @@ struct RoomMachine: Sendable {
       var message = ClientMessage.Subscribe(
         room: name, position: position, isPresent: isPresent)
       if replica != nil { message.values = ValueNames() }
+      replica?.subscribing()
       subscribeMessage = turn.send(.subscribe(message))
     #endif
   }

@@ -13,8 +13,11 @@
     private struct Pending: Sendable {
       let key: String
       let operations: [ValueOperation]
-      /// The offset at which the change was published; `nil` before the server has answered.
-      var offset: Int?
+      /// The position at which the change was published; `nil` before the server has answered.
+      var position: RoomPosition?
+      /// Whether the change was published before the last subscription was sent. What that
+      /// subscription brings contains the change, or the server has lost it.
+      var isSettling = false
     }
 
     private var mirror: ValueMirror?
@@ -40,7 +43,22 @@
     }
 
     /// Begins the values anew, at the position up to which publications have arrived.
-    mutating func begin(at position: RoomPosition) { mirror = ValueMirror(at: position) }
+    mutating func begin(at position: RoomPosition) {
+      mirror = ValueMirror(at: position)
+      // Of a former history, the pages contain what was not lost.
+      pending.removeAll { $0.position.map { $0.epoch != position.epoch } ?? false }
+      settle()
+    }
+
+    /// Notes that a subscription is sent.
+    mutating func subscribing() {
+      for index in pending.indices where pending[index].position != nil {
+        pending[index].isSettling = true
+      }
+    }
+
+    /// Handles the reply to a subscription: the values contain what was published before.
+    mutating func subscribed() { pending.removeAll(where: \.isSettling) }
 
     /// Adds the next page. Returns whether it belongs to this history.
     mutating func add(_ page: NamedValues, at position: RoomPosition, hasMore: Bool) -> Bool {
@@ -51,10 +69,12 @@
       return mirror?.add(values, at: position, hasMore: hasMore) ?? false
     }
 
-    /// Applies a publication. Returns whether it fits the values.
+    /// Applies a publication of the values' history. Returns whether it fits the values.
     mutating func apply(_ publication: Publication) -> Bool {
-      if let own = pending.firstIndex(where: { $0.key == publication.senderID }) {
-        pending[own].offset = publication.offset
+      if let epoch = mirror?.position.epoch, let key = publication.senderID,
+        let own = pending.firstIndex(where: { $0.key.isSame(as: key) })
+      {
+        pending[own].position = RoomPosition(epoch: epoch, offset: publication.offset)
       }
       let operations = publication.values.flatMap(ValueOperation.list) ?? []
       let changed = mirror?.apply(
@@ -80,7 +100,7 @@
     /// Records that a change was accepted. It is removed once its publication has arrived.
     mutating func accepted(key: String, at position: RoomPosition) {
       guard let index = pending.firstIndex(where: { $0.key == key }) else { return }
-      pending[index].offset = position.offset
+      pending[index].position = position
       settle()
     }
 
@@ -89,7 +109,9 @@
 
     private mutating func settle() {
       guard let position = mirror?.position else { return }
-      pending.removeAll { $0.offset.map { $0 <= position.offset } ?? false }
+      pending.removeAll {
+        $0.position.map { $0.epoch == position.epoch && $0.offset <= position.offset } ?? false
+      }
     }
 
     // MARK: The view
@@ -173,6 +195,7 @@
     mutating func beginValues(_ reply: ServerMessage.Subscribed, _ turn: inout Turn) {
       guard replica != nil else { return }
       replica?.pageMessage = nil
+      replica?.subscribed()
       if let values = reply.values {
         replica?.begin(at: reply.position)
         _ = replica?.add(values, at: reply.position, hasMore: reply.hasMore)

@@ -220,4 +220,73 @@ struct SharedRoomTests {
     #expect(published(a.pushes(first.line)).isEmpty)
     #expect(published(b.pushes(second.line)) == [1])
   }
+
+  // MARK: Values
+
+  private func follower(of node: GatewayRig) throws -> UInt64 {
+    let (line, _) = try node.connectNative(nil)
+    var message = ClientMessage.Subscribe(room: "r", isPresent: false)
+    message.values = ValueNames()
+    let reply = node.ask(line, .subscribe(message))
+    guard case .subscribed = reply else { throw Unexpected(message: reply) }
+    return line
+  }
+
+  private func change(_ line: UInt64, _ key: String, at node: GatewayRig) -> String {
+    var publish = ClientMessage.Publish(room: "r", data: .null, key: key)
+    publish.data = nil
+    publish.values = ValueOperationList([ValueOperation("n", .add(1))])
+    return node.send(line, .publish(publish))
+  }
+
+  @Test("values that are newer than what the members have are sent after the publications")
+  func pageAhead() throws {
+    let reader = try follower(of: a)
+    let author = try subscriber(of: b)
+    _ = change(author.line, "1", at: b)
+    a.isStepwise = true
+    let asked = a.send(reader, .values(.init(room: "r")))
+    a.performStoreRequests(on: 1)
+    #expect(a.replyCount(reader, to: asked) == 0)
+    let another = a.send(reader, .values(.init(room: "r")))
+    while !a.stored.isEmpty { a.performStoreRequests(on: 1) }
+    #expect(a.replyCount(reader, to: another) == 1)
+    #expect(a.replyCount(reader, to: asked) == 1)
+    let kinds = a.pushes(reader).compactMap { message -> String? in
+      switch message {
+      case .publication(let it): "publication \(it.publication.offset)"
+      case .values(let it): "values at \(it.position.offset)"
+      default: nil
+      }
+    }
+    #expect(Array(kinds.prefix(2)) == ["publication 1", "values at 1"])
+  }
+
+  @Test(
+    "what the store has confirmed and lost begins another history, though no member had it",
+    arguments: ["publication", "page", "subscription"])
+  func lostBeforeDelivery(confirmation: String) throws {
+    let reader = try follower(of: a)
+    let author = try subscriber(of: b)
+    _ = change(author.line, "1", at: b)
+    _ = a.takeHints()
+    a.isStepwise = true
+    switch confirmation {
+    case "publication": _ = change(reader, "2", at: a)
+    case "page": _ = a.send(reader, .values(.init(room: "r")))
+    default:
+      let (late, _) = try a.connectNative(nil)
+      _ = a.send(late, .subscribe(.init(room: "r", isPresent: false)))
+    }
+    a.performStoreRequests(on: 1)
+    store.restart(losingCommits: 2)
+    while !a.stored.isEmpty { a.performStoreRequests() }
+    #expect(a.closeCodes[reader] == CloseReason.rejoin.rawValue)
+    let reply = store.perform([.room(.heads(["r"]))])
+    guard case .room(.heads(let heads)) = try #require(reply.first) else {
+      Issue.record("no heads")
+      return
+    }
+    #expect(heads.first?.position.epoch != "first")
+  }
 }

@@ -62,8 +62,11 @@ struct GatewayPartTests {
     "Rates": [],
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
-    "Rooms": ["Live", "Nodes", "Rooms/People", "Store", "Switchboard", "Values"],
+    "Rooms": [
+      "Live", "Nodes", "Rooms/People", "Rooms/State", "Store", "Switchboard", "Values",
+    ],
     "Rooms/People": ["Live", "Settings", "Store", "Switchboard"],
+    "Rooms/State": ["Switchboard"],
     "Search": ["Access", "Bodies", "Requests", "Store", "Switchboard"],
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],

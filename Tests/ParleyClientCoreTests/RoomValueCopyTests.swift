@@ -130,4 +130,83 @@ struct RoomValueCopyTests {
     #expect(rig.welcome() == ["online", "> subscribe r@p:5", "> publish k", "> publish l"])
     #expect(begin(&rig, values(("n", 2, offset: 4))).last == "r values n=112")
   }
+
+  /// What can happen to an own change that was published as 6, `{"add":"n","by":10}` over 1.
+  enum Step: String, CaseIterable, Sendable {
+    case answered, seen, lineLost
+    /// The subscription recovers the publications after the known position.
+    case recovered
+    /// Too many publications were missed, so the values are sent anew.
+    case anew
+    /// The server has lost 6, and no client but the author knew of it.
+    case lost
+    /// The server has lost 6, and continues in another epoch.
+    case lostInAnotherEpoch
+  }
+
+  @Test(
+    "an accepted change counts once, or not at all if the server has lost it",
+    arguments: [
+      ([.answered, .seen], 11), ([.seen, .answered], 11),
+      ([.answered, .lineLost, .recovered], 11), ([.answered, .lineLost, .anew], 11),
+      ([.seen, .lineLost, .anew], 11), ([.answered, .seen, .lineLost, .anew], 11),
+      ([.lineLost, .recovered, .answered], 11), ([.lineLost, .anew, .answered], 11),
+      ([.answered, .lineLost, .lost], 1), ([.answered, .lineLost, .lostInAnotherEpoch], 1),
+      ([.answered, .seen, .lineLost, .lostInAnotherEpoch], 1),
+      ([.seen, .lineLost, .lostInAnotherEpoch], 1),
+    ] as [([Step], Int)])
+  func orders(steps: [Step], expected: Int) {
+    var rig = live(values(("n", 1, offset: 3)))
+    var shown: String?
+    func look(_ lines: [String]) {
+      guard let line = lines.last(where: { $0.hasPrefix("r values") }) else { return }
+      shown = line.split(separator: "=").last.map(String.init)
+    }
+    look(change(&rig, "k", ValueOperation("n", .add(10))))
+    for step in steps {
+      switch step {
+      case .answered: look(rig.published(6))
+      case .seen: look(publication(&rig, 6, by: "k", ValueOperation("n", .add(10))))
+      case .lineLost:
+        rig.handle(.closed(code: 1006))
+        rig.handle(.reachable)
+        rig.handle(.opened)
+        look(rig.welcome())
+      case .recovered:
+        var reply = ServerMessage.Subscribed(room: "r", position: .init(epoch: "p", offset: 6))
+        reply.isRecovered = true
+        reply.publications = [
+          Publication(
+            offset: 6, time: 1, senderID: "k", data: nil,
+            values: ValueOperation.json(of: [ValueOperation("n", .add(10))]))
+        ]
+        look(rig.receive(.subscribed(reply), to: "subscribe"))
+      case .anew: look(renew(&rig, "p", 16, 11))
+      case .lost: look(renew(&rig, "p", 5, 1))
+      case .lostInAnotherEpoch: look(renew(&rig, "q", 5, 1))
+      }
+    }
+    #expect(shown == "\(expected)")
+  }
+
+  private func renew(_ rig: inout Rig, _ epoch: Epoch, _ offset: Int, _ n: Int) -> [String] {
+    var reply = ServerMessage.Subscribed(room: "r", position: .init(epoch: epoch, offset: offset))
+    reply.isRecovered = false
+    reply.values = values(("n", n, offset: 3))
+    return rig.receive(.subscribed(reply), to: "subscribe")
+  }
+
+  @Test("a page that was read before the copy's position begins the values anew")
+  func formerPage() {
+    var rig = Rig()
+    rig.connect()
+    rig.room(.followValues)
+    rig.room(.subscribe(isPresent: false, from: nil))
+    _ = begin(&rig, values(("a", 1, offset: 3)), hasMore: true)
+    _ = publication(&rig, 6, ValueOperation("b", .add(1)))
+    let page = ServerMessage.Values(
+      room: "r", position: RoomPosition(epoch: "p", offset: 5), values: NamedValues(),
+      hasMore: false)
+    #expect(rig.receive(.values(page), to: "values").contains("> subscribe r@p:6"))
+  }
 }

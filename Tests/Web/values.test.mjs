@@ -151,6 +151,41 @@ const opened = async (/** @type {Gateway} */ gateway) => {
   return values;
 };
 
+test("an accepted change counts once, or not at all if the server has lost it", () => {
+  /** @type {{[name: string]: (replica: Replica) => void}} */
+  const steps = {
+    answered: (replica) => replica.accept("k", 6),
+    seen: (replica) => void replica.publication({ offset: 6, senderId: "k", values: [{ add: "n", by: 10 }] }),
+    lineLost: (replica) => replica.disconnected(),
+    recovered: (replica) => {
+      steps.seen?.(replica);
+      replica.advance(6);
+      replica.subscribed();
+    },
+    anew: (replica) => renew(replica, "p", 16, 11),
+    lost: (replica) => renew(replica, "p", 5, 1),
+    lostInAnotherEpoch: (replica) => renew(replica, "q", 5, 1),
+  };
+  /** @param {Replica} replica @param {string} epoch @param {number} offset @param {number} n */
+  const renew = (replica, epoch, offset, n) => {
+    replica.begin(epoch, offset);
+    replica.add({ n: { value: n, offset: 3 } }, offset, false);
+    replica.subscribed();
+  };
+  for (const [order, expected] of /** @type {[string, number][]} */ ([
+    ["answered seen", 11], ["seen answered", 11], ["answered lineLost recovered", 11], ["answered lineLost anew", 11],
+    ["answered seen lineLost anew", 11], ["lineLost recovered answered", 11], ["lineLost anew answered", 11],
+    ["answered lineLost lost", 1], ["answered lineLost lostInAnotherEpoch", 1], ["seen lineLost lostInAnotherEpoch", 1],
+  ])) {
+    const replica = new Replica();
+    replica.begin("p", 5);
+    replica.add({ n: { value: 1, offset: 3 } }, 5, false);
+    replica.propose({ key: "k", operations: [{ add: "n", by: 10 }] });
+    for (const step of order.split(" ")) steps[step]?.(replica);
+    assert.equal(replica.shown.get("n"), expected, order);
+  }
+});
+
 test("own changes show at once, count once, and a refused one is withdrawn with the current values", async () => {
   const gateway = new Gateway();
   gateway.publish({ values: [{ set: "n", to: 1 }] });

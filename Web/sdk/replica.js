@@ -3,7 +3,8 @@
 /**
  * @typedef {{set: string, to: any, ttl?: number, while?: "connected"} | {merge: string, with: any, ttl?: number}
  *   | {add: string, by: number, ttl?: number} | {delete: string}} Operation
- * @typedef {{key: string, operations: Operation[], offset?: number}} Change
+ * @typedef {{key: string, operations: Operation[], offset?: number, isSettling?: boolean}} Change A change that is
+ * settling was stored before the last subscription, which brings it, or shows that the server lost it.
  * @typedef {{[name: string]: {value: any, offset: number}}} Page
  */
 
@@ -90,6 +91,8 @@ export class Replica {
   #pending = [];
   epoch = "";
   offset = 0;
+  /** The names that had values before these began anew. */
+  former = /** @type {Set<string>} */ (new Set());
   /** Whether the last page has arrived. */
   isComplete = false;
 
@@ -127,10 +130,13 @@ export class Replica {
    * @param {number} offset
    */
   begin(epoch, offset) {
+    for (const name of this.#values.keys()) this.former.add(name);
     this.#values = new Map();
     this.#offsets = new Map();
     this.#ranges = [];
     this.isComplete = false;
+    // Of a former history, the pages contain what was not lost.
+    if (epoch !== this.epoch) this.#pending = this.#pending.filter((change) => change.offset === undefined);
     this.epoch = epoch;
     this.offset = offset;
   }
@@ -186,6 +192,16 @@ export class Replica {
   advance(offset) {
     this.offset = Math.max(this.offset, offset);
     this.#settle();
+  }
+
+  /** Notes that the connection has ended. */
+  disconnected() {
+    for (const change of this.#pending) change.isSettling = change.offset !== undefined;
+  }
+
+  /** Handles the reply to a subscription. */
+  subscribed() {
+    this.#pending = this.#pending.filter((change) => !change.isSettling);
   }
 
   /**

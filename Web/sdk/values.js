@@ -251,6 +251,7 @@ export class RoomValues {
     this.#requests.clear();
     clearInterval(this.#pings);
     for (const change of this.#waiting) change.isSent = false;
+    this.#replica.disconnected();
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
@@ -327,6 +328,7 @@ export class RoomValues {
       for (const publication of data.publications ?? []) this.#published(publication);
       this.#replica.advance(data.offset);
     }
+    this.#replica.subscribed();
     for (const change of [...this.#waiting]) {
       if (change.client && change.client !== this.#client.id) {
         this.#withdraw(change, new ParleyError("unsure", "the gateway has forgotten this client"));
@@ -344,7 +346,9 @@ export class RoomValues {
       return;
     }
     this.#ready.resolve();
-    this.#tell(new Set(this.#replica.shown.keys()));
+    const names = new Set([...this.#replica.former, ...this.#replica.shown.keys()]);
+    this.#replica.former.clear();
+    this.#tell(names);
   }
 
   /** @param {string} messageId @param {any} data */

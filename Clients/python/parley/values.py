@@ -69,6 +69,8 @@ class _Pending:
         self.client = ""
         """The client id under which it was first sent."""
         self.is_sent = False
+        self.is_settling = False
+        """Whether it was stored before the last subscription, which brings it, or shows that the server lost it."""
         self.answer: asyncio.Future[Position] = asyncio.get_running_loop().create_future()
 
 
@@ -188,6 +190,7 @@ class Values(Mapping[str, Any]):
             self._settle()
         else:
             self._begin(data["epoch"], data["offset"])
+        self._pending = [change for change in self._pending if not change.is_settling]
         self._request_page()
         for change in self._pending:
             if change.client and change.client != self._hub.client:
@@ -198,7 +201,7 @@ class Values(Mapping[str, Any]):
         self._is_live = False
         self._page_request = ""
         for change in self._pending:
-            change.is_sent = change.offset is not None
+            change.is_sent = change.is_settling = change.offset is not None
 
     def paged(self, request: str, data: dict[str, Any]) -> None:
         if request != self._page_request:
@@ -228,10 +231,7 @@ class Values(Mapping[str, Any]):
             else:
                 self._values[name] = value
                 self._offsets[name] = offset
-        for change in self._pending:
-            if change.key == publication.get("senderId"):
-                change.offset = offset
-        self._settle()
+        self.answered(publication.get("senderId", ""), Position(epoch, offset))
         if changed and self._is_complete:
             self._tell(changed)
 
@@ -282,8 +282,11 @@ class Values(Mapping[str, Any]):
     # Pages.
 
     def _begin(self, epoch: str, offset: int) -> None:
+        if epoch != self._epoch:
+            # Of a former history, the pages contain what was not lost.
+            self._pending = [change for change in self._pending if change.offset is None]
         self._epoch, self._offset = epoch, offset
-        self._former = set(self._values)
+        self._former |= set(self._values)
         self._values, self._offsets, self._ranges = {}, {}, []
         self._is_complete = False
 
@@ -298,7 +301,8 @@ class Values(Mapping[str, Any]):
             self._is_complete = True
             self._settle()
             self._ready.set()
-            self._tell(self._former | set(self._values))
+            former, self._former = self._former, set()
+            self._tell(former | set(self._values))
 
     def _request_page(self) -> None:
         if self._is_complete or not self._is_live:

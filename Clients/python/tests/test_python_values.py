@@ -108,3 +108,53 @@ def test_order_keys_lie_between_their_neighbours(parley):
         assert keys == sorted(set(keys))
     with pytest.raises(ValueError):
         parley.OrderKey.between("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("answered seen", 11), ("seen answered", 11), ("answered lineLost recovered", 11),
+        ("answered lineLost anew", 11), ("seen lineLost anew", 11), ("lineLost recovered", 11),
+        ("lineLost anew answered", 11), ("answered lineLost lost", 1), ("answered lineLost lostInAnotherEpoch", 1),
+        ("seen lineLost lostInAnotherEpoch", 1),
+    ],
+)  # fmt: skip
+def test_an_accepted_change_counts_once_or_not_at_all_if_it_is_lost(parley, order, expected):
+    from parley.position import Position
+    from parley.values import Values, _Pending
+
+    class Hub:
+        client = "A"
+
+        def send(self, *_):
+            return "m1"
+
+    own = {"offset": 6, "senderId": "k", "values": [{"add": "n", "by": 10}]}
+
+    def subscribed(values, epoch, offset, n):
+        values.subscribed({"epoch": epoch, "offset": offset, "values": {"n": {"value": n, "offset": 3}}})
+
+    steps = {
+        "answered": lambda values: values.answered("k", Position("p", 6)),
+        "seen": lambda values: values.published("p", own),
+        "lineLost": lambda values: values.disconnected(),
+        "recovered": lambda values: values.subscribed(
+            {"epoch": "p", "offset": 6, "recovered": True, "publications": [own]}
+        ),
+        "anew": lambda values: subscribed(values, "p", 16, 11),
+        "lost": lambda values: subscribed(values, "p", 5, 1),
+        "lostInAnotherEpoch": lambda values: subscribed(values, "q", 5, 1),
+    }
+
+    async def main():
+        values = Values(Hub(), "board")
+        subscribed(values, "p", 5, 1)
+        change = _Pending([{"add": "n", "by": 10}], "k", None)
+        values._pending.append(change)
+        for step in order.split():
+            steps[step](values)
+        assert values["n"] == expected
+        # Its own publication is an answer, too: the connection may end before the other one comes.
+        assert change.answer.done()
+
+    asyncio.run(main())

@@ -12,30 +12,61 @@ struct RoomCursor {
   var reading: UInt64?
   /// The newest offset that other nodes have reported.
   var heard = 0
-  /// Subscribers with later publications than the members; they join once the members have them.
+  /// The newest offset that the store has confirmed to this node. A later read that ends before it
+  /// shows that the store has lost publications, whether or not the members had them.
+  private(set) var confirmed = 0
+  /// Subscribers and readers with later state than the members; they are answered once the members
+  /// have been sent the same publications.
   private(set) var waiting: [Waiting] = []
 
-  /// A subscriber that waits until the members have been sent the same publications.
-  struct Waiting {
-    let work: RoomSubscribing
-    let recovery: RoomRecovery
+  /// State that was read at a later position than the members'.
+  enum Waiting {
+    case subscriber(RoomSubscribing, RoomRecovery)
+    case reader(ValueReading, RoomValuesPage)
+
+    /// The position at which the state was read.
+    var head: RoomPosition {
+      switch self {
+      case .subscriber(_, let recovery): recovery.head
+      case .reader(_, let page): page.head
+      }
+    }
   }
 
   /// Whether the position is in the history of an epoch.
   func isIn(_ epoch: Epoch) -> Bool { position.epoch == epoch }
 
-  /// Queues a waiting subscriber.
-  mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }
+  /// Notes that the store has a publication at an offset of this epoch.
+  mutating func confirm(_ offset: Int) { confirmed = max(confirmed, offset) }
 
-  /// Removes and returns the waiting subscribers whose position was reached.
+  /// Whether the members have what was just read up to a position, and the store has nothing else.
+  func isAt(_ head: RoomPosition) -> Bool {
+    position.offset == head.offset && confirmed <= head.offset
+  }
+
+  /// Queues a waiting subscriber or reader.
+  mutating func add(_ waiting: Waiting) {
+    confirm(waiting.head.offset)
+    self.waiting.append(waiting)
+  }
+
+  /// Whether a page of values waits for a connection.
+  func hasReader(_ id: ConnectionID) -> Bool {
+    waiting.contains {
+      guard case .reader(let work, _) = $0 else { return false }
+      return work.connection == id
+    }
+  }
+
+  /// Removes and returns the waiting subscribers and readers whose position was reached.
   mutating func takeArrived() -> [Waiting] {
     guard !waiting.isEmpty else { return [] }
-    let arrived = waiting.filter { $0.recovery.head.offset <= position.offset }
-    waiting.removeAll { $0.recovery.head.offset <= position.offset }
+    let arrived = waiting.filter { $0.head.offset <= position.offset }
+    waiting.removeAll { $0.head.offset <= position.offset }
     return arrived
   }
 
-  /// Removes and returns all waiting subscribers.
+  /// Removes and returns all waiting subscribers and readers.
   mutating func takeAll() -> [Waiting] {
     defer { waiting = [] }
     return waiting

@@ -37,7 +37,7 @@ extension Rooms {
     let head = recovery.head
     guard settings.sharesStore, rooms[name] != nil else { return true }
     guard knowsBlocks else {
-      finish(work, .failure(.unavailable("the store has not replied with the blocks yet")))
+      answer(work, .failure(.unavailable("the store has not replied with the blocks yet")))
       return false
     }
     if let cursor = rooms[name]?.cursor, !cursor.isIn(head.epoch) {
@@ -47,14 +47,61 @@ extension Rooms {
       rooms[name]?.cursor = RoomCursor(position: head)
       return true
     }
-    if cursor.position.offset == head.offset { return true }
-    rooms[name]?.cursor?.add(.init(work: work, recovery: recovery))
-    if cursor.position.offset > head.offset {
+    if cursor.isAt(head) { return true }
+    wait(.subscriber(work, recovery), in: name)
+    return false
+  }
+
+  /// Whether a member is sent a page of values now. If the page is newer than the publications that
+  /// the members have, it waits: the members' position guards against a store that loses what it
+  /// has confirmed, and the client's copy never contains more than its position says.
+  func meet(_ page: RoomValuesPage, _ work: ValueReading) -> Bool {
+    let name = work.room
+    guard settings.sharesStore, let id = work.connection, let room = rooms[name],
+      room.takesValues(id), let cursor = room.cursor
+    else { return true }
+    guard cursor.isIn(page.head.epoch) else {
+      restart(name, isLost: false)
+      return false
+    }
+    if cursor.isAt(page.head) { return true }
+    guard !cursor.hasReader(id) else {
+      answer(work, .failure(.unavailable("another page of this room's values waits")))
+      return false
+    }
+    wait(.reader(work, page), in: name)
+    return false
+  }
+
+  /// Queues state that was read at another position than the members'.
+  private func wait(_ waiting: RoomCursor.Waiting, in name: RoomName) {
+    guard let cursor = rooms[name]?.cursor else { return }
+    let offset = waiting.head.offset
+    rooms[name]?.cursor?.add(waiting)
+    if max(cursor.position.offset, cursor.confirmed) > offset {
       restart(name, isLost: true)
     } else {
-      hear(of: head.offset, in: name)
+      hear(of: offset, in: name)
     }
-    return false
+  }
+
+  /// Handles waiting subscribers and readers whose position was reached, or that have to try again.
+  private func finish(_ waiting: RoomCursor.Waiting, _ failure: StoreError? = nil) {
+    switch waiting {
+    case .subscriber(let work, let recovery):
+      answer(work, failure.map { .failure($0) } ?? .success(recovery))
+    case .reader(let work, let page):
+      answer(work, failure.map { .failure($0) } ?? .success(page))
+    }
+  }
+
+  /// Reads again for a subscriber or reader whose history has ended.
+  private func repeatReading(_ waiting: RoomCursor.Waiting) {
+    switch waiting {
+    case .subscriber(let work, _): recover(work)
+    // It was a member, and subscribes again.
+    case .reader: break
+    }
   }
 
   /// Reads a room's position once, for members that receive publications from now on.
@@ -98,7 +145,7 @@ extension Rooms {
       guard let connection = connections[id] else { continue }
       close(connection, .rejoin, "the room's history is another one now; subscribe again")
     }
-    for waiting in cursor.takeAll() { recover(waiting.work) }
+    for waiting in cursor.takeAll() { repeatReading(waiting) }
     if rooms[name]?.hasMembers == true { findPlace(in: name) }
   }
 
@@ -110,9 +157,10 @@ extension Rooms {
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
     // Replies arrive in ascending order, so a lower number was assigned twice.
-    guard publication.offset > cursor.position.offset else {
+    guard publication.offset > max(cursor.position.offset, cursor.confirmed) else {
       return restart(name, isLost: true)
     }
+    rooms[name]?.cursor?.confirm(publication.offset)
     if publication.offset == cursor.position.offset + 1, knowsBlocks {
       deliverNext(publication, in: name)
     } else {
@@ -125,9 +173,7 @@ extension Rooms {
     rooms[name]?.cursor?.advance(to: publication)
     deliver(publication, epoch: cursor.position.epoch, in: name)
     // Subscribers that waited for this position become members.
-    for waiting in rooms[name]?.cursor?.takeArrived() ?? [] {
-      finish(waiting.work, .success(waiting.recovery))
-    }
+    for waiting in rooms[name]?.cursor?.takeArrived() ?? [] { finish(waiting) }
   }
 
   /// Handles a hint of a publication. Hints are not trusted: they only cause a read.
@@ -162,13 +208,14 @@ extension Rooms {
     switch outcome {
     case .success(let read): page = read
     case .failure(let error):
-      for waiting in rooms[name]?.cursor?.takeAll() ?? [] { finish(waiting.work, .failure(error)) }
+      for waiting in rooms[name]?.cursor?.takeAll() ?? [] { finish(waiting, error) }
       return
     }
     guard cursor.isIn(page.head.epoch) else { return restart(name, isLost: false) }
-    guard page.head.offset >= cursor.position.offset else {
+    guard page.head.offset >= max(cursor.position.offset, cursor.confirmed) else {
       return restart(name, isLost: true)
     }
+    rooms[name]?.cursor?.confirm(page.head.offset)
     for publication in page.publications {
       guard let here = rooms[name]?.cursor else { return }
       switch publication.offset - here.position.offset {
@@ -220,7 +267,7 @@ extension Rooms {
       let offset = cursor.position.offset
       if !cursor.isIn(head.position.epoch) {
         restart(name, isLost: false)
-      } else if head.position.offset < offset {
+      } else if head.position.offset < max(offset, cursor.confirmed) {
         restart(name, isLost: true)
       } else if head.position.offset > offset {
         lookedAt.lacks(name, upTo: head.position.offset)

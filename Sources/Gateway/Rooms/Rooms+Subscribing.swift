@@ -76,6 +76,11 @@ extension Rooms {
   /// Makes a subscriber a member, and sends the missed publications.
   func finish(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     if case .success(let recovery) = outcome, !meet(recovery, work) { return }
+    answer(work, outcome)
+  }
+
+  /// Answers a subscriber that has what the room's members have.
+  func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     switch work.subscriber {
     case .native(let id, let subscribe, let ref):
       guard let connection = connections[id] else { return }

@@ -43,6 +43,12 @@ extension Rooms {
 
   /// Handles the store's reply with values.
   func readValues(_ work: ValueReading, _ outcome: StoreOutcome<RoomValuesPage>) {
+    if case .success(let page) = outcome, !meet(page, work) { return }
+    answer(work, outcome)
+  }
+
+  /// Sends a reader the values.
+  func answer(_ work: ValueReading, _ outcome: StoreOutcome<RoomValuesPage>) {
     switch work.reader {
     case .request: owner?.answer(work, outcome)
     case .lagging(let id): caughtUp(id, in: work.room, outcome)

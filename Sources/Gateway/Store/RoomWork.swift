@@ -15,6 +15,14 @@ struct ValueReading {
   let room: RoomName
   let query: ValueQuery
   let reader: Reader
+
+  /// The connection that reads; `nil` for a request over HTTP.
+  var connection: ConnectionID? {
+    switch reader {
+    case .native(let id, _), .lagging(let id): id
+    case .request: nil
+    }
+  }
 }
 
 /// A publication that waits for the store.

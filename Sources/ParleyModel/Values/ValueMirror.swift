@@ -33,11 +33,12 @@
 
     /// Adds the next page, in the order of the names.
     ///
-    /// - Returns: Whether the page belongs to this history; otherwise all pages have to be read again.
+    /// - Returns: Whether the page belongs to this history, and was read at the copy's position or
+    ///   later; otherwise all pages have to be read again.
     package mutating func add(
       _ page: [(name: ValueName, value: RoomValue)], at place: RoomPosition, hasMore: Bool
     ) -> Bool {
-      guard place.epoch == position.epoch else { return false }
+      guard place.epoch == position.epoch, place.offset >= position.offset else { return false }
       for (name, value) in page { values[name] = value }
       // A page with more after it has at least one value.
       ranges.append(Range(through: hasMore ? page.last?.name : nil, offset: place.offset))

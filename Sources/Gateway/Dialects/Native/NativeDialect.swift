@@ -21,11 +21,9 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     creation = NoteCreation(board, rooms)
     let own = [
       "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
-      "resume", "rich", "roomHistory", "rooms", "selections", "signals",
+      "resume", "rich", "roomHistory", "rooms", "selections", "signals", "values",
     ]
-    // On several nodes, a client's copy may miss a change.
-    let values = board.settings.sharesStore ? [] : ["values"]
-    capabilities = (own + values + rooms.people.capabilities).sorted()
+    capabilities = (own + rooms.people.capabilities).sorted()
     super.init(
       board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true, sharesTexts: true))
   }
