@@ -63,9 +63,10 @@ class ShareDBEditor:
         """Connects, or connects again: greets, sends again what is open, and subscribes."""
         self.drop()
         options.setdefault("origin", server.origin)
+        # A limited queue ends reading when it is full, and closing then waits ten seconds for the server's close frame.
         self.socket = self.stack.enter_context(
             connect(
-                f"ws://127.0.0.1:{server.port}{self.path}", compression=None, max_size=None,
+                f"ws://127.0.0.1:{server.port}{self.path}", compression=None, max_size=None, max_queue=None,
                 **options,
             )
         )  # fmt: skip
