@@ -264,7 +264,9 @@ def run(part, names, show):
     show(f"\n--- {title}")
     lines = []
     began = time.monotonic()
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    # The workers of pytest compile each module once, outside the folders of the sources.
+    environment = dict(os.environ, PYTHONPYCACHEPREFIX=str(ROOT / ".build" / "python-bytecode"))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with (
         open(LOGS / f"{part}.log", "w", encoding="utf-8") as log,
         subprocess.Popen(
