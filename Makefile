@@ -85,6 +85,15 @@ build-tests: setup-serve
 # compiled by one core each, and others wait for them.
 build-beside: setup-serve
 	@nice $(MAKE) lint setup-test page library
+	@nice $(MAKE) python-bytecode
+
+# Each worker of pytest compiles all modules, unless their bytecode is there. A module that cannot be loaded is an error of
+# the tests later.
+.PHONY: python-bytecode
+python-bytecode:
+	@PYTHONPYCACHEPREFIX=$(CURDIR)/.build/python-bytecode $(PYTHON) -m pytest --collect-only -q Tests/Browser >/dev/null || true
+	@PYTHONPYCACHEPREFIX=$(CURDIR)/.build/python-bytecode $(PYTHON) -m pytest --collect-only -q \
+	  Tests/System Tests/Clients Clients/python/tests >/dev/null || true
 
 ##@ Set-up (done by the targets above)
 

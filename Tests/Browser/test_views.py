@@ -206,6 +206,7 @@ VIEWS = {
     "nothing published": (lambda see: see.guest_at("/p/nothing-is-here", "#gone-title"), None),
     "operator's sign-in": (lambda see: see.admin(), None),
     "operator's notes": (lambda see: see.admin("#tab-notes"), None),
+    "operator's audit log": (lambda see: see.admin("#tab-audit"), None),
     "operator's rooms": (lambda see: see.admin("#tab-rooms"), None),
     "operator's nodes": (lambda see: see.admin("#tab-nodes"), None),
     "operator's connections": (lambda see: see.admin("#tab-connections"), None),

@@ -450,7 +450,9 @@ struct PublicGrowthTests {
       "ServerSequencer.submit(_:at:growth:within:)",
       "ServerSequencer.submit(inheriting:at:within:)",
     ],
-    "walks the edits that wait once": ["ClientSynchronizer.dropFormats()"],
+    "walks the edits that wait once": [
+      "ClientSynchronizer.dropFormats()", "ClientSynchronizer.makeRichAgain()",
+    ],
   ]
 
   @Test("eight times as large an input costs at most sixteen times as much", arguments: rows)

@@ -575,6 +575,10 @@ enum PostgresSchema {
     version == 0 ? [tables] + migrations : Array(migrations[(version - firstVersion)...])
   }
 
+  /// The time for which a transaction that creates tables may be idle. A store's usual limit is so
+  /// short that a busy machine exceeds it between two statements.
+  private static let patience = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
+
   /// Migrates a database to this program's format, and creates its tables if there are none.
   static func prepare(
     _ connection: PostgresConnection, address: PostgresAddress
@@ -583,6 +587,7 @@ enum PostgresSchema {
       // Two servers that start at once must not both create the tables.
       _ = try connection.run([
         PostgresCommand("BEGIN"),
+        PostgresCommand(patience),
         PostgresCommand(
           "SELECT pg_advisory_xact_lock(\(lockSpace), \(Lock.migration.rawValue))::text"),
       ])
@@ -617,7 +622,7 @@ enum PostgresSchema {
     let number = UnfinishedFormat.number
     let statements =
       [
-        "BEGIN",
+        "BEGIN", patience,
         "SELECT pg_advisory_xact_lock(\(lockSpace), \(Lock.migration.rawValue))::text",
         "DROP SCHEMA IF EXISTS parley CASCADE", "CREATE SCHEMA parley",
         "CREATE TABLE parley.format (version bigint NOT NULL, oldest bigint NOT NULL)",
