@@ -154,7 +154,7 @@ package final class ResponseAccount: Sendable {
   ///
   /// - Parameters:
   ///   - isKept: Whether an equal body is already stored.
-  ///   - isOwed: Whether an equal body already waits for the party.
+  ///   - isAlreadyOwed: Whether an equal body already waits for the party.
   package func take(
     _ byteCount: Int, for limitedClient: LimitedClient?, isKept: Bool = false,
     isAlreadyOwed: Bool = false
@@ -185,7 +185,7 @@ package final class ResponseAccount: Sendable {
   ///
   /// - Parameters:
   ///   - isKept: Whether the body remains stored for others.
-  ///   - isOwed: Whether an equal body still waits for the party.
+  ///   - isAlreadyOwed: Whether an equal body still waits for the party.
   package func give(
     _ byteCount: Int, of limitedClient: LimitedClient?, isKept: Bool = false,
     isAlreadyOwed: Bool = false
