@@ -148,7 +148,7 @@ def pytest_command(folders, files, *options):
 CLIENT_FOLDERS = ["Tests/System", "Tests/Clients", "Clients/python/tests"]
 CLIENT_OPTIONS = ["--numprocesses=4", "--dist=worksteal"]
 BROWSER_FOLDERS = ["Tests/Browser"]
-BROWSER_OPTIONS = ["--numprocesses=4", "--dist=worksteal"]
+BROWSER_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 
 
 def node_command(_):

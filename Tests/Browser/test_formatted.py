@@ -314,6 +314,7 @@ def test_text_is_found_and_replaced(server, person):
     bo.content.focus()
     bo.press("Control+Home")
     bo.keys.type("tea ")
+    ann.expect("h1|tea A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
     expect(count).to_have_text("2 / 5")
     ann.press("Shift+Enter")
     expect(count).to_have_text("1 / 5")
