@@ -186,6 +186,27 @@ test("any transaction is the change that the client core needs", () => {
   }
 });
 
+test("replacing many places from the end, and then anything else, is a change of these places", () => {
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = new Random(seed);
+    const { text, format } = randomContent(random, 8);
+    const transform = new Transform(documentOf(text, format));
+    const places = Array.from({ length: 2 * random.below(8) }, () => toDocument(transform.doc, randomPlace(random, text)));
+    places.sort((one, other) => other - one);
+    for (let index = 0; index + 1 < places.length; index += 2) {
+      const [to = 0, from = 0] = [places[index], places[index + 1]];
+      if (!transform.doc.resolve(from).sameParent(transform.doc.resolve(to))) continue;
+      transform.replaceWith(from, to, random.below(3) ? schema.text(random.pick(["x", "yy", "zzz"])) : []);
+    }
+    if (random.below(2)) random.pick(acts)(transform, random);
+    settle(transform);
+    const change = changeOf(transform.before, transform.doc, rangesOf(transform));
+    const content = contentOf(transform.doc);
+    const expected = written(unitsOf(content.text, content.format));
+    assert.deepEqual(written(model(unitsOf(text, format), change)), expected, `seed ${seed}: ${JSON.stringify(change)}`);
+  }
+});
+
 test("a change touches no more than the transaction", () => {
   const doc = documentOf("aaaa\naaaa", undefined);
   const typed = new Transform(doc).insert(3, schema.text("a"));

@@ -19,22 +19,32 @@ import { schema } from "./schema.js";
 const shownMax = 2_000;
 
 /** @param {Query} query @returns {RegExp | undefined} */
-export function patternOf({ words, matchesCase, isWhole }) {
+function patternOf({ words, matchesCase, isWhole }) {
   if (!words) return undefined;
   const escaped = words.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
   const whole = isWhole ? `(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])` : escaped;
   return new RegExp(whole, matchesCase ? "gu" : "giu");
 }
 
-/** @param {Node} doc @param {RegExp} pattern @returns {Range[]} */
-export function foundIn(doc, pattern) {
+/** @param {Node} line @param {RegExp} pattern @returns {Range[]} In the line. */
+function foundInLine(line, pattern) {
+  const text = line.textBetween(0, line.content.size, undefined, "\ufffc");
+  return Array.from(text.matchAll(pattern), ({ index = 0, 0: words = "" }) => ({ from: index, to: index + words.length }));
+}
+
+/**
+ * @param {Node} doc
+ * @param {RegExp} pattern
+ * @param {WeakMap<Node, Range[]>} known What was found in lines. A change of the text makes new lines where it changes them.
+ * @returns {Range[]}
+ */
+function foundIn(doc, pattern, known) {
   /** @type {Range[]} */
   const found = [];
   doc.forEach((line, pos) => {
-    const text = line.textBetween(0, line.content.size, undefined, "\ufffc");
-    for (const { index = 0, 0: words = "" } of text.matchAll(pattern)) {
-      found.push({ from: pos + 1 + index, to: pos + 1 + index + words.length });
-    }
+    const own = known.get(line) ?? foundInLine(line, pattern);
+    known.set(line, own);
+    for (const { from, to } of own) found.push({ from: pos + 1 + from, to: pos + 1 + to });
   });
   return found;
 }
@@ -139,6 +149,8 @@ class Finding {
   #searched;
   /** @type {RegExp | undefined} */
   #pattern;
+  /** @type {WeakMap<Node, Range[]>} */
+  #known = new WeakMap();
   #shown = DecorationSet.empty;
 
   /** @param {HTMLElement} frame The card is shown in it. */
@@ -202,6 +214,7 @@ class Finding {
   #search() {
     this.#pattern = this.#card && patternOf(this.#card.query);
     this.#searched = undefined;
+    this.#known = new WeakMap();
     this.#draw();
   }
 
@@ -223,7 +236,7 @@ class Finding {
   #foundNow(doc) {
     if (this.#searched !== doc) {
       this.#searched = doc;
-      this.#found = this.#pattern ? foundIn(doc, this.#pattern) : [];
+      this.#found = this.#pattern ? foundIn(doc, this.#pattern, this.#known) : [];
       const shown = this.#found.slice(0, shownMax).map(({ from, to }) => Decoration.inline(from, to, { class: "found" }));
       this.#shown = shown.length > 0 ? DecorationSet.create(doc, shown) : DecorationSet.empty;
     }

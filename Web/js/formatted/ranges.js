@@ -51,6 +51,40 @@ function touchedBy(step) {
   return from === undefined || from >= to ? [] : [{ from, to, fromNow: from, toNow: to }];
 }
 
+/**
+ * Ranges that were each before all earlier ones, as *Replace all* makes them: thousands of them cost a step each, since
+ * the later ones are moved once.
+ */
+class Descending {
+  /** @type {{range: Range, shift: number}[]} With the shift of all later text through this range. */
+  #ranges = [];
+  #shift = 0;
+  /** The present start of the first range. */
+  #first = Infinity;
+
+  /** Whether a range is before all others and does not touch them. @param {Range} range */
+  precedes({ to }) {
+    return to < this.#first;
+  }
+
+  /** @param {Range} range Its places before the step are those before all steps. */
+  add(range) {
+    this.#shift += range.toNow - range.fromNow - (range.to - range.from);
+    this.#ranges.push({ range, shift: this.#shift });
+    this.#first = range.fromNow;
+  }
+
+  /** Forgets the ranges, and returns them in order. @returns {Range[]} */
+  take() {
+    const taken = this.#ranges.reverse().map(({ range, shift }) => {
+      const moved = this.#shift - shift;
+      return { ...range, fromNow: range.fromNow + moved, toNow: range.toNow + moved };
+    });
+    [this.#ranges, this.#shift, this.#first] = [[], 0, Infinity];
+    return taken;
+  }
+}
+
 /** @param {Range} one @param {Range} other */
 const byPlace = (one, other) => one.from - other.from || one.fromNow - other.fromNow;
 
@@ -63,8 +97,15 @@ export function rangesOf({ steps }) {
   let moved = [];
   /** @type {{from: number, to: number}[]} In places after the steps so far. There may be thousands of them. */
   let still = [];
+  const descending = new Descending();
   for (const step of steps) {
     const touched = touchedBy(step);
+    const [only] = touched;
+    if (only && touched.length === 1 && moved.length === 0 && still.length === 0 && descending.precedes(only)) {
+      descending.add(only);
+      continue;
+    }
+    if (moved.length === 0) moved = descending.take();
     if (touched.every(({ from, to, fromNow, toNow }) => from === fromNow && to === toNow && step.slice === undefined)) {
       for (const { from, to } of touched) still.push({ from, to });
       continue;
@@ -78,6 +119,7 @@ export function rangesOf({ steps }) {
     moved = merged(moved.sort(byPlace));
     still = still.map(({ from, to }) => ({ from: map.map(from, -1), to: map.map(to, 1) }));
   }
+  if (moved.length === 0) moved = descending.take();
   const ranges = still.map(({ from, to }) => ({
     from: placeBefore(from, moved, false), to: placeBefore(to, moved, true), fromNow: from, toNow: to,
   }));
