@@ -42,7 +42,7 @@
       return mirror.isComplete ? nil : .some(nil)
     }
 
-    /// Begins the values anew, at the position up to which publications have arrived.
+    /// Begins an empty copy, at the position up to which publications have arrived.
     mutating func begin(at position: RoomPosition) {
       mirror = ValueMirror(at: position)
       // Of a former history, the pages contain what was not lost.

@@ -107,7 +107,7 @@ extension ServerMessage {
   }
 
   #if !hasFeature(Embedded)
-    /// The reply to `values`. As a push, it begins the values anew, because the reader was too slow for
+    /// The reply to `values`. As a push, it replaces all values, because the reader was too slow for
     /// each publication.
     public struct Values: Sendable, Equatable {
       /// The room.

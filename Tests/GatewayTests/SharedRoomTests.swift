@@ -262,6 +262,21 @@ struct SharedRoomTests {
     #expect(Array(kinds.prefix(2)) == ["publication 1", "values at 1"])
   }
 
+  @Test("a page that waits is sent if its reader leaves the room", arguments: [true, false])
+  func readerLeaves(isLast: Bool) throws {
+    let reader = try follower(of: a)
+    if !isLast { _ = try subscriber(of: a) }
+    let author = try subscriber(of: b)
+    _ = change(author.line, "1", at: b)
+    a.isStepwise = true
+    let asked = a.send(reader, .values(.init(room: "r")))
+    a.performStoreRequests(on: 1)
+    #expect(a.replyCount(reader, to: asked) == 0)
+    _ = a.send(reader, .unsubscribe(.init(room: "r")))
+    while !a.stored.isEmpty { a.performStoreRequests(on: 1) }
+    #expect(a.replyCount(reader, to: asked) == 1)
+  }
+
   @Test(
     "what the store has confirmed and lost begins another history, though no member had it",
     arguments: ["publication", "page", "subscription"])

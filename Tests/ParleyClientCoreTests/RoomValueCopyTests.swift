@@ -131,13 +131,13 @@ struct RoomValueCopyTests {
     #expect(begin(&rig, values(("n", 2, offset: 4))).last == "r values n=112")
   }
 
-  /// What can happen to an own change that was published as 6, `{"add":"n","by":10}` over 1.
+  /// Steps in the life of an own change that was published as 6, `{"add":"n","by":10}` over 1.
   enum Step: String, CaseIterable, Sendable {
     case answered, seen, lineLost
     /// The subscription recovers the publications after the known position.
     case recovered
-    /// Too many publications were missed, so the values are sent anew.
-    case anew
+    /// Too many publications were missed, so the subscription begins with the values.
+    case replaced
     /// The server has lost 6, and no client but the author knew of it.
     case lost
     /// The server has lost 6, and continues in another epoch.
@@ -148,9 +148,9 @@ struct RoomValueCopyTests {
     "an accepted change counts once, or not at all if the server has lost it",
     arguments: [
       ([.answered, .seen], 11), ([.seen, .answered], 11),
-      ([.answered, .lineLost, .recovered], 11), ([.answered, .lineLost, .anew], 11),
-      ([.seen, .lineLost, .anew], 11), ([.answered, .seen, .lineLost, .anew], 11),
-      ([.lineLost, .recovered, .answered], 11), ([.lineLost, .anew, .answered], 11),
+      ([.answered, .lineLost, .recovered], 11), ([.answered, .lineLost, .replaced], 11),
+      ([.seen, .lineLost, .replaced], 11), ([.answered, .seen, .lineLost, .replaced], 11),
+      ([.lineLost, .recovered, .answered], 11), ([.lineLost, .replaced, .answered], 11),
       ([.answered, .lineLost, .lost], 1), ([.answered, .lineLost, .lostInAnotherEpoch], 1),
       ([.answered, .seen, .lineLost, .lostInAnotherEpoch], 1),
       ([.seen, .lineLost, .lostInAnotherEpoch], 1),
@@ -181,7 +181,7 @@ struct RoomValueCopyTests {
             values: ValueOperation.json(of: [ValueOperation("n", .add(10))]))
         ]
         look(rig.receive(.subscribed(reply), to: "subscribe"))
-      case .anew: look(renew(&rig, "p", 16, 11))
+      case .replaced: look(renew(&rig, "p", 16, 11))
       case .lost: look(renew(&rig, "p", 5, 1))
       case .lostInAnotherEpoch: look(renew(&rig, "q", 5, 1))
       }
@@ -196,7 +196,7 @@ struct RoomValueCopyTests {
     return rig.receive(.subscribed(reply), to: "subscribe")
   }
 
-  @Test("a page that was read before the copy's position begins the values anew")
+  @Test("a page that was read before the copy's position makes the copy begin again")
   func formerPage() {
     var rig = Rig()
     rig.connect()

@@ -91,7 +91,7 @@ export class Replica {
   #pending = [];
   epoch = "";
   offset = 0;
-  /** The names that had values before these began anew. */
+  /** The names that had values before the last complete reading began. */
   former = /** @type {Set<string>} */ (new Set());
   /** Whether the last page has arrived. */
   isComplete = false;

@@ -355,7 +355,7 @@ export class RoomValues {
   #paged(messageId, data) {
     if (messageId === this.#pageRequest && data.epoch === this.#replica.epoch) this.#addPage(data);
     else if (messageId.startsWith("s") || messageId === this.#pageRequest) {
-      // This page was too slow for each change, or the history is another one: the values begin anew.
+      // This page was too slow for each change, or the history is another one: all values are read again.
       this.#replica.begin(data.epoch, data.offset);
       if (messageId.startsWith("s")) this.#addPage(data);
       else this.#pageRequest = this.#send("values", { room: this.room });

@@ -101,7 +101,7 @@ extension Documents {
   }
 
   /// Requests that the store wipe a document's failed commit. The outcome is reported only
-  /// afterwards: a client that is told of a failure resends its change as a new one, and the log
+  /// afterwards: a client that receives an error resends its change as a new one, and the log
   /// could then contain both.
   private func wipeFailedCommit(of room: DocumentRoom) {
     store(.rollBackFailedCommits, under: .housekeeping, then: .wiping(room.id))

@@ -31,6 +31,12 @@ struct RoomCursor {
       case .reader(_, let page): page.head
       }
     }
+
+    /// Whether it is a page for a connection.
+    func isReader(_ id: ConnectionID) -> Bool {
+      guard case .reader(let work, _) = self else { return false }
+      return work.connection == id
+    }
   }
 
   /// Whether the position is in the history of an epoch.
@@ -51,11 +57,11 @@ struct RoomCursor {
   }
 
   /// Whether a page of values waits for a connection.
-  func hasReader(_ id: ConnectionID) -> Bool {
-    waiting.contains {
-      guard case .reader(let work, _) = $0 else { return false }
-      return work.connection == id
-    }
+  func hasReader(_ id: ConnectionID) -> Bool { waiting.contains { $0.isReader(id) } }
+
+  /// Removes and returns what waits for the page of a connection that has left the room.
+  mutating func takeReader(_ id: ConnectionID) -> Waiting? {
+    waiting.firstIndex { $0.isReader(id) }.map { waiting.remove(at: $0) }
   }
 
   /// Removes and returns the waiting subscribers and readers whose position was reached.

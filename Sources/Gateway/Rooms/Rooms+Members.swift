@@ -57,6 +57,8 @@ extension Rooms {
       presence.tell(change)
     }
     rooms[name]?.remove(connection.id)
+    // What a connection outside the room reads does not depend on the members' position.
+    if let waiting = rooms[name]?.cursor?.takeReader(connection.id) { finish(waiting) }
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
     if !Self.isOfNote(name) { people.rooms?.vacated(name) }

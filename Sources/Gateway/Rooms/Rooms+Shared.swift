@@ -86,7 +86,7 @@ extension Rooms {
   }
 
   /// Handles waiting subscribers and readers whose position was reached, or that have to try again.
-  private func finish(_ waiting: RoomCursor.Waiting, _ failure: StoreError? = nil) {
+  func finish(_ waiting: RoomCursor.Waiting, _ failure: StoreError? = nil) {
     switch waiting {
     case .subscriber(let work, let recovery):
       answer(work, failure.map { .failure($0) } ?? .success(recovery))
@@ -99,7 +99,7 @@ extension Rooms {
   private func repeatReading(_ waiting: RoomCursor.Waiting) {
     switch waiting {
     case .subscriber(let work, _): recover(work)
-    // It was a member, and subscribes again.
+    // It is a member, and subscribes again.
     case .reader: break
     }
   }

@@ -49,8 +49,8 @@
 
     /// Applies the operations of a publication.
     ///
-    /// - Returns: The changed names; `nil` if the operations do not fit the copy, which has to begin
-    ///   anew.
+    /// - Returns: The changed names; `nil` if the operations do not fit the copy, which has to be
+    ///   read again.
     package mutating func apply(
       _ operations: [ValueOperation], offset: Int, time: Timestamp = 0
     ) -> Set<ValueName>? {

@@ -577,7 +577,7 @@ enum PostgresSchema {
 
   /// The time for which a transaction that creates tables may be idle. A store's usual limit is so
   /// short that a busy machine exceeds it between two statements.
-  private static let patience = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
+  private static let longIdleTime = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 
   /// Migrates a database to this program's format, and creates its tables if there are none.
   static func prepare(
@@ -587,7 +587,7 @@ enum PostgresSchema {
       // Two servers that start at once must not both create the tables.
       _ = try connection.run([
         PostgresCommand("BEGIN"),
-        PostgresCommand(patience),
+        PostgresCommand(longIdleTime),
         PostgresCommand(
           "SELECT pg_advisory_xact_lock(\(lockSpace), \(Lock.migration.rawValue))::text"),
       ])
@@ -622,7 +622,7 @@ enum PostgresSchema {
     let number = UnfinishedFormat.number
     let statements =
       [
-        "BEGIN", patience,
+        "BEGIN", longIdleTime,
         "SELECT pg_advisory_xact_lock(\(lockSpace), \(Lock.migration.rawValue))::text",
         "DROP SCHEMA IF EXISTS parley CASCADE", "CREATE SCHEMA parley",
         "CREATE TABLE parley.format (version bigint NOT NULL, oldest bigint NOT NULL)",
