@@ -400,7 +400,10 @@ def person(browser, request):
 
 
 def wait_until(condition, explain=lambda: "", seconds=SECONDS):
-    """Calls a function until it returns a true value. Each call lets the page's events be handled."""
+    """Calls a function until it returns a true value.
+
+    Events of pages, such as held requests, are handled only while a page is asked: a condition asks one first.
+    """
     deadline = time.monotonic() + seconds
     pause = threading.Event()
     while not condition():

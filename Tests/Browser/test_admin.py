@@ -1,11 +1,13 @@
 """The operator's page: access, its lists, and disconnecting clients."""
 
+import json
 import re
 import subprocess
 
 import pytest
 from conftest import PHONE, PROGRAM, Server, converge
 from playwright.sync_api import expect
+from websockets.sync.client import connect
 
 
 @pytest.fixture
@@ -107,6 +109,21 @@ def test_a_disconnected_client_is_asked_to_reconnect(server, person):
     ann.wait_for_status("saved")
     ann.type("back")
     ann.wait_until_saved()
+
+
+def test_a_row_follows_its_connection(server, person):
+    """A client without a name is listed at once; the button has the name that the client sends later."""
+    admin = person("Admin")
+    sign_in(admin, server.operator)
+    with connect(server.url.replace("http", "ws") + "/ws", subprotocols=["parley.v1"]) as client:
+        button = connections(admin).get_by_role("button")
+        button.focus()
+        expect(button).not_to_have_accessible_name("Disconnect Cid")
+        client.send(json.dumps({"messageId": "1", "type": "hello", "data": {"name": "Cid"}}))
+        expect(button).to_have_accessible_name("Disconnect Cid")
+        expect(button).to_be_focused()
+        button.press("Enter")
+        expect(admin.page.get_by_role("dialog")).to_contain_text("Disconnect Cid?")
 
 
 def test_rooms_and_notes_are_listed(server, person):

@@ -175,7 +175,7 @@ def test_a_note_can_be_written_before_the_server_has_created_it(server, person):
     ann.page.keyboard.type("New plan")
     ann.press("Enter")
     ann.page.keyboard.type("new text")
-    wait_until(lambda: requests and early(ann).input_value() == "new text")
+    wait_until(lambda: early(ann).input_value() == "new text" and requests)
     requests[0].continue_()
     ann.wait_until_saved()
     ann.wait_for_text("new text")

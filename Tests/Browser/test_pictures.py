@@ -70,7 +70,7 @@ def test_all_users_see_pasted_and_dropped_pictures(guarded, person):
     bo.to_start()
     bo.type("Bo was here. ")
     expect(ann.editor).to_contain_text("Bo was here.")
-    wait_until(lambda: hold)
+    wait_until(lambda: mark.count() and hold)
     hold[0].continue_()
     expect(mark).to_have_count(0)
     ann.page.unroute_all()

@@ -124,7 +124,7 @@ function connectionList({ hostOf, disconnect, now }) {
         { name: "Notes", cell: ({ documents }) => number(documents), isNumber: true },
         { name: "Rooms", cell: ({ rooms }) => number(rooms), isNumber: true },
         { name: "Unread", cell: queue, isNumber: true },
-        { name: "Disconnect", cell: (connection) => disconnectButton(connection, disconnect), isAction: true },
+        { name: "Disconnect", action: disconnect, nameOf },
       ],
     }),
     words: ({ name, user, address, dialect, clientId }) =>
@@ -245,17 +245,6 @@ function noteLink({ id, title }) {
   link.rel = "noopener";
   link.textContent = title || "Untitled note";
   return link;
-}
-
-/** @param {ConnectionEntry} connection @param {(connection: ConnectionEntry) => void} disconnect */
-function disconnectButton(connection, disconnect) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button small";
-  button.textContent = "Disconnect";
-  button.setAttribute("aria-label", `Disconnect ${nameOf(connection)}`);
-  button.addEventListener("click", () => disconnect(connection));
-  return button;
 }
 
 /**

@@ -5,9 +5,10 @@
  * @template Item
  * @typedef {object} Column
  * @property {string} name
- * @property {(item: Item) => string | Node} cell
+ * @property {((item: Item) => string | Node)} [cell]
  * @property {boolean} [isNumber]
- * @property {boolean} [isAction] Whether the cell is a button; the column's name is for screen readers alone.
+ * @property {(item: Item) => void} [action] What the button of each row does; the column's name is on the button.
+ * @property {(item: Item) => string} [nameOf] For screen readers: what the button concerns.
  */
 
 /** @template Item */
@@ -20,6 +21,8 @@ export class Table {
   #remark = document.createElement("p");
   /** @type {Map<string, HTMLTableRowElement>} */
   #rows = new Map();
+  /** @type {WeakMap<HTMLTableRowElement, Item>} The items as they were drawn last. */
+  #items = new WeakMap();
 
   /**
    * @param {object} options
@@ -40,7 +43,7 @@ export class Table {
       if (column.isNumber) cell.className = "is-number";
       const text = document.createElement("span");
       text.textContent = column.name;
-      if (column.isAction) text.className = "visually-hidden";
+      if (column.action) text.className = "visually-hidden";
       cell.append(text);
       head.append(cell);
     }
@@ -65,9 +68,7 @@ export class Table {
       const key = this.#keyOf(item);
       let row = this.#rows.get(key);
       if (!row) {
-        row = document.createElement("tr");
-        row.dataset[this.#rowName] = key;
-        row.append(...this.#columns.map((column) => this.#cell(column)));
+        row = this.#row(key);
         this.#rows.set(key, row);
       }
       this.#fill(row, item);
@@ -79,25 +80,46 @@ export class Table {
     this.#remark.hidden = remark === "";
   }
 
-  /** @param {Column<Item>} column */
-  #cell({ name, isNumber, isAction }) {
+  /** @param {string} key */
+  #row(key) {
+    const row = document.createElement("tr");
+    row.dataset[this.#rowName] = key;
+    row.append(...this.#columns.map((column) => this.#cell(column, row)));
+    return row;
+  }
+
+  /** @param {Column<Item>} column @param {HTMLTableRowElement} row */
+  #cell({ name, isNumber, action }, row) {
     const cell = document.createElement("td");
     if (isNumber) cell.className = "is-number";
-    if (isAction) cell.className = "is-action";
-    // On a phone each row is a card, and each value has a label.
-    else cell.dataset.label = name;
+    if (!action) {
+      // On a phone each row is a card, and each value has a label.
+      cell.dataset.label = name;
+      return cell;
+    }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button small";
+    button.textContent = name;
+    button.addEventListener("click", () => {
+      const item = this.#items.get(row);
+      if (item) action(item);
+    });
+    cell.className = "is-action";
+    cell.append(button);
     return cell;
   }
 
   /** @param {HTMLTableRowElement} row @param {Item} item */
   #fill(row, item) {
-    this.#columns.forEach(({ cell, isAction }, index) => {
+    this.#items.set(row, item);
+    this.#columns.forEach(({ name, cell, nameOf }, index) => {
       const place = row.cells[index];
-      // A button is not replaced while its row exists.
-      if (!place || (isAction && place.hasChildNodes())) return;
+      if (nameOf) place?.firstElementChild?.setAttribute("aria-label", `${name} ${nameOf(item)}`);
+      if (!place || !cell) return;
       const content = cell(item);
       const text = typeof content === "string" ? content : content.textContent;
-      if (isAction || place.textContent !== text) place.replaceChildren(content);
+      if (place.textContent !== text) place.replaceChildren(content);
     });
   }
 }

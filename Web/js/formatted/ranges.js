@@ -62,7 +62,11 @@ class Descending {
   /** The present start of the first range. */
   #first = Infinity;
 
-  /** Whether a range is before all others and does not touch them. @param {Range} range */
+  /**
+   * Whether a range is before all others and does not touch them.
+   *
+   * @param {Range} range
+   */
   precedes({ to }) {
     return to < this.#first;
   }
@@ -74,7 +78,11 @@ class Descending {
     this.#first = range.fromNow;
   }
 
-  /** Forgets the ranges, and returns them in order. @returns {Range[]} */
+  /**
+   * Forgets the ranges.
+   *
+   * @returns {Range[]} In order.
+   */
   take() {
     const taken = this.#ranges.reverse().map(({ range, shift }) => {
       const moved = this.#shift - shift;
