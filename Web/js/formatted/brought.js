@@ -6,6 +6,7 @@ import { hideToast, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
 import { reasonOf, upload } from "../links/uploading.js";
 import { Decoration, DecorationSet, Fragment, Plugin, PluginKey, Slice, TextSelection } from "../prosemirror.js";
+import { readCaret } from "./caret.js";
 import { documentOf, linesOf, textOf } from "./document.js";
 import { addressOf, kindOf } from "./elements.js";
 import { embedType, lineType, schema } from "./schema.js";
@@ -177,8 +178,7 @@ class Brought {
       if (isSaid) hideToast();
     }
     if (this.#hasLeft.signal.aborted || view.isDestroyed) return;
-    const now = this.#placeOf(view, awaited.id) ?? { from: view.state.selection.from, to: view.state.selection.from };
-    this.#forget(view, awaited.id);
+    const now = this.#forget(view, awaited.id) ?? { from: view.state.selection.from, to: view.state.selection.from };
     if (view.editable) this.#put(view, now, slice ?? plainSlice(text));
   }
 
@@ -208,12 +208,12 @@ class Brought {
     return awaited;
   }
 
-  /** @param {EditorView} view @param {number} id @returns {Held | undefined} */
-  #placeOf = (view, id) => key.getState(view.state).find((/** @type {Held} */ one) => one.id === id);
-
-  /** @param {EditorView} view @param {number} id */
+  /** @param {EditorView} view @param {number} id @returns {Held | undefined} Where the content goes now. */
   #forget(view, id) {
+    readCaret(view);
+    const place = key.getState(view.state).find((/** @type {Held} */ one) => one.id === id);
     view.dispatch(view.state.tr.setMeta(key, { remove: id }));
+    return place;
   }
 
   /** @param {EditorView} view @param {File[]} files @param {number} place Uploads files, and puts them there. */
@@ -229,8 +229,7 @@ class Brought {
       try {
         const { path, picture } = await upload(this.#note.documentId, file, this.#hasLeft.signal);
         if (this.#hasLeft.signal.aborted) return;
-        const from = this.#placeOf(view, awaited.id)?.from ?? view.state.selection.from;
-        this.#forget(view, awaited.id);
+        const from = this.#forget(view, awaited.id)?.from ?? view.state.selection.from;
         if (!view.editable) throw new Error(t("note.readOnlyHint"));
         const value = path.replace(/^files\//, "");
         const node = embedType.create({

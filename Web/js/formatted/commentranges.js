@@ -4,6 +4,7 @@
 import { applied } from "../ground/lineends.js";
 import { placeBefore } from "../client/changes.js";
 import { Decoration, DecorationSet, Plugin, PluginKey } from "../prosemirror.js";
+import { readCaret } from "./caret.js";
 import { textOfDocument, toDocument, toText } from "./document.js";
 
 /**
@@ -125,6 +126,7 @@ export function commentRanges({ moved, doubtful, waiting }) {
     /** @param {any} surface @param {readonly Mark[]} marks */
     set(surface, marks) {
       const view = viewOf(surface);
+      readCaret(view);
       const { doc } = view.state;
       const placed = marks.map(({ id, from, to }) => ({ id, from: toDocument(doc, from), to: toDocument(doc, to) }));
       view.dispatch(view.state.tr.setMeta(key, { marks: placed }));
@@ -132,6 +134,7 @@ export function commentRanges({ moved, doubtful, waiting }) {
     /** @param {any} surface @param {string | undefined} id */
     choose(surface, id) {
       const view = viewOf(surface);
+      readCaret(view);
       view.dispatch(view.state.tr.setMeta(key, { chosen: id }));
     },
     /** @param {any} surface */

@@ -11,6 +11,7 @@ import { slugsOf } from "../reading/headings.js";
 import { Decoration, DecorationSet, EditorState, EditorView, Plugin, TextSelection, dropCursor } from "../prosemirror.js";
 import { apply } from "./applying.js";
 import { broughtContent } from "./brought.js";
+import { readCaret } from "./caret.js";
 import { commandsOf } from "./commands.js";
 import { commentRanges } from "./commentranges.js";
 import { changeOf } from "./difference.js";
@@ -181,6 +182,7 @@ export class FormattedEditor {
   make({ from, to, insert }) {
     const [start, end] = [this.positionInView(from), this.positionInView(to)];
     if (end - start !== to - from || !this.#editor.editable) return false;
+    readCaret(this.#editor);
     const { tr } = this.#editor.state;
     apply(tr, { changes: [{ from: start, to: end, insert }] });
     this.#editor.dispatch(tr);
@@ -279,9 +281,9 @@ export class FormattedEditor {
       clipboardTextSerializer: this.#brought.textOf,
       dispatchTransaction: (/** @type {Transaction} */ transaction) => this.#dispatch(transaction),
       handleDOMEvents: {
-        keydown: (/** @type {any} */ view) => {
+        keydown: (/** @type {EditorView} */ view) => {
           // On a busy machine, the browser reports a caret that a key has moved only after the next key.
-          if (!view.composing) view.domObserver.flush();
+          readCaret(view);
           return false;
         },
         click: (/** @type {EditorView} */ view, /** @type {MouseEvent} */ event) => this.#click(view, event),
@@ -410,6 +412,7 @@ export class FormattedEditor {
 
   /** @param {Change} change Of the shown text. @param {{anchor: number, head: number}} [selection] */
   #show(change, selection) {
+    readCaret(this.#editor);
     const { tr } = this.#editor.state;
     apply(tr, change);
     if (!tr.docChanged && !selection) return;

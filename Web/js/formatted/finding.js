@@ -5,6 +5,7 @@
 import { t } from "../ground/language.js";
 import { isOfComposition } from "../ground/shortcuts.js";
 import { Decoration, DecorationSet, Plugin, TextSelection } from "../prosemirror.js";
+import { readCaret } from "./caret.js";
 import { schema } from "./schema.js";
 
 /**
@@ -221,7 +222,10 @@ class Finding {
   /** Draws the found places again. */
   #draw() {
     const view = this.#view;
-    if (view && !view.isDestroyed) view.dispatch(view.state.tr);
+    if (view && !view.isDestroyed) {
+      readCaret(view);
+      view.dispatch(view.state.tr);
+    }
     this.#tell();
   }
 
