@@ -343,6 +343,21 @@ def test_typed_signs_make_italic(server, person):
     ann.expect("|an [italic:italic] and [italic:another], [bold:bold], snake_case_name, 2 * 3 * 4, __init__", "|")
 
 
+def test_a_chosen_format_waits_for_the_next_letter_while_others_write(server, person):
+    note = rich(server)
+    ann, bo = Writer(person("Ann"), note), Writer(person("Bo"), note)
+    ann.type("one", "two ")
+    agree(ann, bo)
+    ann.press("Control+b", "Control+i")
+    bo.content.focus()
+    bo.press("Control+Home")
+    bo.keys.type("# zero ")
+    bo.person.wait_until_saved()
+    ann.expect("h1|zero one", "|two ")
+    ann.keys.type("three")
+    assert agree(ann, bo) == ["h1|zero one", "|two [bold,italic:three]"]
+
+
 def test_a_restored_part_has_its_formatting(server, person):
     note = rich(server)
     ann = Writer(person("Ann"), note)

@@ -413,9 +413,11 @@ export class FormattedEditor {
   /** @param {Change} change Of the shown text. @param {{anchor: number, head: number}} [selection] */
   #show(change, selection) {
     readCaret(this.#editor);
-    const { tr } = this.#editor.state;
+    const { tr, storedMarks } = this.#editor.state;
     apply(tr, change);
     if (!tr.docChanged && !selection) return;
+    // What was chosen for the next letter stays chosen while others write.
+    if (storedMarks && !selection) tr.setStoredMarks(storedMarks);
     if (selection) {
       const [anchor = 1, head = 1] = [selection.anchor, selection.head].map((place) => toDocument(tr.doc, place));
       tr.setSelection(TextSelection.create(tr.doc, anchor, head)).scrollIntoView();
@@ -447,8 +449,9 @@ export class FormattedEditor {
     this.#peers.renew();
     const { text } = this.#note;
     if (text === undefined) return;
-    const { tr, doc } = this.#editor.state;
+    const { tr, doc, storedMarks } = this.#editor.state;
     apply(tr, changeOf(doc, documentOf(text, this.#note.format())));
+    if (storedMarks) tr.setStoredMarks(storedMarks);
     if (tr.docChanged) this.#dispatchHere(tr, true);
     this.#listener?.doubtful();
   }
