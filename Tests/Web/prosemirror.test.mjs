@@ -192,3 +192,24 @@ test("two editors and a server have one content, whatever is edited", { skip }, 
     assert.deepEqual(shownBy(fresh), shownBy(one), `seed ${seed}`);
   }
 });
+
+test("an address in which a script could run is not given to the editor, and stays in the note", { skip }, async () => {
+  const frame = { group: "inline", inline: true, attrs: { src: {} } };
+  const schema = new Schema({ nodes: { ...flatNodes, iframe: frame }, marks });
+  const sets = [
+    { link: "javascript:run()" }, { link: "java\nscript:run()", bold: true }, { link: "https://a.example/" }, { embed: { iframe: "javascript:run()" } },
+    { embed: { image: "data:image/svg+xml,<svg/>" } }, { embed: { image: "data:image/png;base64,AA==" }, link: "data:text/html,x" },
+  ];
+  const server = new TwinServer(unitsOf("abc\ufffc\ufffc\ufffc", { sets, runs: sets.flatMap((_, at) => [1, at + 1]) }));
+  const rig = await bound(server, "ann", schema);
+  const shown = 'doc(line("a", strong("b"), link("c"), "\ufffc\ufffc", image))';
+  assert.equal(rig.view.state.doc.toString(), shown);
+  assert.equal(rig.view.state.doc.nodeAt(3).marks[0].attrs.href, "https://a.example/");
+  rig.note.format(2, 3, { link: "vbscript:run()" });
+  assert.equal(rig.view.state.doc.toString(), 'doc(line("a", strong("b"), "c\ufffc\ufffc", image))');
+  edit(rig.view, (tr) => tr.insertText("x", 1));
+  server.settle();
+  const ops = rig.note.delta?.ops ?? [];
+  assert.deepEqual(ops.flatMap(({ attributes }) => attributes?.link ?? []), ["javascript:run()", "java\nscript:run()", "vbscript:run()", "data:text/html,x"]);
+  assert.deepEqual(ops.filter(({ insert }) => typeof insert === "object").length, 3);
+});

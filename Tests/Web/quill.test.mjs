@@ -341,3 +341,25 @@ test("a range is formatted by lines and by text", () => {
     assert.throws(() => formattingOf("one", () => undefined, from ?? 0, to ?? 0, { bold: true }), ParleyError);
   }
 });
+
+test("an address in which a script could run is not given to the editor, and stays in the note", () => {
+  const addresses = [
+    "javascript:run()", " JavaScript:run()", "java\tscript:run()", "\u0001javascript:run()", "data:text/html,<script>run()</script>",
+    "vbscript:run()", "blob:run()",
+  ];
+  const text = `${"a".repeat(addresses.length)}\ufffc\ufffcb`;
+  const sets = [...addresses.map((link) => ({ link })), { embed: { video: addresses[0] } }, { embed: { image: "h/a.png" }, link: addresses[2] }, { link: "/n/x" }];
+  const server = new TwinServer(unitsOf(text, { sets, runs: sets.flatMap((_, at) => [1, at + 1]) }));
+  const rig = bound(server, "ann");
+  const links = () => rig.editor.pieces.flatMap(({ attributes }) => attributes.link ?? []);
+  assert.deepEqual(links(), ["/n/x"]);
+  assert.deepEqual(rig.editor.pieces[addresses.length], { insert: "\ufffc", attributes: {} });
+  assert.deepEqual(rig.editor.pieces[addresses.length + 1]?.insert, { image: "h/a.png" });
+  // A change of a link that is shown removes it from the editor; an edit there leaves the note's.
+  rig.note.format(text.length - 1, text.length, { link: "javascript:run()" });
+  assert.deepEqual(links(), []);
+  rig.editor.updateContents({ ops: [{ insert: "x" }, { retain: text.length - 1, attributes: { bold: true } }] }, "user");
+  server.settle();
+  const kept = rig.note.delta?.ops.flatMap(({ attributes }) => attributes?.link ?? []);
+  assert.deepEqual(kept, [...addresses, addresses[2], "javascript:run()"]);
+});

@@ -2,6 +2,8 @@
 // lines, and a line is text and embedded things. A position in the document is then the offset in the text, plus the
 // number of the line, plus 1.
 
+import { isLink, isSource } from "./addresses.js";
+
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
  * @typedef {import("../js/client/door.js").TextChange} TextChange
@@ -120,8 +122,12 @@ class FlatSchema {
     return [key, value ?? (attr ? (mark.attrs[attr] ?? true) : true)];
   }
 
-  /** @param {string} key @param {any} value @returns {any} The mark; undefined for an attribute that the schema lacks. */
+  /**
+   * @param {string} key @param {any} value
+   * @returns {any} The mark; undefined for an attribute that the schema lacks, and for a link that must not be followed.
+   */
   markOf(key, value) {
+    if (key === "link" && !isLink(value)) return undefined;
     const type = this.#markTypes.get(`${key}=${value}`) ?? this.#markTypes.get(key);
     if (!type) return undefined;
     const { attr } = /** @type {any} */ (this.#marks.get(type.name));
@@ -155,7 +161,8 @@ class FlatSchema {
   }
 
   /**
-   * Returns the nodes of a text within a line. An embedded thing that the schema lacks is shown as U+FFFC.
+   * Returns the nodes of a text within a line. An embedded thing that the schema lacks, or that must not be loaded, is shown
+   * as U+FFFC.
    *
    * @param {string} text @param {Attributes} attributes @returns {any[]}
    */
@@ -165,7 +172,8 @@ class FlatSchema {
     const [[kind = "", value] = []] = Object.entries(embed ?? {});
     const type = Object.values(this.schema.nodes)
       .find((/** @type {any} */ one) => one.isLeaf && one.isInline && one.name.toLowerCase().replace(/_/g, "-") === kind);
-    if (!embed || !type) return text ? [this.schema.text(text, marks)] : [];
+    const isShown = type && (!attrsOf(type).includes("src") || isSource(value));
+    if (!embed || !isShown) return text ? [this.schema.text(text, marks)] : [];
     const attrs = Object.fromEntries(Object.entries({ src: value, value, alt, width })
       .filter(([name, one]) => attrsOf(type).includes(name) && one !== undefined));
     return [...text].map(() => /** @type {any} */ (type).create(attrs, null, marks));

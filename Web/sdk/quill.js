@@ -3,6 +3,8 @@
 // Quill's text always ends with a newline that the note does not have. It is ignored until it gets the formatting of a
 // line: then the note gets a newline there, and Quill another last one.
 
+import { isLink, isSource } from "./addresses.js";
+
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
  * @typedef {import("./delta.js").Delta} Delta
@@ -71,11 +73,16 @@ class QuillBinding {
     }
   }
 
-  /** @param {DeltaOp[]} ops @returns {DeltaOp[]} With a box for each embedded thing that the editor does not know. */
+  /**
+   * @param {DeltaOp[]} ops
+   * @returns {DeltaOp[]} With a box for each embedded thing that the editor does not know or must not load, and without
+   * links that must not be followed.
+   */
   #known(ops) {
     return ops.map((op) => {
-      const [kind] = typeof op.insert === "object" ? Object.keys(op.insert) : [];
-      return kind === undefined || this.#embeds.has(kind) ? op : { insert: box };
+      const [kind, value] = typeof op.insert === "object" ? (Object.entries(op.insert)[0] ?? []) : [];
+      const isShown = kind === undefined || (this.#embeds.has(kind) && (kind === "formula" || isSource(value)));
+      return isShown ? withoutScripts(op) : { insert: box };
     });
   }
 
@@ -113,6 +120,14 @@ class QuillBinding {
     if (!range || end === undefined) return;
     this.#note.select(Math.min(range.index, end), Math.min(range.index + range.length, end));
   };
+}
+
+/** @param {DeltaOp} op @returns {DeltaOp} Without a link that must not be followed. */
+function withoutScripts(op) {
+  const { link, ...rest } = op.attributes ?? {};
+  if (link === undefined || link === null || isLink(link)) return op;
+  // A kept link would remain without a change of it.
+  return { ...op, attributes: op.insert === undefined ? { ...rest, link: null } : rest };
 }
 
 /**
