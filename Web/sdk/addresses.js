@@ -1,7 +1,7 @@
 // Addresses in a note with formatting. An editor draws what it is given, and in an address a browser runs scripts.
 
 const ofLinks = new Set(["http", "https", "mailto", "tel"]);
-const ofFiles = new Set(["http", "https", "blob"]);
+const ofFiles = new Set(["http", "https"]);
 const picture = /^data:image\/(?:png|gif|jpeg|webp|avif)[;,]/i;
 
 /** @param {unknown} address @returns {string | undefined} Its scheme, as browsers read it; undefined for a relative one. */
