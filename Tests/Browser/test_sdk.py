@@ -66,6 +66,7 @@ COUNTED_TOKENS = """token: async () => {{
 
 FOLDERS = {
     "/codemirror/": ROOT / "Web" / "vendor" / "codemirror",
+    "/prosemirror/": ROOT / "Web" / "vendor" / "prosemirror",
     "/monaco/": ROOT / ".venv" / "browser" / "monaco" / "monaco-editor" / "min",
 }
 
