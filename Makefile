@@ -79,7 +79,9 @@ test-browser: setup-test build  ## Chromium against the real program
 	@python3 Scripts/run_tests.py browser
 
 .PHONY: build-tests build-beside
+# The longest chain of modules comes first. SwiftPM would begin it last, when nothing is left for the other core.
 build-tests: setup-serve
+	@$(SWIFT_BUILD) --target GatewayTests
 	@$(SWIFT_BUILD) --build-tests
 # Whatever else the tests need, for a core that the build of the package leaves idle: its largest modules are
 # compiled by one core each, and others wait for them.

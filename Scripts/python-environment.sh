@@ -42,7 +42,8 @@ install() {
   shift 2
   cmp --silent "$requirements" "$stamp" && return 0
   echo "Installing Python packages for the tests: $requirements"
-  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$@" \
+  # Of most modules, nobody needs the bytecode.
+  "$environment/bin/python" -m pip install --no-compile --quiet --disable-pip-version-check "$@" \
     --requirement "$requirements"
   cp "$requirements" "$stamp"
 }
