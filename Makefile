@@ -220,6 +220,10 @@ client-crash-test: setup-serve build-tests  ## Kill a client KILLS=1000 times wi
 airplane-page: setup-test build  ## Write in Chromium for an hour without a line, while others write 12,000 changes
 	@AIRPLANE=long $(PYTHON) -m pytest -q Tests/Browser/test_airplane.py
 
+.PHONY: page-crash-test
+page-crash-test: setup-test build  ## Kill the server KILLS=1000 times under a person who types formatted text in Chromium
+	@KILLS=$(KILLS) SEED=$(SEED) $(PYTHON) -m pytest -q -s -m long Tests/Browser/test_formatted_kills.py
+
 SECONDS_LOSSY ?= 60
 
 .PHONY: lossy-test
