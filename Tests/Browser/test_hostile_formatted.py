@@ -6,19 +6,16 @@ The long form takes the whole corpus through each path, and `make test` some of 
 import base64
 import json
 import re
-import sys
 import urllib.error
 import urllib.request
 
 import pytest
-from conftest import ROOT, Server, wait_until
+from conftest import Server
 from playwright.sync_api import Error, expect
-from test_hostile import HTML, PNG, SVG, WORDS, Watch, upload
+from rich_client import RichClient
+from test_hostile import PNG, WORDS, Watch, upload
 from test_reading import HOSTILE
 from test_sdk import Site
-
-sys.path.append(str(ROOT / "Tests" / "Clients"))
-from rich_client import RichClient  # noqa: E402
 
 RUN = "<script>run()</script>"
 ADDRESSES = [
