@@ -316,6 +316,13 @@ def test_text_is_found_and_replaced(server, person):
     bo.keys.type("tea ")
     ann.expect("h1|tea A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
     expect(count).to_have_text("2 / 5")
+    # So does one directly behind which they write.
+    bo.press("Control+Home", *["ArrowRight"] * len("tea A tea"))
+    bo.keys.type("s")
+    ann.expect("h1|tea A teas plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
+    expect(count).to_have_text("2 / 5")
+    bo.press("Backspace")
+    ann.expect("h1|tea A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
     ann.press("Shift+Enter")
     expect(count).to_have_text("1 / 5")
     card.get_by_label("Whole words").check()

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { apply } from "../../Web/js/formatted/applying.js";
+import { keepApart } from "../../Web/js/formatted/caret.js";
 import { documentOf, toDocument } from "../../Web/js/formatted/document.js";
 import { formatAfter, formatBefore, touches } from "../../Web/js/formatted/held.js";
 import {
-  backspace, deleteForward, enter, enterAfterMarks, indent, nextHeading, startOfLine, tick, tickLine, toggleKind,
+  backspace, deleteForward, enter, enterAfterMarks, enterWithin, indent, nextHeading, startOfLine, tick, tickLine, toggleKind,
 } from "../../Web/js/formatted/linecommands.js";
 import { changesBetween, rewritten } from "../../Web/js/formatted/rewriting.js";
 import { clearMarks, linkHere, linkTo, markTyped, toggleMark, typedMarks, valueHere } from "../../Web/js/formatted/textmarks.js";
@@ -79,8 +81,12 @@ const cases = [
   ["Enter on an empty item goes out a level", enter, ["bullet1|¦", "|"], ["bullet|¦", "|"]],
   ["Enter on an empty item ends the list", enter, ["ordered|¦", "|"], ["|¦", "|"]],
   ["Enter ends a quote", enter, ["quote|a", "quote|¦", "|"], ["quote|a", "|¦", "|"]],
-  ["Enter keeps one empty line of code", enter, ["code|a", "code|¦", "|"], ["code|a", "code|", "code|¦", "|"]],
-  ["Enter ends code after two empty lines", enter, ["code|a", "code|", "code|¦", "|"], ["code|a", "code|", "|¦", "|"]],
+  ["Enter ends code at its empty last line", enter, ["code|a", "code|¦", "|"], ["code|a", "|¦", "|"]],
+  ["Enter keeps an empty line within code", enter, ["code|a", "code|¦", "code|b", "|"], ["code|a", "code|", "code|¦", "code|b", "|"]],
+  ["Enter keeps the only line of code", enter, ["code|¦", "|"], ["code|", "code|¦", "|"]],
+  ["Shift Enter goes on with code at its empty last line", enterWithin, ["code|a", "code|¦", "|"], ["code|a", "code|", "code|¦", "|"]],
+  ["Shift Enter replaces selected code", enterWithin, ["code|a¦b", "code|c¦d", "|"], ["code|a", "code|¦d", "|"]],
+  ["Shift Enter in an empty item is Enter", enterWithin, ["bullet|¦", "|"], ["|¦", "|"]],
   ["Enter replaces what is selected", enter, ["|a¦b", "|c¦d"], ["|a", "|¦d"]],
   ["Enter after a fence begins code", enterAfterMarks, ["|```swift¦"], ["code|¦"]],
   ["Enter after dashes puts a rule", enterAfterMarks, ["|---¦"], ["|\ufffc", "|¦"]],
@@ -198,4 +204,30 @@ test("a text is rewritten without losing what it keeps", () => {
     changes: [{ from: 0, to: 0, insert: "**" }, { from: 1, to: 1, insert: "**" }, { from: 2, to: 3, insert: "---" }],
     format: { sets: [Object.assign(Object.create(null), { bold: null })], kept: [0, 1, 1] },
   });
+});
+
+test("text that others insert at an end of the selection stays outside of it", () => {
+  /** @type {[string[], {from: number, to: number, insert: string}, string[]][]} Before, change, after. */
+  const expected = [
+    [["|a ¦tea¦ b"], { from: 5, to: 5, insert: "pot" }, ["|a ¦tea¦pot b"]],
+    [["|a ¦tea¦ b"], { from: 2, to: 2, insert: "x" }, ["|a x¦tea¦ b"]],
+    [["|a ¦tea¦ b"], { from: 3, to: 3, insert: "x" }, ["|a ¦txea¦ b"]],
+    [["|a ¦tea¦"], { from: 5, to: 5, insert: "\n" }, ["|a ¦tea¦", "|"]],
+    [["|a ¦tea¦ b"], { from: 4, to: 6, insert: "x" }, ["|a ¦te¦xb"]],
+    [["|a¦ tea"], { from: 1, to: 1, insert: "x" }, ["|ax¦ tea"]],
+  ];
+  for (const [before, change, after] of expected) {
+    const state = stateOf(...before);
+    const { tr } = state;
+    apply(tr, { changes: [change] });
+    keepApart(tr, state);
+    assert.deepEqual(written(state.apply(tr)), after);
+  }
+  // The selection keeps its direction.
+  const state = stateOf("|abcd");
+  const turned = state.apply(state.tr.setSelection(TextSelection.create(state.doc, 4, 2)));
+  const { tr } = turned;
+  apply(tr, { changes: [{ from: 3, to: 3, insert: "x" }] });
+  keepApart(tr, turned);
+  assert.deepEqual([tr.selection.anchor, tr.selection.head], [4, 2]);
 });

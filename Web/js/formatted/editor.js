@@ -11,7 +11,7 @@ import { slugsOf } from "../reading/headings.js";
 import { Decoration, DecorationSet, EditorState, EditorView, Plugin, TextSelection, dropCursor } from "../prosemirror.js";
 import { apply } from "./applying.js";
 import { broughtContent } from "./brought.js";
-import { readCaret } from "./caret.js";
+import { keepApart, readCaret } from "./caret.js";
 import { commandsOf } from "./commands.js";
 import { commentRanges } from "./commentranges.js";
 import { changeOf } from "./difference.js";
@@ -413,14 +413,17 @@ export class FormattedEditor {
   /** @param {Change} change Of the shown text. @param {{anchor: number, head: number}} [selection] */
   #show(change, selection) {
     readCaret(this.#editor);
-    const { tr, storedMarks } = this.#editor.state;
+    const { state } = this.#editor;
+    const { tr } = state;
     apply(tr, change);
     if (!tr.docChanged && !selection) return;
-    // What was chosen for the next letter stays chosen while others write.
-    if (storedMarks && !selection) tr.setStoredMarks(storedMarks);
     if (selection) {
       const [anchor = 1, head = 1] = [selection.anchor, selection.head].map((place) => toDocument(tr.doc, place));
       tr.setSelection(TextSelection.create(tr.doc, anchor, head)).scrollIntoView();
+    } else {
+      keepApart(tr, state);
+      // What was chosen for the next letter stays chosen while others write.
+      if (state.storedMarks) tr.setStoredMarks(state.storedMarks);
     }
     this.#dispatchHere(tr, !selection);
   }

@@ -152,7 +152,7 @@ export function enter(state) {
   const { set } = line.attrs;
   const kind = kindOf(set);
   if (selection.empty && line.content.size === 0) {
-    // An empty item ends its list, level by level; an empty quote ends.
+    // An empty item ends its list, level by level; an empty quote ends, and code at an empty last line.
     if (isList(set)) return indentOf(set) > 0 ? indent(-1)(state) : withSets(state, () => ofKind(set, ""));
     if (kind === "quote" || (kind === "code" && isEnd(doc, index))) return withSets(state, () => ofKind(set, ""));
   }
@@ -173,11 +173,20 @@ export function enter(state) {
   return tr;
 }
 
-/** @param {Node} doc @param {number} index An empty line of code: whether it is the second empty one at the end. */
+/** @type {Command} Within code a line of code, also at its end; elsewhere as Enter. */
+export function enterWithin(state) {
+  const { selection, tr } = state;
+  if (selection.$from.depth === 0 || selection.$to.depth === 0) return undefined;
+  const { set } = lineAt(state).line.attrs;
+  if (kindOf(set) !== "code") return enter(state);
+  if (!selection.empty) tr.delete(selection.from, selection.to);
+  return tr.split(tr.selection.from, 1, [{ type: lineType, attrs: { set } }]);
+}
+
+/** @param {Node} doc @param {number} index An empty line of code: whether it is the last one, and not the only one. */
 function isEnd(doc, index) {
-  const [before, after] = [doc.maybeChild(index - 1), doc.maybeChild(index + 1)];
   const isCode = (/** @type {Node | null} */ line) => line !== null && kindOf(line.attrs.set) === "code";
-  return !isCode(after) && isCode(before) && before?.content.size === 0;
+  return isCode(doc.maybeChild(index - 1)) && !isCode(doc.maybeChild(index + 1));
 }
 
 /** @type {Command} */

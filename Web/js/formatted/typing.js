@@ -2,7 +2,7 @@
 
 import { Plugin, keymap } from "../prosemirror.js";
 import { isList } from "./elements.js";
-import { backspace, deleteForward, enter, enterAfterMarks, indent, linesOf, startOfLine, tick } from "./linecommands.js";
+import { backspace, deleteForward, enter, enterAfterMarks, enterWithin, indent, linesOf, startOfLine, tick } from "./linecommands.js";
 import { schema } from "./schema.js";
 import { markTyped, toggleMark } from "./textmarks.js";
 
@@ -44,7 +44,7 @@ export function bindings({ undo, redo }) {
       [keys.underline]: keyOf(toggleMark("underline")),
       [keys.tick]: keyOf(tick),
       "Enter": keyOf((state) => enterAfterMarks(state) ?? enter(state)),
-      "Shift-Enter": keyOf(enter),
+      "Shift-Enter": keyOf(enterWithin),
       "Backspace": keyOf(backspace),
       "Shift-Backspace": keyOf(backspace),
       "Delete": keyOf(deleteForward),
