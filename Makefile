@@ -75,7 +75,7 @@ test-web: setup-test page  ## The page's unit tests alone
 test-clients: setup-test build library  ## Python clients against the real program
 	@python3 Scripts/run_tests.py clients
 test-browser: setup-test build  ## Chromium against the real program
-	@$(SWIFT_BUILD) --product parley-example-todo-bot && $(SWIFT_BUILD) --product parley-example-live-list
+	@for name in todo-bot live-list board; do $(SWIFT_BUILD) --product parley-example-$$name || exit 1; done
 	@python3 Scripts/run_tests.py browser
 
 .PHONY: build-tests build-beside
@@ -134,6 +134,7 @@ fuzz: check-swift  ## Fuzz the decoders and the algebra, SECONDS_EACH=60 for eac
 
 .PHONY: test-long
 test-long: setup-test build library  ## The tests that `make test` leaves out, for each takes as long as a hundred others
+	@$(SWIFT_BUILD) --product parley-example-board
 	@for folder in Clients/python/tests Tests/Browser; do $(PYTHON) -m pytest -q --color=no -m long $$folder; done
 
 .PHONY: test-webkit

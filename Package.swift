@@ -267,6 +267,10 @@ let package = Package(
       name: "parley-example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
       swiftSettings: unoptimised),
     .executableTarget(
+      name: "parley-example-board", dependencies: ["ParleyClient", "ParleyJSON"],
+      path: "Examples/board", exclude: ["BoardApp.swift", "bot.py", "index.html"],
+      swiftSettings: unoptimised),
+    .executableTarget(
       name: "parley-example-offline-list", dependencies: ["ParleyOffline", "ParleyClient"],
       path: "Examples/OfflineList", swiftSettings: unoptimised),
     // A process that the tests kill.

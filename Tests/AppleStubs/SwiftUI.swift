@@ -218,6 +218,21 @@ extension View {
     of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void
   ) -> some View { Group() }
 }
+// unverified: Transferable
+public protocol Transferable {}
+// unverified: Transferable
+extension String: Transferable {}
+// https://developer.apple.com/documentation/swiftui/view/draggable(_:) · iOS 16.0, macOS 13.0 · read 2026-11-30
+extension View {
+  public nonisolated func draggable<T: Transferable>(_ payload: @autoclosure @escaping () -> T) -> some View { Group() }
+}
+// https://developer.apple.com/documentation/swiftui/view/dropdestination(for:action:istargeted:) · iOS 16.0, macOS 13.0 · read 2026-11-30
+extension View {
+  public nonisolated func dropDestination<T: Transferable>(
+    for payloadType: T.Type = T.self, action: @escaping ([T], CGPoint) -> Bool,
+    isTargeted: @escaping (Bool) -> Void = { _ in }
+  ) -> some View { Group() }
+}
 // https://developer.apple.com/documentation/swiftui/viewmodifier · iOS 13.0, macOS 10.15 · read 2026-11-29
 @MainActor @preconcurrency public protocol ViewModifier {
   associatedtype Body: View

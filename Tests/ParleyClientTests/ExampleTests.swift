@@ -8,14 +8,18 @@ struct ExampleTests {
   private final class Example {
     private let process = Process()
     let output = Pipe()
+    private let input = Pipe()
 
     init(_ name: String, _ arguments: String...) throws {
       let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       process.executableURL = tests.deletingLastPathComponent().appendingPathComponent(name)
       process.arguments = arguments
       process.standardOutput = output
+      process.standardInput = input
       try process.run()
     }
+
+    func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
     deinit {
       process.terminate()
@@ -57,9 +61,39 @@ struct ExampleTests {
     #expect(line(of: list) == "rice, stew")
   }
 
+  @Test("two boards show each other's cards and moves")
+  func board() async throws {
+    let server = try GatewayProgram()
+    let ann = try Example("parley-example-board", server.address, "plans", "Ann")
+    let ben = try Example("parley-example-board", server.address, "plans", "Ben")
+    defer { withExtendedLifetime((ann, ben)) {} }
+    ann.write("add Hot soup")
+    let added = line(of: ben) { $0.contains("Hot soup") }
+    let shape = #/todo: Hot soup \((card-\d+)\); doing: ; done: ; moves: 0/#
+    let card = try #require(added.wholeMatch(of: shape)).1
+    ben.write("move \(card) done")
+    #expect(line(of: ann) { $0.hasSuffix("moves: 1") }.contains("done: Hot soup"))
+    ann.write("show")
+    let shown = line(of: ann) { $0.hasPrefix("{") }
+    let cards = try JSONDecoder().decode([String: [String: String]].self, from: Data(shown.utf8))
+    #expect(cards[String(card)]?["by"] == "Ben")
+    ann.write("delete \(card)")
+    #expect(
+      line(of: ben) { !$0.contains("Hot soup") && $0.hasPrefix("todo") }
+        == "todo: ; doing: ; done: ; moves: 1")
+  }
+
   private struct Dish: Encodable {
     let id: Int
     let dish: String
+  }
+
+  /// The next line of an example's output that meets a condition.
+  private func line(of example: Example, where isWanted: (String) -> Bool) -> String {
+    while true {
+      let line = line(of: example)
+      if line.isEmpty || isWanted(line) { return line }
+    }
   }
 
   /// The next line of an example's output.
@@ -72,9 +106,11 @@ struct ExampleTests {
     return String(decoding: line, as: UTF8.self)
   }
 
-  @Test("none is longer than 60 lines", arguments: ["TodoBot", "LiveList"])
+  @Test(
+    "none is longer than 60 lines",
+    arguments: ["TodoBot/main", "LiveList/main", "board/main", "board/Board"])
   func length(name: String) throws {
-    let file = GatewayProgram.root.appendingPathComponent("Examples/\(name)/main.swift")
+    let file = GatewayProgram.root.appendingPathComponent("Examples/\(name).swift")
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     #expect(lines.count < 60)
   }

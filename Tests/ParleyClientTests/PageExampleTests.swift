@@ -60,6 +60,14 @@ struct Order: Codable { let number: Int }
 
 struct Card: Codable { var text: String, column: String }
 
+// The Swift of Documentation/SharedValues.md.
+
+@MainActor func vote(for dish: String, with parley: Parley) async throws -> Int? {
+  let votes = parley.room("lunch").values(of: Int.self)
+  try await votes.add(dish, 1)
+  return votes[dish]
+}
+
 func announce(_ service: ParleyService) async throws {
   try await service.room("orders").publish(Order(number: 7), key: "order-7")
 }
@@ -124,17 +132,24 @@ struct PageExampleTests {
     #expect(cards.isReady && cards.undecodable.isEmpty)
   }
 
-  @Test("the page shows this code")
-  func page() throws {
+  @Test @MainActor func `the example of the page about shared values runs`() async throws {
+    let server = try GatewayProgram()
+    let ann = Parley(server.address, as: "Ann", timeout: .seconds(600))
+    #expect(try await vote(for: "Soup", with: ann) == 1)
+    #expect(try await vote(for: "Soup", with: ann) == 2)
+  }
+
+  @Test("the pages show this code", arguments: [("SwiftApp", 12), ("SharedValues", 1)])
+  func page(name: String, count: Int) throws {
     let page = try String(
-      contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftApp.md"),
+      contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/\(name).md"),
       encoding: .utf8)
     let this = URL(fileURLWithPath: #filePath)
     let app = this.deletingLastPathComponent().appendingPathComponent("AppExample.swift")
     let views = GatewayProgram.root.appendingPathComponent("Tests/ParleyUITests/AppExample.swift")
     let code = try [this, app, views].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 12)
+    #expect(blocks.count == count)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 

@@ -1,10 +1,15 @@
 """Values of rooms in the Python package, against the running program."""
 
 import asyncio
+import contextlib
+import io
 import random
+import re
+import runpy
 
 import pytest
 from native_client import NativeClient
+from parley_server import ROOT
 from python_core import lay_out
 
 
@@ -96,6 +101,33 @@ def test_signals_reach_the_others(server, parley):
             assert heard == [("pointer", [1, 2])]
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("page", "said"), [("SharedValues", "Soup {'Rice': 1, 'Soup': 2}\n"), ("Signals", "")])
+def test_the_pages_programs_run(server, parley, page, said):
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "Documentation" / f"{page}.md").read_text(), re.S)
+    operations = [{"add": dish, "by": 1} for dish in ("Rice", "Soup")]
+    assert server.request("PATCH", "/api/rooms/lunch/values", {"values": operations})[0] == 200
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        exec(compile(program.replace("http://127.0.0.1:8080", server.origin), page, "exec"), {})
+    assert output.getvalue() == said
+
+
+def test_the_bot_moves_the_first_card_that_is_not_done(server, parley):
+    cards = {"b": ("done", "V1"), "c": ("doing", "V2"), "a": ("todo", "V3")}
+    operations = [
+        {"set": name, "to": {"text": name, "column": column, "order": order}} for name, (column, order) in cards.items()
+    ]
+    server.request("PATCH", "/api/rooms/plans/values", {"values": operations})
+    bot = runpy.run_path(str(ROOT / "Examples" / "board" / "bot.py"))
+    for _ in range(4):
+        asyncio.run(bot["main"](server.origin, "plans"))
+    with NativeClient(server) as late:
+        _, data = late.request("subscribe", {"room": "plans", "values": True})
+    values = {name: item["value"] for name, item in data["values"].items()}
+    assert values.pop("moves") == 3
+    assert {card["column"] for card in values.values()} == {"done"}
+    assert sorted(values, key=lambda name: values[name]["order"]) == ["b", "c", "a"]
 
 
 def test_order_keys_lie_between_their_neighbours(parley):
