@@ -690,6 +690,23 @@ def test_the_guides_pages_run_as_written(gateway, browser, site, number):
     context.close()
 
 
+def test_the_guides_values_run_as_written(gateway, browser, site):
+    section = GUIDE.split("## Values of a room\n")[1].split("\n## ")[0]
+    code = "\n".join(re.findall(r"```js\n(.*?)```", section, re.S)).replace("https://notes.example.org", gateway.url)
+    site.pages["/values.html"] = f'<meta charset="utf-8"><script type="module">{code}document.title = "done"</script>'.encode()
+    tab = browser.new_page()
+    said = []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto(f"{site.url}/values.html")
+    expect(tab).to_have_title("done")
+    assert all(line.split()[0] in ("card-7", "moves", "stock") for line in said), said
+    values = gateway.request("GET", "/api/rooms/board/values")["values"]
+    assert {name: item["value"] for name, item in values.items() if name != "card-7"} == {"moves": 1, "stock": 3}
+    assert values["card-7"]["value"]["column"] == "done"
+    tab.close()
+
+
 def test_the_example_runs(gateway, browser, site):
     page = (ROOT / "Examples" / "web" / "index.html").read_text()
     assert page.count("\n") <= 10

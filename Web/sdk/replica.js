@@ -6,6 +6,7 @@
  * @typedef {{key: string, operations: Operation[], offset?: number, isSettling?: boolean}} Change A change that is
  * settling was stored before the last subscription, which brings it, or shows that the server lost it.
  * @typedef {{[name: string]: {value: any, offset: number}}} Page
+ * @typedef {{operation: Operation, existed: boolean, before: any}} Part An operation with the value that it replaced.
  */
 
 const encoder = new TextEncoder();
@@ -118,6 +119,30 @@ export class Replica {
     return this.#offsets.get(name) ?? 0;
   }
 
+  /**
+   * The server's value, without own changes over it, and its offset.
+   *
+   * @param {string} name
+   */
+  stored(name) {
+    return { value: this.#values.get(name), offset: this.offsetOf(name) };
+  }
+
+  /**
+   * Whether an own change of one of these names is not among the server's values.
+   *
+   * @param {Iterable<string>} names
+   */
+  isPending(names) {
+    const all = new Set(names);
+    return this.#pending.some(({ operations }) => operations.some((operation) => all.has(nameOf(operation))));
+  }
+
+  /** @param {string} key Whether a change is not among the server's values. */
+  isProposed(key) {
+    return this.#pending.some((change) => change.key === key);
+  }
+
   /** The name after which the next page begins. */
   get after() {
     return this.#ranges[this.#ranges.length - 1]?.through;
@@ -165,8 +190,9 @@ export class Replica {
    * Applies a publication. Returns the changed names.
    *
    * @param {{offset: number, senderId?: string, values?: Operation[]}} publication
+   * @param {Part[]} [parts] Receives the operations that were applied.
    */
-  publication({ offset, senderId, values = [] }) {
+  publication({ offset, senderId, values = [] }, parts = []) {
     /** @type {Set<string>} */
     const changed = new Set();
     if (offset <= this.offset) return changed;
@@ -174,6 +200,7 @@ export class Replica {
     for (const operation of values) {
       const name = nameOf(operation);
       if (!this.#counts(name, offset)) continue;
+      parts.push({ operation, existed: this.#values.has(name), before: this.#values.get(name) });
       apply(this.#values, operation);
       changed.add(name);
       if (this.#values.has(name)) this.#offsets.set(name, offset);
@@ -202,6 +229,11 @@ export class Replica {
   /** Handles the reply to a subscription. */
   subscribed() {
     this.#pending = this.#pending.filter((change) => !change.isSettling);
+  }
+
+  /** @param {Change[]} changes Shows the changes of an earlier page, before those of this one. */
+  restore(changes) {
+    this.#pending.unshift(...changes.map(({ key, operations }) => ({ key, operations })));
   }
 
   /**

@@ -14,6 +14,7 @@ from .client import Client, connect, open_note
 from .core import Change
 from .doors import LibraryUnavailable
 from .errors import (
+    ChangedSince,
     ChangesRefused,
     ConnectionEnded,
     CoreUnavailable,
@@ -25,6 +26,7 @@ from .errors import (
     RequestRefused,
     RoomUnavailable,
     StorageFailed,
+    TooManyConflicts,
     ValueConflict,
 )
 from .events import Events
@@ -49,10 +51,10 @@ from .room import Gap, Publication, Receipt, ResourceUpdate, Room, RoomPerson
 from .values import Values
 
 __all__ = [
-    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "DeletedNote",
-    "EditingSession", "Events", "FoundNote", "Gap", "LibraryUnavailable", "NoAnswer", "Note", "NoteComment",
-    "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText", "NoteUnavailable", "NoteVersion",
-    "Notes", "OrderKey", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused", "Receipt",
-    "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "ValueConflict",
-    "Values", "connect", "open_note",
+    "Change", "Changed", "ChangedSince", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable",
+    "DeletedNote", "EditingSession", "Events", "FoundNote", "Gap", "LibraryUnavailable", "NoAnswer", "Note",
+    "NoteComment", "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText", "NoteUnavailable",
+    "NoteVersion", "Notes", "OrderKey", "Overflowed", "ParleyError", "Person", "Position", "Publication",
+    "PublishRefused", "Receipt", "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable",
+    "StorageFailed", "TooManyConflicts", "ValueConflict", "Values", "connect", "open_note",
 ]  # fmt: skip

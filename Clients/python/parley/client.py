@@ -167,8 +167,8 @@ class Client:
         self._refused: str | None = None
         self._refusals = 0
         self._engine = Engine(self._perform, timeout)
-        self._hub = Hub(self._engine, self._put)
         self._folder = EditFolder(keep) if keep is not None else None
+        self._hub = Hub(self._engine, self._put, self._folder)
         self._notes: dict[str, tuple[Note, NoteState]] = {}
         self._rooms: dict[str, tuple[Room, RoomState]] = {}
         self._claims: dict[str, tuple[str, str]] = {}
@@ -300,6 +300,7 @@ class Client:
                 note.close()
             for _, room in self._rooms.values():
                 room.end(ConnectionEnded("closed"), ConnectionEnded("closed"))
+            self._hub.end(ConnectionEnded("closed"))
             self._news.stir()
             if self._timer:
                 self._timer.cancel()
@@ -408,6 +409,7 @@ class Client:
             note.end(ended)
         for _, room in self._rooms.values():
             room.end(ended, ended)
+        self._hub.end(ended)
 
     def _leave(self, note: NoteState) -> None:
         if note.id in self._notes and self._notes[note.id][1] is note:

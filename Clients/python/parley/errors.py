@@ -104,6 +104,18 @@ class ValueConflict(PublishRefused):
         super().__init__(room, "conflict")
 
 
+class TooManyConflicts(ValueConflict):
+    """Other clients changed the same values at each try of a transaction or an undo; `values` has the current ones."""
+
+
+class ChangedSince(PublishRefused):
+    """Another client has changed the same values since, so nothing was undone; `names` has the changed ones."""
+
+    def __init__(self, room: str, names: list[str]) -> None:
+        self.names = names
+        super().__init__(room, "changedSince")
+
+
 class StorageFailed(ParleyError):
     """Unsaved edits could not be stored, or stored edits cannot be read."""
 

@@ -99,6 +99,26 @@ class EditFolder:
         os.rename(self._path / name, aside)
         self._sync()
 
+    def keep_changes(self, room: str, changes: list[dict[str, Any]]) -> None:
+        """Stores the changes of a room's values that have no answer, or removes the former ones; they are on disk when
+        it returns."""
+        name = self._room_name(room)
+        if changes:
+            self._write(name, {"room": room, "changes": changes})
+            return
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path / name)
+            self._sync()
+
+    def kept_changes(self, room: str) -> list[dict[str, Any]]:
+        """Returns the changes of a room's values that were stored last."""
+        kept = self._read(self._room_name(room))
+        return list(kept["changes"]) if kept and kept.get("room") == room else []
+
+    @staticmethod
+    def _room_name(room: str) -> str:
+        return f"values-{hashlib.sha256(room.encode()).hexdigest()[:32]}"
+
     @staticmethod
     def _name(note: str) -> str:
         # Users choose ids, so no part of an id is used in a path.

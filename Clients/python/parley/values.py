@@ -9,53 +9,26 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import logging
+import random
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Protocol
 
-from .engine import Engine
-from .errors import PublishRefused, ValueConflict
+from .engine import Engine, News
+from .errors import ChangedSince, ParleyError, PublishRefused, StorageFailed, TooManyConflicts, ValueConflict
 from .position import Position
+from .storage import EditFolder
+from .undo import MISSING, Operation, Part, Undo, applied, inverse, name_of
 
-Operation = dict[str, Any]
-
-
-def merged(value: Any, patch: Any) -> Any:
-    """Returns a value with a patch merged into it (JSON Merge Patch, RFC 7396)."""
-    if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
-    result = dict(value) if isinstance(value, dict) else {}
-    for name, change in patch.items():
-        if change is None:
-            result.pop(name, None)
-        else:
-            result[name] = merged(result.get(name), change)
-    return result
-
-
-_MISSING = object()
-
-
-def applied(value: Any, operation: Operation) -> Any:
-    """Returns the value after an operation; `_MISSING` for none. Raises ValueError if the operation does not fit."""
-    if "set" in operation:
-        return copy.deepcopy(operation["to"])
-    if "merge" in operation:
-        return merged(None if value is _MISSING else value, operation["with"])
-    if "add" in operation:
-        former = 0 if value is _MISSING else value
-        if isinstance(former, bool) or not isinstance(former, int):
-            raise ValueError("expected an integer")
-        return former + operation["by"]
-    return _MISSING
-
-
-def name_of(operation: Operation) -> str:
-    """Returns the name of the value that an operation changes."""
-    for word in ("set", "merge", "add", "delete"):
-        if word in operation:
-            return str(operation[word])
-    raise ValueError("expected an operation")
+_log = logging.getLogger("parley")
+_TRIES_MAX = 25
+"""Maximum tries of a transaction."""
+_WAITING_MAX = 1_000
+"""Maximum own changes of a room without an answer."""
+_KEY_SECONDS = 20 * 3_600
+"""The time for which the server surely knows a key: a day by default."""
 
 
 class _Pending:
@@ -68,17 +41,35 @@ class _Pending:
         self.offset: int | None = None
         self.client = ""
         """The client id under which it was first sent."""
+        self.time = 0
+        """The time at which it was first sent, in seconds since 1970."""
         self.is_sent = False
         self.is_settling = False
         """Whether it was stored before the last subscription, which brings it, or shows that the server lost it."""
         self.answer: asyncio.Future[Position] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> _Pending:
+        """Returns a change that an earlier process has stored."""
+        pending = cls(kept["operations"], kept["key"], kept["ifOffsets"])
+        pending.client, pending.time = kept["client"], kept["time"]
+        return pending
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What is stored of it."""
+        return {
+            "operations": self.operations, "key": self.key, "ifOffsets": self.if_offsets, "client": self.client,
+            "time": self.time,
+        }  # fmt: skip
 
 
 class Values(Mapping[str, Any]):
     """The values of a room, as a read-only mapping; changed by its methods. Created by `Room.values`.
 
     Own changes show at once, are applied again over each change of others, and are withdrawn if they are refused.
-    Without a connection they wait in memory, and are sent once and in order.
+    Without a connection they wait, and are sent once and in order. If `connect` has a folder to keep edits, they outlive
+    the process, and are sent when the room's values are used again.
     """
 
     def __init__(self, hub: Hub, room: str) -> None:
@@ -94,8 +85,16 @@ class Values(Mapping[str, Any]):
         self._is_live = False
         self._pending: list[_Pending] = []
         self._listeners: list[Callable[[set[str]], None]] = []
+        self._refusal_listeners: list[Callable[[list[Operation], ParleyError], None]] = []
+        self._kept: list[dict[str, Any]] = []
+        """The changes on disk."""
         self._ready = asyncio.Event()
         self._page_request = ""
+        self._undo = Undo()
+        self._undoing = asyncio.Lock()
+        self._before = Position("", 0)
+        """The position up to which publications had arrived before the values were read again."""
+        self._news = News()
 
     # Reading.
 
@@ -115,8 +114,8 @@ class Values(Mapping[str, Any]):
         return sum(1 for change in self._pending if change.offset is None)
 
     def __getitem__(self, name: str) -> Any:
-        value = self._shown().get(name, _MISSING)
-        if value is _MISSING:
+        value = self._shown().get(name, MISSING)
+        if value is MISSING:
             raise KeyError(name)
         return value
 
@@ -134,6 +133,12 @@ class Values(Mapping[str, Any]):
         """Calls a function with the names that have changed, after each change. Returns a function that ends this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
+
+    def on_refused(self, listener: Callable[[list[Operation], ParleyError], None]) -> Callable[[], None]:
+        """Calls a function with the operations and the error of each own change that fails, also those of an earlier
+        process. Returns a function that ends this."""
+        self._refusal_listeners.append(listener)
+        return lambda: self._refusal_listeners.remove(listener)
 
     # Changing.
 
@@ -161,14 +166,134 @@ class Values(Mapping[str, Any]):
         `if_offsets`: the offset at which each of these names must have changed last, 0 if it must not exist. Raises
         ValueConflict otherwise; PublishRefused, ConnectionEnded, NoAnswer.
         """
+        return await self._change(operations, if_offsets, key, "change")
+
+    async def _change(
+        self, operations: list[Operation], if_offsets: dict[str, int] | None, key: str | None, cause: str
+    ) -> Position:
         self._hub.engine.check()
+        if self.waiting >= _WAITING_MAX:
+            raise PublishRefused(self._room, "tooMany")
         operations = json.loads(json.dumps(operations, allow_nan=False))
         pending = _Pending(operations, key or secrets.token_hex(16), if_offsets)
         self._pending.append(pending)
+        self._undo.propose(pending.key, cause)
         self._tell({name_of(operation) for operation in operations})
         self._send_pending()
         async with self._hub.engine.limit():
             return await asyncio.shield(pending.answer)
+
+    async def transaction(
+        self, names: Collection[str], update: Callable[[dict[str, Any]], list[Operation] | None], *,
+        tries: int = _TRIES_MAX,
+    ) -> Position | None:  # fmt: skip
+        """Changes values that depend on values: publishes the operations that `update` returns for the values of the
+        names, if none of them was changed meanwhile. Otherwise it is called again with the current values.
+
+        `update` gets the values on the server's disk, without missing ones. Nothing is published if it returns nothing.
+        Waits for a connection. Raises TooManyConflicts after the last try; NoAnswer after an outage of connect()'s
+        `timeout`: a try that was sent remains queued, with its conditions. PublishRefused, ConnectionEnded.
+        """
+        async with self._hub.engine.limit():
+            await self._until(lambda: self._is_current(names))
+            base = {name: self._stored(name) for name in names}
+            count = 1
+            while True:
+                values = {name: copy.deepcopy(value) for name, (value, _) in base.items() if value is not MISSING}
+                operations = update(values)
+                if not operations:
+                    return None
+                offsets = {name: offset for name, (_, offset) in base.items()}
+                try:
+                    return await self._change(operations, offsets, None, "change")
+                except ValueConflict as error:
+                    if count >= tries:
+                        raise TooManyConflicts(self._room, error.values) from None
+                    base |= {name: _item(item) for name, item in error.values.items()}
+                await self._pause(count)
+                await self._until(lambda: self._is_live)
+                count += 1
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to undo."""
+        return bool(self._undo.steps["undo"])
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a change to redo."""
+        return bool(self._undo.steps["redo"])
+
+    async def undo(self) -> Position | None:
+        """Undoes this program's last change by a new change, which restores what that one replaced. Changes of others
+        stay. Returns None if there is nothing to undo.
+
+        Waits for a connection. Raises ChangedSince if another client has changed the same name or field since: nothing
+        is changed, and the next undo is for the change before. NoAnswer, PublishRefused, ConnectionEnded.
+        """
+        return await self._revert("undo")
+
+    async def redo(self) -> Position | None:
+        """Undoes the last undo, under the same conditions. Another change ends it."""
+        return await self._revert("redo")
+
+    async def _revert(self, cause: str) -> Position | None:
+        async with self._hub.engine.limit(), self._undoing:
+            steps = self._undo.steps[cause]
+            if not steps:
+                return None
+            step = steps[-1]
+            offset = 0
+            for count in range(1, _TRIES_MAX + 1):
+                await self._until(lambda: step not in steps or self._is_known(step.key, offset))
+                if step not in steps:
+                    # It was refused meanwhile.
+                    return None
+                operations, offsets, changed = inverse(step, self._stored)
+                try:
+                    if step.parts is None:
+                        raise PublishRefused(self._room, "unsure")
+                    if changed:
+                        raise ChangedSince(self._room, changed)
+                    position = await self._change(operations, offsets, None, cause) if operations else None
+                except ValueConflict as error:
+                    if count < _TRIES_MAX:
+                        # Publications show whether the other change was of the same fields.
+                        offset = max((_item(item)[1] for item in error.values.values()), default=0)
+                        await self._pause(count)
+                        continue
+                    self._undo.remove(step.key)
+                    raise TooManyConflicts(self._room, error.values) from None
+                except BaseException:
+                    self._undo.remove(step.key)
+                    raise
+                self._undo.remove(step.key)
+                return position
+        return None
+
+    def _is_known(self, key: str, offset: int) -> bool:
+        """Whether the server's values contain an own change, and all others up to an offset."""
+        is_pending = any(change.key == key for change in self._pending)
+        return self._is_live and self._is_complete and not is_pending and self._offset >= offset
+
+    def _is_current(self, names: Collection[str]) -> bool:
+        """Whether the server's values of the names are known, and contain all own changes."""
+        is_pending = any(name_of(each) in names for change in self._pending for each in change.operations)
+        return self._is_live and self._is_complete and not is_pending
+
+    def _stored(self, name: str) -> tuple[Any, int]:
+        return self._values.get(name, MISSING), self.offset(name)
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        self._hub.check(self._room, self)
+        while not condition():
+            await self._news.wait()
+            self._hub.check(self._room, self)
+
+    @staticmethod
+    async def _pause(count: int) -> None:
+        """Waits before another try, longer after each, so that of many clients one succeeds."""
+        await asyncio.sleep(random.random() * min(0.02 * (count - 1), 0.4))
 
     def signal(self, name: str, data: Any) -> None:
         """Sends an event of at most 4 KiB to the other subscribers; dropped without a connection."""
@@ -192,10 +317,21 @@ class Values(Mapping[str, Any]):
             self._begin(data["epoch"], data["offset"])
         self._pending = [change for change in self._pending if not change.is_settling]
         self._request_page()
-        for change in self._pending:
-            if change.client and change.client != self._hub.client:
+        for change in list(self._pending):
+            # Under another client, or when the server has forgotten the key, it could be stored twice.
+            is_old = change.time and not change.is_sent and time.time() - change.time > _KEY_SECONDS
+            if change.client and (change.client != self._hub.client or is_old):
                 self._withdraw(change, PublishRefused(self._room, "unsure"))
         self._send_pending()
+        self._news.stir()
+
+    def end(self, error: Exception) -> None:
+        """Fails the calls that wait, because no answer will come."""
+        for change in self._pending:
+            if not change.answer.done():
+                change.answer.set_exception(error)
+                change.answer.exception()
+        self._news.stir()
 
     def disconnected(self) -> None:
         self._is_live = False
@@ -212,6 +348,7 @@ class Values(Mapping[str, Any]):
         else:
             self._add_page(data)
         self._request_page()
+        self._news.stir()
 
     def published(self, epoch: str, publication: dict[str, Any]) -> None:
         offset = publication["offset"]
@@ -219,19 +356,24 @@ class Values(Mapping[str, Any]):
             return
         self._offset = offset
         changed = set()
+        parts: list[Part] = []
         for operation in publication.get("values", []):
             name = name_of(operation)
             if not self._counts(name, offset):
                 continue
-            value = applied(self._values.get(name, _MISSING), operation)
+            before = self._values.get(name, MISSING)
+            value = applied(before, operation)
+            parts.append(Part(operation, before))
             changed.add(name)
-            if value is _MISSING:
+            if value is MISSING:
                 self._values.pop(name, None)
                 self._offsets.pop(name, None)
             else:
                 self._values[name] = value
                 self._offsets[name] = offset
-        self.answered(publication.get("senderId", ""), Position(epoch, offset))
+        key = publication.get("senderId", "")
+        self._undo.published(key, len(publication.get("values", [])), parts)
+        self.answered(key, Position(epoch, offset))
         if changed and self._is_complete:
             self._tell(changed)
 
@@ -241,7 +383,9 @@ class Values(Mapping[str, Any]):
                 change.offset = position.offset
                 if not change.answer.done():
                     change.answer.set_result(position)
+        self._keep()
         self._settle()
+        self._news.stir()
 
     def refused(self, key: str, error: dict[str, Any]) -> None:
         for change in [change for change in self._pending if change.key == key]:
@@ -257,21 +401,46 @@ class Values(Mapping[str, Any]):
                 if code == "conflict" else PublishRefused(self._room, code),
             )  # fmt: skip
 
-    def _withdraw(self, change: _Pending, error: Exception) -> None:
+    def _withdraw(self, change: _Pending, error: ParleyError) -> None:
         self._pending = [other for other in self._pending if other is not change]
+        self._undo.remove(change.key)
         if not change.answer.done():
             change.answer.set_exception(error)
             change.answer.exception()
+        self._keep()
+        self._news.stir()
+        for listener in list(self._refusal_listeners):
+            listener(change.operations, error)
         self._tell({name_of(operation) for operation in change.operations})
+
+    def restore(self) -> None:
+        """Takes the changes that an earlier process has stored. Raises StorageFailed."""
+        if self._hub.folder is None:
+            return
+        self._kept = self._hub.folder.kept_changes(self._room)
+        self._pending = [_Pending.of(kept) for kept in self._kept]
+
+    def _keep(self) -> None:
+        """Stores the changes without an answer, before they are sent."""
+        kept = [change.kept for change in self._pending if change.offset is None]
+        if self._hub.folder is None or kept == self._kept:
+            return
+        self._kept = kept
+        try:
+            self._hub.folder.keep_changes(self._room, kept)
+        except StorageFailed as error:
+            _log.warning("%s", error)
 
     def _send_pending(self) -> None:
         if not self._is_live:
-            return
-        for change in self._pending:
-            if change.is_sent or change.offset is not None:
-                continue
+            return self._keep()
+        due = [change for change in self._pending if not change.is_sent and change.offset is None]
+        for change in due:
             change.is_sent = True
             change.client = change.client or self._hub.client
+            change.time = change.time or int(time.time())
+        self._keep()
+        for change in due:
             data: dict[str, Any] = {
                 "room": self._room, "values": change.operations, "key": change.key, "senderId": change.key,
             }  # fmt: skip
@@ -282,6 +451,8 @@ class Values(Mapping[str, Any]):
     # Pages.
 
     def _begin(self, epoch: str, offset: int) -> None:
+        if self._is_complete:
+            self._before = Position(self._epoch, self._offset)
         if epoch != self._epoch:
             # Of a former history, the pages contain what was not lost.
             self._pending = [change for change in self._pending if change.offset is None]
@@ -300,6 +471,8 @@ class Values(Mapping[str, Any]):
         if not has_more:
             self._is_complete = True
             self._settle()
+            before = self._before
+            self._undo.reread(lambda name: before.epoch != self._epoch or self.offset(name) > before.offset)
             self._ready.set()
             former, self._former = self._former, set()
             self._tell(former | set(self._values))
@@ -334,11 +507,11 @@ class Values(Mapping[str, Any]):
         for operation in (operation for change in self._pending for operation in change.operations):
             name = name_of(operation)
             try:
-                value = applied(shown.get(name, _MISSING), operation)
+                value = applied(shown.get(name, MISSING), operation)
             except ValueError:
                 # It will be refused, or fits again after others' changes.
                 continue
-            if value is _MISSING:
+            if value is MISSING:
                 shown.pop(name, None)
             else:
                 shown[name] = value
@@ -347,6 +520,12 @@ class Values(Mapping[str, Any]):
     def _tell(self, names: Collection[str]) -> None:
         for listener in list(self._listeners):
             listener({*names})
+
+
+def _item(item: dict[str, Any]) -> tuple[Any, int]:
+    """Returns the value and the offset of a name in a conflict."""
+    offset = int(item["offset"])
+    return (item["value"] if offset > 0 else MISSING), offset
 
 
 def _bound(operation: Operation, ttl: int | None, while_connected: bool) -> Operation:
@@ -370,8 +549,9 @@ class Followed(Protocol):
 class Hub:
     """The values of a client's rooms, between its socket and its core."""
 
-    def __init__(self, engine: Engine, put: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, put: Callable[[str], None], folder: EditFolder | None) -> None:
         self.engine = engine
+        self.folder = folder
         self.client = ""
         self._put = put
         self._rooms: dict[str, Values] = {}
@@ -382,9 +562,11 @@ class Hub:
         self._next = 1
 
     def follow(self, room: str, state: Followed) -> Values:
-        """Returns the values of a room, and follows them from now on."""
+        """Returns the values of a room, and follows them from now on. Raises StorageFailed."""
         if room not in self._rooms:
-            self._rooms[room] = Values(self, room)
+            values = Values(self, room)
+            values.restore()
+            self._rooms[room] = values
             if self.client:
                 data: dict[str, Any] = {"room": room, "values": True, "presence": state.is_present}
                 if state.position:
@@ -392,12 +574,24 @@ class Hub:
                 self.send("subscribe", data, "", room)
         return self._rooms[room]
 
+    def check(self, room: str, values: Values) -> None:
+        """Raises ConnectionEnded, or PublishRefused if the values belong to a room that was closed."""
+        self.engine.check()
+        if self._rooms.get(room) is not values:
+            raise PublishRefused(room, "closed")
+
     def forget(self, room: str) -> None:
         """Ends the values of a room that was closed."""
         self._signals.pop(room, None)
         values = self._rooms.pop(room, None)
         if values is not None:
             values.disconnected()
+            values.end(PublishRefused(room, "closed"))
+
+    def end(self, error: Exception) -> None:
+        """Fails all calls that wait, because the client has ended."""
+        for values in self._rooms.values():
+            values.end(error)
 
     def on_signal(self, room: str, listener: Callable[[str, str, Any], None]) -> None:
         """Calls a function with the name, the client and the data of each signal in a room."""

@@ -3,9 +3,13 @@
 import asyncio
 import contextlib
 import io
+import json
+import os
 import random
 import re
 import runpy
+import subprocess
+import sys
 
 import pytest
 from native_client import NativeClient
@@ -88,6 +92,230 @@ def test_changes_made_without_a_connection_are_sent_once_and_in_order(server, pa
     asyncio.run(main())
 
 
+WRITER = """
+import asyncio, sys, parley
+
+async def main():
+    async with parley.connect(sys.argv[1], name="Ada", keep=sys.argv[2], timeout=None) as client:
+        values = client.room("board").values
+        await values.ready()
+        number = int(sys.argv[3])
+        while True:
+            number += 1
+            asyncio.ensure_future(values.change([{"add": "n", "by": 1}, {"set": "last", "to": number}]))
+            await asyncio.sleep(0)
+            print(number, values["n"], client.state, flush=True)
+            await asyncio.sleep(0.002)
+
+asyncio.run(main())
+"""
+
+
+def test_changes_outlive_a_killed_process_and_a_killed_server_and_count_once(server, parley, folder, tmp_path):
+    made = 0
+    for is_server_killed in (True, False, True):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, server.origin, tmp_path / "state", str(made)],
+            env={"PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        # Changes with a connection, and then without one; the process is killed in the middle of either.
+        for count, line in enumerate(writer.stdout):
+            number, shown, state = line.split()
+            assert shown == number
+            made = int(number)
+            if count == 20 and is_server_killed:
+                server.kill()
+            if state != "online" or (count >= 30 and not is_server_killed):
+                break
+        writer.kill()
+        # What it made before it died, but could not report any more.
+        made = max([made, *(int(line.split()[0]) for line in writer.stdout if line.endswith("\n"))])
+        writer.wait()
+        if is_server_killed:
+            server.start()
+
+        async def read():
+            async with parley.connect(server.origin, name="Ada", keep=tmp_path / "state") as client:
+                values = client.room("board").values
+                await values.ready()
+                await until(lambda: values.waiting == 0)
+                return dict(values)
+
+        values = asyncio.run(read())
+        # The process may have been killed between a change and its report.
+        assert values["n"] in (made, made + 1)
+        made = values["n"]
+        assert values == {"n": made, "last": made}
+        assert asyncio.run(read()) == values
+    assert not list((tmp_path / "state").glob("values-*"))
+
+
+def test_a_kept_change_that_is_refused_is_reported_to_the_next_process(server, parley, tmp_path):
+    async def main():
+        async with parley.connect(server.origin, keep=tmp_path / "state") as client:
+            values = client.room("board").values
+            await values.ready()
+            await values.set("card", "text")
+            server.kill()
+            await until(lambda: client.state != "online")
+            adding = asyncio.ensure_future(values.add("card", 1))
+            setting = asyncio.ensure_future(values.change([{"set": "n", "to": 1}], if_offsets={"n": 0}))
+            await asyncio.sleep(0)
+        for change in (adding, setting):
+            with pytest.raises(parley.ConnectionEnded):
+                await change
+        server.start()
+        async with parley.connect(server.origin, keep=tmp_path / "state") as client:
+            values = client.room("board").values
+            refused = []
+            values.on_refused(lambda operations, error: refused.append((operations, error.code)))
+            assert values["n"] == 1
+            await values.ready()
+            await until(lambda: values.waiting == 0)
+            assert dict(values) == {"card": "text", "n": 1}
+            assert refused == [([{"add": "card", "by": 1}], "badOperation")]
+
+    asyncio.run(main())
+
+
+def test_a_transaction_is_repeated_with_the_current_values(server, parley):
+    async def main():
+        async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
+            mine, theirs = ada.room("shop").values, bo.room("shop").values
+            await mine.ready()
+            await theirs.ready()
+            await mine.set("stock", 3)
+            seen = []
+
+            def buy(values):
+                seen.append(dict(values))
+                # The connection's messages are handled later, so each try loses to this change.
+                return [{"set": "stock", "to": values.get("stock", 0) - 1}, {"set": "sold", "to": values.get("sold", 0) + 1}]
+
+            both = await asyncio.gather(*(each.transaction(["stock", "sold"], buy) for each in (mine, theirs)))
+            await until(lambda: dict(mine) == dict(theirs) == {"stock": 1, "sold": 2})
+            assert both[0] != both[1] and {"stock": 2, "sold": 1} in seen
+            # It contains own changes that were not answered yet, and publishes nothing if there is nothing to change.
+            unanswered = asyncio.ensure_future(mine.set("stock", 0))
+            await asyncio.sleep(0)
+            assert await mine.transaction(["stock"], lambda values: [{"add": "stock", "by": -1}] if values["stock"] else None) is None
+            await unanswered
+
+            def lose(values):
+                # Sent before this change: the other's connection is another one, so the server is asked for it.
+                server.request("PATCH", "/api/rooms/shop/values", b'{"values":[{"add":"stock","by":1}]}')
+                return [{"set": "stock", "to": 100}]
+
+            with pytest.raises(parley.TooManyConflicts) as lost:
+                await mine.transaction(["stock"], lose, tries=3)
+            assert lost.value.values["stock"]["value"] == 3
+            await until(lambda: mine["stock"] == theirs["stock"] == 3)
+
+    asyncio.run(main())
+
+
+def test_without_a_connection_a_transaction_and_an_undo_fail_and_change_nothing(server, parley):
+    async def main():
+        async with parley.connect(server.origin, name="Ada", timeout=0.2) as ada:
+            values = ada.room("shop").values
+            await until(lambda: values.is_ready)
+            await values.set("stock", 3)
+            server.kill()
+            await until(lambda: ada.state != "online")
+            with pytest.raises(parley.NoAnswer):
+                await values.transaction(["stock"], lambda _: pytest.fail("called"))
+            with pytest.raises(parley.NoAnswer):
+                await values.undo()
+            assert (values.waiting, values.can_undo) == (0, True)
+            server.start()
+            waiting = asyncio.ensure_future(until(lambda: ada.state == "online"))
+            await waiting
+            await values.undo()
+            await until(lambda: dict(values) == {})
+            undoing = asyncio.ensure_future(values.transaction(["stock"], lambda _: None))
+        with pytest.raises(parley.ConnectionEnded):
+            await undoing
+            await values.undo()
+            await values.set("stock", 1)
+
+    asyncio.run(main())
+
+
+UNDONE = [
+    # Values, own operations, another's later ones, and the values after the undo, or the name that prevents it.
+    ({"a": 1}, [{"set": "a", "to": 2}], [], {"a": 1}),
+    ({}, [{"set": "a", "to": 2}], [], {}),
+    ({"a": {"b": None}}, [{"delete": "a"}], [], {"a": {"b": None}}),
+    ({}, [{"delete": "a"}], [], {}),
+    ({"n": 5}, [{"add": "n", "by": 2}], [{"add": "n", "by": 10}], {"n": 15}),
+    ({}, [{"add": "n", "by": 2}], [], {}),
+    ({}, [{"add": "n", "by": 2}], [{"add": "n", "by": 1}], {"n": 1}),
+    (
+        {"a": {"x": 1, "y": 1, "in": {"u": 1, "v": None}}},
+        [{"merge": "a", "with": {"x": 2, "y": None, "z": 3, "in": {"u": None}}}],
+        [{"merge": "a", "with": {"w": 9, "in": {"t": 1}}}],
+        {"a": {"x": 1, "y": 1, "w": 9, "in": {"u": 1, "v": None, "t": 1}}},
+    ),
+    ({"a": {"x": None}}, [{"merge": "a", "with": {"x": 2}}], [], {"a": {"x": None}}),
+    ({"a": {"x": {"n": None}}}, [{"merge": "a", "with": {"x": 2}}], [], {"a": {"x": {"n": None}}}),
+    ({"a": True}, [{"set": "a", "to": 1}], [], {"a": True}),
+    ({"a": 5}, [{"merge": "a", "with": {"x": 2}}], [], {"a": 5}),
+    (
+        {"a": {"x": 1}}, [{"set": "a", "to": {"y": 2}}, {"merge": "a", "with": {"z": 3}}, {"add": "n", "by": 1}], [],
+        {"a": {"x": 1}},
+    ),
+    ({"a": 1}, [{"set": "a", "to": 2}], [{"set": "b", "to": 3}], {"a": 1, "b": 3}),
+    ({"a": 1}, [{"set": "a", "to": 2}], [{"set": "a", "to": 3}], "a"),
+    ({"a": 1}, [{"set": "a", "to": 2}], [{"set": "a", "to": 2}], "a"),
+    ({"a": 1}, [{"delete": "a"}], [{"set": "a", "to": 1}], "a"),
+    ({"a": 1}, [{"set": "a", "to": 2}], [{"delete": "a"}], "a"),
+    ({}, [{"merge": "a", "with": {"x": 1}}], [{"merge": "a", "with": {"y": 1}}], "a"),
+    ({"a": {"x": 1}}, [{"merge": "a", "with": {"x": 2}}], [{"merge": "a", "with": {"x": 2}}], "a"),
+    ({"n": 1}, [{"add": "n", "by": 2}], [{"set": "n", "to": 3}], "n"),
+    ({"a": 1, "b": 1}, [{"set": "a", "to": 2}, {"set": "b", "to": 2}], [{"set": "b", "to": 3}], "b"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_undo_restores_a_value_unless_another_has_changed_it(server, parley, is_seen):
+    async def run(ada, bo, number, start, own, others, expected):
+        name = f"undo-{number}"
+        mine, theirs = ada.room(name).values, bo.room(name).values
+        await mine.ready()
+        await theirs.ready()
+        if start:
+            await theirs.change([{"set": name, "to": value} for name, value in start.items()])
+        await mine.change(own)
+        done = dict(mine)
+        if others and is_seen:
+            position = await theirs.change(others)
+            await until(lambda: mine._offset >= position.offset)
+        elif others:
+            # The server has it before the undo, and this client after the undo was sent.
+            body = json.dumps({"values": others}).encode()
+            server.request("PATCH", f"/api/rooms/{name}/values", body)
+        if isinstance(expected, str):
+            with pytest.raises(parley.ChangedSince) as changed:
+                await mine.undo()
+            assert changed.value.names == [expected] and (mine.can_undo, mine.can_redo) == (False, False)
+        else:
+            await mine.undo()
+            await until(lambda: mine.waiting == 0 and dict(mine) == expected)
+            await mine.redo()
+            assert others or dict(mine) == done
+            await mine.undo()
+            assert dict(mine) == expected
+            assert not mine.can_undo
+        assert await mine.undo() is None
+
+    async def main():
+        async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
+            for number, case in enumerate(UNDONE):
+                await run(ada, bo, number, *case)
+
+    asyncio.run(main())
+
+
 def test_signals_reach_the_others(server, parley):
     async def main():
         async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
@@ -157,6 +385,7 @@ def test_an_accepted_change_counts_once_or_not_at_all_if_it_is_lost(parley, orde
 
     class Hub:
         client = "A"
+        folder = None
 
         def send(self, *_):
             return "m1"
