@@ -3,6 +3,7 @@
 
     parley.js            the module, which loads the core from the same folder
     notes.js             requests about notes, which parley.js loads with the first one
+    authority.js         steps of editors that rebase them, which parley.js loads with the first document
     rich.js              bindings of editors of formatted text, for apps that have one
     values.js            values of rooms, for pages that import it
     client.wasm          the client core
@@ -70,10 +71,11 @@ def smaller(module):
 
 def build(target):
     """Writes the SDK to an existing folder."""
-    for name in ("parley.js", "notes.js", "rich.js", "values.js"):
+    for name in ("parley.js", "notes.js", "authority.js", "rich.js", "values.js"):
         run(
             ESBUILD, WEB / "sdk" / name, "--bundle", "--minify", "--format=esm", "--target=es2022",
-            "--external:./notes.js", "--legal-comments=none", "--log-level=warning", f"--outfile={target / name}",
+            "--external:./notes.js", "--external:./authority.js", "--legal-comments=none", "--log-level=warning",
+            f"--outfile={target / name}",
         )  # fmt: skip
     (target / "client.wasm").write_bytes((WEB / "generated" / "client.wasm").read_bytes())
     if shutil.which("tsc"):

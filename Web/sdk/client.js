@@ -381,6 +381,18 @@ export class Parley extends Emitter {
   }
 
   /**
+   * Opens a room as the central authority of an editor that rebases its own steps, such as ProseMirror's collab module.
+   *
+   * @param {string} name
+   * @returns {Promise<import("./authority.js").Authority>}
+   * @throws {ParleyError} unreachable, refused
+   */
+  async authority(name) {
+    this.#check(name, "a room's name");
+    return (await import("./authority.js")).openAuthority(this, name);
+  }
+
+  /**
    * Creates a note, and opens it.
    *
    * @param {{title: string, id?: string, folder?: string}} note

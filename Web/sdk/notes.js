@@ -49,6 +49,18 @@ export class Notes {
     this.#error = error;
   }
 
+  /**
+   * Sends any request of Documentation/HTTP.md, with this user's token. Resolves to the answer's JSON.
+   *
+   * @param {string} method
+   * @param {string} path Below the gateway's address: `api/…`.
+   * @param {object} [body]
+   * @returns {Promise<any>}
+   */
+  request(method, path, body) {
+    return this.#ask(method, path, body);
+  }
+
   // Making and finding.
 
   /**
