@@ -27,6 +27,10 @@ _TRIES_MAX = 25
 """Maximum tries of a transaction."""
 _WAITING_MAX = 1_000
 """Maximum own changes of a room without an answer."""
+_KEEP_SECONDS = 0.05
+"""The time after which a change that was sent, but not answered, is stored. Most are answered earlier."""
+_FORGET_SECONDS = 1.0
+"""The time after which an answered change is removed. Sent again under its key, it would be stored once."""
 _KEY_SECONDS = 20 * 3_600
 """The time for which the server surely knows a key: a day by default."""
 
@@ -88,6 +92,7 @@ class Values(Mapping[str, Any]):
         self._refusal_listeners: list[Callable[[list[Operation], ParleyError], None]] = []
         self._kept: list[dict[str, Any]] = []
         """The changes on disk."""
+        self._keeping: asyncio.TimerHandle | None = None
         self._ready = asyncio.Event()
         self._page_request = ""
         self._undo = Undo()
@@ -331,6 +336,7 @@ class Values(Mapping[str, Any]):
             if not change.answer.done():
                 change.answer.set_exception(error)
                 change.answer.exception()
+        self._keep()
         self._news.stir()
 
     def disconnected(self) -> None:
@@ -338,6 +344,7 @@ class Values(Mapping[str, Any]):
         self._page_request = ""
         for change in self._pending:
             change.is_sent = change.is_settling = change.offset is not None
+        self._keep()
 
     def paged(self, request: str, data: dict[str, Any]) -> None:
         if request != self._page_request:
@@ -383,7 +390,8 @@ class Values(Mapping[str, Any]):
                 change.offset = position.offset
                 if not change.answer.done():
                     change.answer.set_result(position)
-        self._keep()
+        if self._kept:
+            self._keep_within(_FORGET_SECONDS)
         self._settle()
         self._news.stir()
 
@@ -421,7 +429,10 @@ class Values(Mapping[str, Any]):
         self._pending = [_Pending.of(kept) for kept in self._kept]
 
     def _keep(self) -> None:
-        """Stores the changes without an answer, before they are sent."""
+        """Stores the changes without an answer."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            self._keeping = None
         kept = [change.kept for change in self._pending if change.offset is None]
         if self._hub.folder is None or kept == self._kept:
             return
@@ -431,15 +442,29 @@ class Values(Mapping[str, Any]):
         except StorageFailed as error:
             _log.warning("%s", error)
 
+    def _keep_within(self, seconds: float) -> None:
+        """Stores the changes without an answer, together with those of the next time."""
+        if self._hub.folder is None:
+            return
+        loop = asyncio.get_running_loop()
+        if self._keeping is not None and self._keeping.when() > loop.time() + seconds:
+            self._keeping.cancel()
+            self._keeping = None
+        self._keeping = self._keeping or loop.call_later(seconds, self._keep)
+
     def _send_pending(self) -> None:
         if not self._is_live:
-            return self._keep()
+            return self._keep_within(0)
         due = [change for change in self._pending if not change.is_sent and change.offset is None]
+        unsent = {kept["key"] for kept in self._kept if not kept["client"]}
         for change in due:
             change.is_sent = True
             change.client = change.client or self._hub.client
             change.time = change.time or int(time.time())
-        self._keep()
+        if any(change.key in unsent for change in due):
+            # What is stored as not sent would be sent under any client id.
+            self._keep()
+        self._keep_within(_KEEP_SECONDS)
         for change in due:
             data: dict[str, Any] = {
                 "room": self._room, "values": change.operations, "key": change.key, "senderId": change.key,
