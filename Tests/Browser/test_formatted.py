@@ -365,6 +365,27 @@ def test_a_chosen_format_waits_for_the_next_letter_while_others_write(server, pe
     assert agree(ann, bo) == ["h1|zero one", "|two [bold,italic:three]"]
 
 
+def test_two_words_that_are_typed_at_one_place_stay_whole(server, person):
+    note = rich(server)
+    ann, bo = Writer(person("Ann"), note), Writer(person("Bo"), note)
+    ann.type("x ")
+    agree(ann, bo)
+    bo.content.focus()
+    bo.press("Control+End")
+    ann.content.focus()
+    for letters in zip("tea", "cup"):
+        for one, letter in zip((ann, bo), letters):
+            one.keys.type(letter)
+            agree(ann, bo)
+    assert agree(ann, bo) == ["|x cuptea"]
+    # A selection does not take in what others write beside it.
+    ann.press("Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft")
+    bo.keys.type("s")
+    agree(ann, bo)
+    ann.press("Control+b")
+    assert agree(ann, bo) == ["|x cups[bold:tea]"]
+
+
 def test_a_restored_part_has_its_formatting(server, person):
     note = rich(server)
     ann = Writer(person("Ann"), note)

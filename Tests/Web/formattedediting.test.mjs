@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply } from "../../Web/js/formatted/applying.js";
-import { keepApart } from "../../Web/js/formatted/caret.js";
+import { keepSelection } from "../../Web/js/formatted/caret.js";
 import { documentOf, toDocument } from "../../Web/js/formatted/document.js";
 import { formatAfter, formatBefore, touches } from "../../Web/js/formatted/held.js";
 import {
@@ -206,7 +206,7 @@ test("a text is rewritten without losing what it keeps", () => {
   });
 });
 
-test("text that others insert at an end of the selection stays outside of it", () => {
+test("text that others insert at the caret comes behind it, and at an end of the selection stays outside of it", () => {
   /** @type {[string[], {from: number, to: number, insert: string}, string[]][]} Before, change, after. */
   const expected = [
     [["|a ¦tea¦ b"], { from: 5, to: 5, insert: "pot" }, ["|a ¦tea¦pot b"]],
@@ -214,13 +214,13 @@ test("text that others insert at an end of the selection stays outside of it", (
     [["|a ¦tea¦ b"], { from: 3, to: 3, insert: "x" }, ["|a ¦txea¦ b"]],
     [["|a ¦tea¦"], { from: 5, to: 5, insert: "\n" }, ["|a ¦tea¦", "|"]],
     [["|a ¦tea¦ b"], { from: 4, to: 6, insert: "x" }, ["|a ¦te¦xb"]],
-    [["|a¦ tea"], { from: 1, to: 1, insert: "x" }, ["|ax¦ tea"]],
+    [["|a¦ tea"], { from: 1, to: 1, insert: "x" }, ["|a¦x tea"]],
   ];
   for (const [before, change, after] of expected) {
     const state = stateOf(...before);
     const { tr } = state;
     apply(tr, { changes: [change] });
-    keepApart(tr, state);
+    keepSelection(tr, state);
     assert.deepEqual(written(state.apply(tr)), after);
   }
   // The selection keeps its direction.
@@ -228,6 +228,6 @@ test("text that others insert at an end of the selection stays outside of it", (
   const turned = state.apply(state.tr.setSelection(TextSelection.create(state.doc, 4, 2)));
   const { tr } = turned;
   apply(tr, { changes: [{ from: 3, to: 3, insert: "x" }] });
-  keepApart(tr, turned);
+  keepSelection(tr, turned);
   assert.deepEqual([tr.selection.anchor, tr.selection.head], [4, 2]);
 });

@@ -15,15 +15,19 @@ export function readCaret(view) {
 }
 
 /**
- * Keeps text that others insert at an end of the selection outside of it, so that the next key does not replace it.
+ * Keeps the selection in a change by others: what they write at the caret comes behind it, so that words which two people
+ * type at one place stay whole. What they write at an end of a selection stays outside, so that the next key does not
+ * replace it.
  *
  * @param {import("../prosemirror.js").Transaction} tr With others' change.
  * @param {import("../prosemirror.js").EditorState} before
  */
-export function keepApart(tr, { selection }) {
-  if (selection.empty || !(selection instanceof TextSelection)) return;
-  const [from, to] = [tr.mapping.map(selection.from, 1), tr.mapping.map(selection.to, -1)];
-  if (from >= to) return;
-  const [anchor, head] = selection.anchor < selection.head ? [from, to] : [to, from];
-  tr.setSelection(TextSelection.between(tr.doc.resolve(anchor), tr.doc.resolve(head)));
+export function keepSelection(tr, { selection }) {
+  if (!tr.docChanged || !(selection instanceof TextSelection)) return;
+  const { anchor, head, from, to } = selection;
+  const end = tr.mapping.map(to, -1);
+  const start = from < to ? Math.min(tr.mapping.map(from, 1), end) : end;
+  const place = (/** @type {number} */ pos) => tr.doc.resolve(pos === from ? start : end);
+  const kept = TextSelection.between(place(anchor), place(head));
+  if (!kept.eq(tr.selection)) tr.setSelection(kept);
 }

@@ -11,7 +11,7 @@ import { slugsOf } from "../reading/headings.js";
 import { Decoration, DecorationSet, EditorState, EditorView, Plugin, TextSelection, dropCursor } from "../prosemirror.js";
 import { apply } from "./applying.js";
 import { broughtContent } from "./brought.js";
-import { keepApart, readCaret } from "./caret.js";
+import { keepSelection, readCaret } from "./caret.js";
 import { commandsOf } from "./commands.js";
 import { commentRanges } from "./commentranges.js";
 import { changeOf } from "./difference.js";
@@ -421,7 +421,7 @@ export class FormattedEditor {
       const [anchor = 1, head = 1] = [selection.anchor, selection.head].map((place) => toDocument(tr.doc, place));
       tr.setSelection(TextSelection.create(tr.doc, anchor, head)).scrollIntoView();
     } else {
-      keepApart(tr, state);
+      keepSelection(tr, state);
       // What was chosen for the next letter stays chosen while others write.
       if (state.storedMarks) tr.setStoredMarks(state.storedMarks);
     }
