@@ -125,7 +125,8 @@ struct DiskImage {
     case .write(let file, let offset, let bytes):
       let missing = offset + bytes.count - files[file, default: []].count
       if missing > 0 {
-        files[file, default: []].append(contentsOf: repeatElement(0, count: missing))
+        // Not `repeatElement`, which takes seconds in code that is not optimised.
+        files[file, default: []] += [UInt8](repeating: 0, count: missing)
       }
       files[file, default: []].replaceSubrange(offset..<offset + bytes.count, with: bytes)
     case .truncate(let file, let size):
