@@ -72,6 +72,8 @@ class Run:
         self.companion = Companion(server, self.note)
         self.expected, self.words, self.kills = [], 0, 0
         self.writer.content.focus()
+        # The companion's lines come above: in an empty note they would be at the caret.
+        self.type_line()
 
     def type_line(self):
         """Types a line, and the beginning of the next one."""
