@@ -213,3 +213,31 @@ test("an address in which a script could run is not given to the editor, and sta
   assert.deepEqual(ops.flatMap(({ attributes }) => attributes?.link ?? []), ["javascript:run()", "java\nscript:run()", "vbscript:run()", "data:text/html,x"]);
   assert.deepEqual(ops.filter(({ insert }) => typeof insert === "object").length, 3);
 });
+
+test("what others write at the caret comes behind it, and marks for the next letter stay", { skip }, async () => {
+  const schema = new Schema({ nodes: flatNodes, marks });
+  const server = new TwinServer(unitsOf("one\ntwo"));
+  const [ann, bo] = [await bound(server, "ann", schema), await bound(server, "bo", schema)];
+  const select = (/** @type {any} */ { view }, /** @type {number} */ from, to = from) =>
+    edit(view, (tr) => tr.setSelection(TextSelection.create(tr.doc, from, to)));
+  const type = (/** @type {any} */ { view }, /** @type {string} */ text) => {
+    edit(view, (tr) => tr.insertText(text));
+    server.settle();
+  };
+  select(ann, 9);
+  select(bo, 9);
+  for (const [first, second] of ["tc", "eu", "ap"]) {
+    type(ann, first ?? "");
+    type(bo, second ?? "");
+  }
+  assert.equal(ann.note.text, "one\ntwocuptea");
+  edit(ann.view, (tr) => tr.setStoredMarks([schema.marks.strong.create()]));
+  type(bo, "s\n");
+  assert.deepEqual(ann.view.state.storedMarks?.map(({ type: { name } }) => name), ["strong"]);
+  // Nor does a selection take in what they write beside it.
+  select(ann, 1, 4);
+  select(bo, 4);
+  type(bo, "!");
+  const { from, to } = ann.view.state.selection;
+  assert.deepEqual([from, to, ann.note.text?.slice(0, 4)], [1, 4, "one!"]);
+});

@@ -419,7 +419,25 @@ class ProseMirrorBinding {
       inserted -= insert.length;
       this.#replace(tr, from, to, piecesOf(insert, inserted, put, sets));
     }
+    this.#keepSelection(tr);
     this.#dispatch(tr);
+  }
+
+  /**
+   * What others write at the caret comes behind it, so that words which two people type at one place stay whole; what they
+   * write beside a selection stays outside, and marks for the next letter stay.
+   *
+   * @param {any} tr
+   */
+  #keepSelection(tr) {
+    const { selection, storedMarks } = this.#view.state;
+    // Only selections of text have `between`.
+    const { between } = selection.constructor;
+    if (!tr.docChanged || !between) return;
+    const { anchor, head, from, empty } = selection;
+    const place = (/** @type {number} */ pos) => tr.doc.resolve(tr.mapping.map(pos, !empty && pos === from ? 1 : -1));
+    tr.setSelection(between(place(anchor), place(head)));
+    if (storedMarks) tr.setStoredMarks(storedMarks);
   }
 
   /** @param {any} tr @param {number} offset Of the text. @returns {number} The position in the document. */
