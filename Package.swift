@@ -148,6 +148,8 @@ let package = Package(
     library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
     // Files that become notes; also in the page, as WebAssembly.
     library("ParleyImporting", ["ParleyModel"]),
+    // Mail messages, as values.
+    library("ParleyMail"),
     // Ports, and the core behind them.
     library(
       "ParleyGatewayPorts", ["OTCore", "ParleyJSON", "ParleyModel", "ParleyWebSocketFrames"]),
@@ -343,6 +345,7 @@ let package = Package(
         "ParleyUI", "ParleyClient", "ParleyOffline", "ParleyClientCore", "SocketMessages", "OTCore",
         "ParleyOTWorkloads", "ParleyLocks",
       ]),
+    tests("ParleyMailTests", ["ParleyMail", "ParleyOTWorkloads"]),
     tests("ParleySocketIOTests", ["ParleySocketIO", "ParleyJSON", "ParleyGrowthKit"]),
     tests("ParleyBayeuxTests", ["ParleyBayeux", "ParleyJSON", "ParleyGrowthKit"]),
     tests("ParleyOTEventsTests", ["ParleyOTEvents", "OTCore", "ParleyJSON"]),

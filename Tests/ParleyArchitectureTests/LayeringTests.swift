@@ -62,6 +62,8 @@ struct LayeringTests {
     ],
     // Files that become notes: also WebAssembly.
     "ParleyImporting": ["ParleyModel", "Swift"],
+    // Mail messages.
+    "ParleyMail": [],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "ParleyGatewayPorts": ["OTCore", "ParleyJSON", "ParleyModel", "ParleyWebSocketFrames"],
     "Gateway": [
