@@ -220,7 +220,7 @@ let package = Package(
         "Gateway", "ParleyGatewayPorts", "SocketMessages", "ParleyJSON", "OTCore",
         "ParleyTransportLibwebsockets",
         "ParleyStoreSQLite", "ParleyPostgreSQLAdapter", "ParleyStoreRecords", "ParleyImporting",
-        "ParleyBrokerNATS",
+        "ParleyBrokerNATS", "ParleyMail",
         "ParleyCryptoOpenSSL", "ParleyHashing", "ParleyHTTPClientCurl", "ParleyCompressionZlib",
         "CParleyLinux",
         "CParleyAPIDescription", "ParleyWebSocketFrames", "ParleyLocks", "ParleyPusher",
@@ -230,7 +230,7 @@ let package = Package(
       dependencies: [
         "ParleyServer", "ParleyCryptoOpenSSL", "ParleyGatewayPorts", "ParleyStoreSQLite",
         "ParleyStoreRecords",
-        "ParleyClient", "ParleyLocks", "ParleyJSON",
+        "ParleyClient", "ParleyLocks", "ParleyJSON", "ParleyMail",
       ],
       swiftSettings: settings),
     .executableTarget(

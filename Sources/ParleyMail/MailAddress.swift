@@ -50,10 +50,6 @@ public struct MailAddress: Sendable, Equatable {
     address.lastIndex(of: "@").map { String(address[$0...].dropFirst()) } ?? ""
   }
 
-  /// The address in the spelling in which two addresses of one mailbox are compared: domains, and
-  /// in practice all mailboxes, do not depend on case.
-  public var folded: String { address.lowercased() }
-
   private static func isAddress(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count <= bytesMax, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {

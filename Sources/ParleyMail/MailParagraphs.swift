@@ -27,7 +27,7 @@ public struct MailParagraphs: Sendable, Equatable {
   /// Returns an HTML page with no scripts, styles or pictures, so that reading it contacts no server.
   ///
   /// A URL that is neither `https:` nor `http:` is shown, but is no link.
-  public func html(language: String?) -> String {
+  public func html(language: String?, isRightToLeft: Bool = false) -> String {
     let body = paragraphs.map { paragraph in
       switch paragraph {
       case .text(let text): "<p>\(Self.escaped(text))</p>\n"
@@ -36,7 +36,9 @@ public struct MailParagraphs: Sendable, Equatable {
       case .link(let url, let words): "<p>\(Self.escaped(words)): \(Self.escaped(url))</p>\n"
       }
     }
-    let attribute = language.map { " lang=\"\(Self.escaped($0))\"" } ?? ""
+    let attribute =
+      (language.map { " lang=\"\(Self.escaped($0))\"" } ?? "")
+      + (isRightToLeft ? " dir=\"rtl\"" : "")
     return "<!DOCTYPE html>\n<html\(attribute)>\n<body>\n\(body.joined())</body>\n</html>\n"
   }
 

@@ -1,5 +1,6 @@
 import ParleyCryptoOpenSSL
 import ParleyGatewayPorts
+import ParleyMail
 import ParleyServer
 
 /// The commands `parley invite make`, `list` and `remove`.
@@ -17,7 +18,7 @@ enum InviteCommand {
 
   private static func make(_ arguments: ArraySlice<String>) throws {
     let words = try CommandWords(
-      arguments, options: ["uses", "expires-in", "page"], switches: [])
+      arguments, options: ["uses", "expires-in", "page", "mail", "language"], switches: [])
     let uses = try uses(words.options["uses"] ?? "1")
     let time = words.options["expires-in"] ?? "168h"
     guard let milliseconds = Configuration.milliseconds(time), milliseconds > 0 else {
@@ -25,7 +26,11 @@ enum InviteCommand {
     }
     let rights = words.operands.isEmpty ? [Setup.membersRights] : words.operands
     let guest = try user(with: rights)
-    let page = try page(words.options["page"])
+    let mail = try mail(words)
+    let page = try page(words.options["page"] ?? mail?.page)
+    guard mail == nil || uses == 1 else {
+      throw UsageError("--mail sends an invitation to one person, so --uses must be 1")
+    }
     let token = Invitation.newToken()
     let invitation = Invitation(
       token: token, id: String(RandomNames().next().prefix(8)), uses: uses,
@@ -40,6 +45,39 @@ enum InviteCommand {
       ? ": all notes in all folders; name rights or group:GROUP to grant less" : ""
     Terminal.error(
       "parley invite: new users have \(rights.joined(separator: " "))\(advice)\n")
+    guard let mail else { return }
+    do {
+      try MailCommand.send(
+        .invitation(link: "\(page)#invite=\(token)"), to: mail.recipient, in: mail.language,
+        by: mail.server)
+    } catch let failure as CommandFailure {
+      throw CommandFailure("\(failure); the invitation is valid, so pass the link on yourself")
+    }
+    Terminal.error("parley invite: the mail server took the message\n")
+  }
+
+  /// The message that `--mail` asks for.
+  private struct Mail {
+    let recipient: MailAddress
+    let language: MailLanguage
+    let server: MailServer
+    /// The address of the page for the link, unless `--page` names one.
+    let page: String
+  }
+
+  /// Returns the message that is to be sent; `nil` without `--mail`.
+  private static func mail(_ words: CommandWords) throws -> Mail? {
+    guard let recipient = words.options["mail"] else {
+      guard words.options["language"] == nil else { throw UsageError("--language needs --mail") }
+      return nil
+    }
+    guard let page = try words.options["page"] ?? words.configuration().publicURL else {
+      throw UsageError("--mail needs the page's address: --page URL, or the setting public-url")
+    }
+    return Mail(
+      recipient: try MailCommand.address(recipient),
+      language: try MailCommand.language(words.options["language"]),
+      server: try MailCommand.server(words), page: page)
   }
 
   private static func uses(_ text: String) throws(UsageError) -> Int {

@@ -74,6 +74,7 @@ enum Program {
       "user": (Help.user, UserCommand.run),
       "group": (Help.group, GroupCommand.run),
       "invite": (Help.invite, InviteCommand.run),
+      "mail": (Help.mail, MailCommand.run),
       "apikey": (Help.apiKey, APIKeyCommand.run),
       "audit": (Help.audit, AuditCommand.run),
       "note": (Help.note, NoteCommand.run),

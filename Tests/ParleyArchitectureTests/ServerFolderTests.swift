@@ -7,12 +7,14 @@ struct ServerFolderTests {
     root: "Sources/ParleyServer",
     allowed: [
       "Loops": [
-        "Operations", "Page", "Provider", "Settings", "SignIn", "Stores", "System", "Values",
+        "Mail", "Operations", "Page", "Provider", "Settings", "SignIn", "Stores", "System",
+        "Values",
         "Webhooks",
       ],
       "Operations": [
         "Provider", "Settings", "SignIn", "Stores", "System", "Values", "Webhooks",
       ],
+      "Mail": ["Settings", "Stores", "System", "Values", "Webhooks"],
       "Page": ["System", "Values"],
       "Provider": ["SignIn", "System", "Values"],
       "Settings": ["Page", "Provider", "SignIn", "System", "Values"],

@@ -10,7 +10,7 @@ from parley_server import PROGRAM, ROOT
 
 COMMANDS = [
     "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "names", "audit", "search", "reindex",
-    "undelete", "webhooks", "export", "import", "compact", "token", "revoke", "user", "group", "invite", "apikey", "note", "share",
+    "undelete", "webhooks", "export", "import", "compact", "token", "revoke", "user", "group", "invite", "mail", "apikey", "note", "share",
 ]  # fmt: skip
 
 

@@ -50,7 +50,7 @@ public final class CurlClient {
   /// A handle that ends a client's wait from another thread.
   public final class Waker: @unchecked Sendable {
     // libcurl allows waking from any thread; all other calls are made by the client's thread.
-    fileprivate let handle: UnsafeMutableRawPointer
+    let handle: UnsafeMutableRawPointer
 
     /// Creates the waker of one client, which is created later.
     public init() {

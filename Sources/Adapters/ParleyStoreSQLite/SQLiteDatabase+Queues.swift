@@ -24,7 +24,7 @@ extension SQLiteDatabase: QueueTable {
   private func crowdOut(
     _ target: OutboxTarget, last: Int, now: Timestamp
   ) throws(StoreError) {
-    guard let queuedMax = context.outboxRules?.queuedMax else { return }
+    guard target != .mail, let queuedMax = context.outboxRules?.queuedMax else { return }
     while let first = try oldest(of: target),
       last - first.number >= max(queuedMax, 1),
       let oldest = try events.oldest(for: target, limit: 1, bytesMax: .max).first
@@ -82,6 +82,8 @@ extension SQLiteDatabase: QueueTable {
     }
     return true
   }
+
+  package func noteRefused(_ target: OutboxTarget) { overflowed[target, default: 0] += 1 }
 
   /// Discards all counts: storing a dead letter may delete the oldest one of any target.
   package func noteBuried() { deadLetterCounts = [:] }

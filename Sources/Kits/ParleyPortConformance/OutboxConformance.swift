@@ -115,6 +115,28 @@ extension DocumentStoreConformance {
       try expect(letters.map(\.reason), [.queueFull, .queueFull], "why")
       try expect(rig.take(for: .push).count, 1, "another target's queue")
     },
+    ConformanceCheck("mail that waits is not pushed out by more mail") { rig in
+      try rig.tell(queuedMax: 2)
+      try rig.add([rig.mail("1", to: "a"), rig.mail("2", to: "a"), rig.mail("3", to: "a", hold: 9)])
+      // Three of one recipient, and four overall, are the maximum.
+      try rig.add([rig.mail("4", to: "a"), rig.mail("5", to: "a", hold: 9)])
+      try rig.add([rig.mail("6", to: "b"), rig.mail("7", to: "c")])
+      try expect(rig.take(for: .mail, now: 1).map(\.type), ["1", "2", "6"], "what waits")
+      try expect(rig.take(for: .mail, now: 99).map(\.type), ["1", "2", "6", "3"], "what is due")
+      try expect(rig.standing(of: .mail).overflowed, 3, "what was not added")
+      try expect(rig.deadLetters(), [], "no dead letters")
+    },
+    ConformanceCheck("mail is delayed in the commit that takes it from its queue") { rig in
+      try rig.tell(queuedMax: 9)
+      try rig.add([rig.mail("1", to: "a"), rig.mail("2", to: "a"), rig.mail("3", to: "a")])
+      let first = try rig.take(for: .mail, limit: 1)
+      // Its recipient has the maximum, of which this message is a part.
+      try rig.settle(delivered: first, adding: [rig.mail("1", to: "a", hold: 100)])
+      try expect(rig.take(for: .mail, now: 1).map(\.type), ["2", "3"], "others go first")
+      try rig.restart()
+      try rig.tell(queuedMax: 9)
+      try expect(rig.take(for: .mail, now: 101).map(\.type), ["2", "3", "1"], "the message is due")
+    },
     ConformanceCheck("without rules no event is recorded, and waiting events stay") { rig in
       try rig.tell(queuedMax: 9)
       try rig.create("n")
@@ -151,7 +173,8 @@ extension StoreRig {
   /// Enables recording of events.
   func tell(queuedMax: Int, deadLettersMax: Int = 9) throws {
     try outbox().outboxRules = OutboxRules(
-      recorder: PlainRecorder(), queuedMax: queuedMax, deadLettersMax: deadLettersMax)
+      recorder: PlainRecorder(), queuedMax: queuedMax, deadLettersMax: deadLettersMax, mailMax: 4,
+      mailMaxOfRecipient: 3)
   }
 
   func news(
@@ -161,6 +184,10 @@ extension StoreRig {
     OutboxDraft(
       target: target, type: type, subject: subject, time: time,
       data: [UInt8](repeating: UInt8(ascii: "1"), count: bytes), holdMilliseconds: hold)
+  }
+
+  func mail(_ id: String, to recipient: String, hold: Timestamp = 0) -> OutboxDraft {
+    news(id, of: recipient, target: .mail, hold: hold)
   }
 
   func add(_ drafts: [OutboxDraft]) throws { try done(.tell(drafts)) }
@@ -190,8 +217,8 @@ extension StoreRig {
     return letters
   }
 
-  func standing() throws -> OutboxQueueState {
-    try outbox().takeOutboxChanges()[.webhook] ?? OutboxQueueState()
+  func standing(of target: OutboxTarget = .webhook) throws -> OutboxQueueState {
+    try outbox().takeOutboxChanges()[target] ?? OutboxQueueState()
   }
 
   private func done(_ reply: OutboxReply) throws {

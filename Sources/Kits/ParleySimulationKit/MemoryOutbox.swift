@@ -46,6 +46,10 @@ struct MemoryOutbox: Sendable {
   }
 
   mutating func add(_ draft: OutboxDraft, _ rules: OutboxRules?) {
+    guard draft.target != .mail || hasRoom(forMailTo: draft.subject, rules) else {
+      overflowed[.mail, default: 0] += 1
+      return
+    }
     if draft.releasesHeld {
       release(rules) {
         $0.draft.target == draft.target && $0.draft.subject.isExactly(draft.subject)
@@ -64,6 +68,15 @@ struct MemoryOutbox: Sendable {
     }
   }
 
+  private func hasRoom(forMailTo recipient: String, _ rules: OutboxRules?) -> Bool {
+    guard let rules else { return false }
+    let waiting =
+      (queues[.mail] ?? []).map(\.subject)
+      + held.filter { $0.draft.target == .mail }.map(\.draft.subject)
+    return waiting.count < rules.mailMax
+      && waiting.count { $0.isExactly(recipient) } < rules.mailMaxOfRecipient
+  }
+
   private mutating func enqueue(_ draft: OutboxDraft, _ rules: OutboxRules?) {
     let number = nextNumber
     nextNumber += 1
@@ -71,7 +84,7 @@ struct MemoryOutbox: Sendable {
       OutboxEvent(
         number: number, id: "e\(number)", target: draft.target, type: draft.type,
         subject: draft.subject, time: draft.time, data: draft.data))
-    guard let queuedMax = rules?.queuedMax else { return }
+    guard draft.target != .mail, let queuedMax = rules?.queuedMax else { return }
     while let oldest = queues[draft.target]?.first,
       queues[draft.target]?.count ?? 0 > max(queuedMax, 1), remove(oldest)
     {

@@ -16,6 +16,9 @@ public enum OutboxTarget: Int, Sendable, CaseIterable {
   case rooms
   /// This server itself: publications whose offline followers are still to be notified.
   case followers
+  /// A mail server. The subject of an event is the recipient, its type the message's id. A message
+  /// that the server does not take yet is delayed, so that it does not hold up others.
+  case mail
 }
 
 /// An event to be added to the queue of a target.
@@ -120,7 +123,8 @@ public struct OutboxQueueState: Sendable, Equatable {
   public var nextDue: Timestamp?
   /// The number of stored dead letters.
   public var deadLetters: Int
-  /// Events that became dead letters because the queue was full, since the store was opened.
+  /// Events that became dead letters because the queue was full, since the store was opened; for
+  /// mail, messages that were not added.
   public var overflowed: Int
 
   /// Creates a state, by default of an empty queue.
@@ -150,12 +154,22 @@ public struct OutboxRules: Sendable {
   public var queuedMax: Int
   /// Maximum stored dead letters. Beyond it, the oldest are deleted.
   public var deadLettersMax: Int
+  /// Maximum waiting messages of mail, including delayed ones. Beyond it, new ones are not added, so
+  /// that requests of strangers do not push out messages that wait.
+  public var mailMax: Int
+  /// Maximum waiting messages of one recipient; the same applies beyond it.
+  public var mailMaxOfRecipient: Int
 
   /// Creates rules with limits.
-  public init(recorder: any OutboxRecorder, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000) {
+  public init(
+    recorder: any OutboxRecorder, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000,
+    mailMax: Int = 1_000, mailMaxOfRecipient: Int = 10
+  ) {
     self.recorder = recorder
     self.queuedMax = queuedMax
     self.deadLettersMax = deadLettersMax
+    self.mailMax = mailMax
+    self.mailMaxOfRecipient = mailMaxOfRecipient
   }
 }
 

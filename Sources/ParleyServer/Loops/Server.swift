@@ -78,6 +78,7 @@ public final class Server: Sendable {
         ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
     }
     startHooks(configuration, hookSecrets)
+    startMail(configuration)
   }
 
   /// Checks the certificate, raises the limit of open files and creates the data folder.
@@ -105,6 +106,14 @@ public final class Server: Sendable {
       isShared: configuration.isStoreInDatabase,
       resolve: { news, proceed in mailbox.post { first.drafts(for: news, then: proceed) } },
       log: log)
+  }
+
+  /// Starts the thread that sends mail, if a mail server is configured.
+  private func startMail(_ configuration: Configuration) {
+    guard let inbox = shared.mail, let server = configuration.mailServer else { return }
+    MailDispatcher.start(
+      server, configuration.mailSchedule, inbox: inbox, store: storeThreads[0],
+      isShared: configuration.isStoreInDatabase, log: log)
   }
 
   /// The listen port; chosen by the system if the setting is 0.
@@ -177,6 +186,8 @@ public final class Server: Sendable {
     // Calls without a response are repeated after the next start.
     stopStage.withLock { $0 = "calls to services" }
     shared.hooks?.stop()
+    stopStage.withLock { $0 = "mail" }
+    shared.mail?.stop()
     stopStage.withLock { $0 = "the broker" }
     shared.broker?.stop()
     stopStage.withLock { $0 = "search" }

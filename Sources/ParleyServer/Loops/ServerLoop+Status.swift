@@ -79,7 +79,8 @@ extension ServerLoop {
       gateway: total.gateway, refused: total.refused, memory: attached.transport.memoryUsage,
       logins: total.logins,
       store: total.store,
-      hooks: attached.hooks?.metrics, broker: attached.broker?.state, process: .now(),
+      hooks: attached.hooks?.metrics, mail: attached.mail?.metrics, broker: attached.broker?.state,
+      process: .now(),
       started: started, loops: reports.count == 1 ? [] : reports.map(\.connections))
     return Response(
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)

@@ -30,6 +30,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let packingThread: CompressionThread
     let provider: ProviderService?
     let hooks: WebhookInbox?
+    let mail: WebhookInbox?
     let broker: (any ServerBroker)?
     /// Set if this loop exchanges revocations with other gateways.
     let sharedRevocations: SharedRevocations?
@@ -42,7 +43,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
       login: LoginService?, loginThread: LoginThread?, packingThread: CompressionThread,
-      provider: ProviderService?, hooks: WebhookInbox?,
+      provider: ProviderService?, hooks: WebhookInbox?, mail: WebhookInbox?,
       broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, registry: LoopRegistry?,
       nodes: Monitor<ClusterStatus>
     ) {
@@ -58,6 +59,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.packingThread = packingThread
       self.provider = provider
       self.hooks = hooks
+      self.mail = mail
       self.broker = broker
       self.sharedRevocations = sharedRevocations
       self.registry = registry
@@ -136,7 +138,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
     access: Access, loginThread: LoginThread?, packingThread: CompressionThread,
-    provider: ProviderParts?, hooks: WebhookInbox?,
+    provider: ProviderParts?, hooks: WebhookInbox?, mail: WebhookInbox?,
     broker: (any ServerBroker)?, registry: LoopRegistry? = nil, nodes: Monitor<ClusterStatus>
   ) {
     var settings = configuration.gateway
@@ -183,7 +185,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       login: login, loginThread: loginThread, packingThread: packingThread,
       provider: provider.map {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
-      }, hooks: hooks,
+      }, hooks: hooks, mail: mail,
       broker: broker,
       // Only the first loop exchanges revocations with other nodes, since the process has one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,

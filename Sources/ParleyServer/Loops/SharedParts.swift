@@ -15,6 +15,8 @@ struct SharedParts: Sendable {
   let packingThread: CompressionThread
   let provider: ServerLoop.ProviderParts?
   let hooks: WebhookInbox?
+  /// The inbox of the thread that sends mail.
+  let mail: WebhookInbox?
   private let nodes = Monitor(ClusterStatus())
   private let linkAttempts = Monitor(LoginAttempts())
   private let configuration: Configuration
@@ -33,6 +35,7 @@ struct SharedParts: Sendable {
     self.revocations = revocations
     self.log = log
     hooks = configuration.hooks.isNeeded ? WebhookInbox() : nil
+    mail = configuration.mailServer == nil ? nil : WebhookInbox()
     searchThread = SearchThread(
       store: try stores.reading(),
       open: { [stores = stores.provisioning] in try stores.openIndex() },
@@ -77,7 +80,10 @@ struct SharedParts: Sendable {
       unrecordedMax: StoreBacklog.Limits(
         requestsMax: group.settings.storeQueueMax, bytesMax: group.settings.storeQueueBytesMax),
       wake: { mailbox.wake() }, committed: { [searchThread] in searchThread.note($0) },
-      outboxChanged: { [hooks] in hooks?.put(.changed($0)) })
+      outboxChanged: { [hooks, mail] in
+        hooks?.put(.changed($0))
+        mail?.put(.changed($0))
+      })
   }
 
   /// Connects a loop with its store thread and the shared parts.
@@ -99,7 +105,7 @@ struct SharedParts: Sendable {
     loop.attach(
       transport: transport, storeThread: storeThread, searchThread: searchThread,
       access: access, loginThread: isFirst ? loginThread : nil, packingThread: packingThread,
-      provider: isFirst ? provider : nil, hooks: hooks,
+      provider: isFirst ? provider : nil, hooks: hooks, mail: mail,
       broker: group.hub?.end(of: loop.place) ?? broker, registry: group.registry, nodes: nodes)
     group.registry?.add(loop, transport.mailbox)
   }

@@ -8,7 +8,8 @@ struct MetricsPage {
 
   init(
     gateway: GatewaySummary, refused: RefusedConnections, memory: MemoryUsage,
-    logins: LoginThread.Load?, store: StoreMetrics, hooks: HookMetrics?, broker: BrokerState?,
+    logins: LoginThread.Load?, store: StoreMetrics, hooks: HookMetrics?, mail: HookMetrics?,
+    broker: BrokerState?,
     process: ProcessMetrics, started: Timestamp,
     loops: [Int]
   ) {
@@ -22,6 +23,7 @@ struct MetricsPage {
     describeCluster(gateway)
     if let broker { describe(broker) }
     if let hooks { describe(hooks, now: SystemClock().now) }
+    if let mail { describe(mail: mail, now: SystemClock().now) }
     describe(process, started: started)
     guard !loops.isEmpty else { return }
     text.gauge(
@@ -278,6 +280,23 @@ struct MetricsPage {
     text.counter(
       "parley_webhook_events_total", "Events delivered (told) or given up, by outcome.",
       label: "outcome", events)
+  }
+
+  private mutating func describe(mail: HookMetrics, now: Timestamp) {
+    let standing = mail.queueStates[.mail] ?? OutboxQueueState()
+    text.gauge(
+      "parley_mail_queue", "Messages that wait for the mail server, without delayed ones.",
+      standing.queued)
+    text.gauge(
+      "parley_mail_oldest_seconds", "Age of the oldest message that waits for the mail server.",
+      Int(max(now - (standing.oldest ?? now), 0) / 1_000))
+    text.counter(
+      "parley_mail_dropped_total", "Messages that were not queued, since too many wait.",
+      standing.overflowed)
+    text.counter(
+      "parley_mail_messages_total",
+      "Attempts to send a message, by outcome: sent, postponed, refused, tooOld (given up), failed "
+        + "(the mail server cannot be used).", label: "outcome", mail.calls)
   }
 
   private mutating func describe(_ process: ProcessMetrics, started: Timestamp) {

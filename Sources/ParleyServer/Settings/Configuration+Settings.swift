@@ -19,6 +19,7 @@ package struct Setting: Sendable {
     case documents = "Documents"
     case rooms = "Rooms"
     case webhooks = "Webhooks"
+    case mail = "Mail"
     case running = "Running"
   }
 
@@ -297,7 +298,7 @@ extension Setting {
 
 extension Configuration {
   /// Every setting, in the order of the help.
-  package static let settings: [Setting] = plainSettings + providerSettingList
+  package static let settings: [Setting] = plainSettings + providerSettingList + mailSettingList
 
   private static let plainSettings: [Setting] = [
     .list(

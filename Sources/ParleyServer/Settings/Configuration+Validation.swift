@@ -23,6 +23,7 @@ extension Configuration {
     try validatePusherApps()
     try validateProvider()
     try validateLoops()
+    try validateMail()
     guard pingInterval < idleTimeout else {
       throw .conflict(
         "idle-timeout (\(ValueText.text(idleTimeout))) must be longer than ping-interval "

@@ -218,6 +218,11 @@ public struct Configuration: Sendable, Equatable {
   /// Maximum stored dead letters.
   public var webhookDeadLettersMax = 1_000
 
+  // MARK: Mail
+
+  /// The mail server and the sender.
+  public var mail = MailConfiguration()
+
   // MARK: Running
 
   /// The time that connections have to close normally when the server stops.

@@ -30,6 +30,7 @@ package enum Help {
       user     Add, list and remove users who log in with a password, or set a password
       group    Give groups of users rights, such as to a folder
       invite   Make, list and withdraw invitations to become a user
+      mail     Send a test message
       apikey   Make an API key for programs that publish, read or write over HTTP
       note     Read, follow and edit a note on a running server, in a terminal or a script
       share    Make a link to a note of a running server, or publish it under a readable name
@@ -230,7 +231,8 @@ package enum Help {
 
   /// The output of `parley invite --help`.
   package static let invite = """
-    Usage: parley invite make [--uses N] [--expires-in TIME] [--page URL] [MATCH=MAY …] [WHERE]
+    Usage: parley invite make [--uses N] [--expires-in TIME] [--page URL] [--mail ADDRESS]
+                              [--language LANGUAGE] [MATCH=MAY …] [WHERE]
            parley invite list [--json] [WHERE]
            parley invite remove ID [WHERE]
 
@@ -244,6 +246,9 @@ package enum Help {
       --uses N           how many people may use it [1]
       --expires-in TIME  20m, 24h … [168h, a week]
       --page URL         the address of the page, to print a complete link
+      --mail ADDRESS     also send the link to one person by the mail server of smtp-url
+      --language LANGUAGE
+                         the language of the message: ar, de, en, es, fr or ja [en]
       document:MATCH=MAY, room:MATCH=MAY
                          rights; see parley apikey --help
                          [document:*=read,write,presence,manage]
@@ -252,7 +257,22 @@ package enum Help {
     WHERE is [FLAGS OF SERVE] with users-file and data-dir, above all --config FILE.
 
       Exit codes: 0 done, 1 a file cannot be read or written, or no invitation has this id,
-      2 invalid arguments.
+      or the mail server did not take the message, 2 invalid arguments.
+
+    """
+
+  /// The output of `parley mail --help`.
+  package static let mail = """
+    Usage: parley mail test ADDRESS [--language LANGUAGE] [WHERE]
+
+    test sends one message to the address by the mail server of smtp-url, and prints whether the mail
+    server took it.
+
+      --language LANGUAGE  ar, de, en, es, fr or ja [en]
+
+    WHERE is [FLAGS OF SERVE] with smtp-url and mail-from, above all --config FILE.
+
+      Exit codes: 0 done, 1 the mail server did not take the message, 2 invalid arguments.
 
     """
 

@@ -28,6 +28,7 @@ extension OutboxTarget {
     case .push: "push"
     case .rooms: "rooms"
     case .followers: "followers"
+    case .mail: "mail"
     }
   }
 }

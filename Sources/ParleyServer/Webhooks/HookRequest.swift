@@ -31,7 +31,7 @@ struct HookRequest {
           }
         }
       }
-    case .push, .rooms, .followers:
+    case .push, .rooms, .followers, .mail:
       id = first
       body = events.first?.data ?? []
     }

@@ -44,10 +44,21 @@ extension Configuration {
     return hooks
   }
 
-  /// The recorder of events for the services; `nil` if no service is configured.
+  /// The schedule of messages to the mail server.
+  var mailSchedule: DeliverySchedule.Settings {
+    var schedule = DeliverySchedule.Settings()
+    schedule.eventsMax = 1
+    schedule.gatherMilliseconds = 0
+    schedule.pauseMin = Int64(mail.retryMin.milliseconds)
+    schedule.pauseMax = Int64(mail.retryMax.milliseconds)
+    schedule.ageMax = Int64(mail.giveUpAge.milliseconds)
+    return schedule
+  }
+
+  /// The recorder of events for the services; `nil` if neither a service nor mail is configured.
   var recorder: WebhookRecorder? {
     let hooks = hooks
-    guard hooks.isNeeded else { return nil }
+    guard hooks.isNeeded || mailServer != nil else { return nil }
     return WebhookRecorder(
       clock: SystemClock(),
       events: webhookURL == nil ? [] : Set(webhookEvents.compactMap(WebhookEvent.init)),
@@ -59,7 +70,8 @@ extension Configuration {
   var outboxRules: OutboxRules? {
     recorder.map {
       OutboxRules(
-        recorder: $0, queuedMax: webhookQueueMax, deadLettersMax: webhookDeadLettersMax)
+        recorder: $0, queuedMax: webhookQueueMax, deadLettersMax: webhookDeadLettersMax,
+        mailMax: mail.queueMax, mailMaxOfRecipient: mail.recipientMax)
     }
   }
 

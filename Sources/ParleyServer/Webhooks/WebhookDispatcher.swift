@@ -114,7 +114,8 @@ struct WebhookDispatcher {
   private mutating func read(_ item: WebhookInbox.Item) {
     let (now, timeOfDay) = (clock.uptime, clock.now)
     switch item {
-    case .changed(let queueStates):
+    case .changed(let all):
+      let queueStates = all.filter { $0.key != .mail }
       inbox.count { metrics in metrics.queueStates.merge(queueStates) { $1 } }
       for (target, standing) in queueStates {
         schedules[target]?.changed(standing, now: now, timeOfDay: timeOfDay)

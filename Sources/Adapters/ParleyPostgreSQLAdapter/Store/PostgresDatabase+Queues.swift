@@ -35,7 +35,7 @@ extension PostgresDatabase: QueueTable {
 
   /// Moves the oldest events of a queue to the dead letters until the queue is short enough.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
-    guard let queuedMax = context.outboxRules?.queuedMax else { return }
+    guard target != .mail, let queuedMax = context.outboxRules?.queuedMax else { return }
     // Counting reads the whole queue, so it is done first, and then after each 1% of the maximum.
     let added = (uncounted[target] ?? queuedMax / 100) + 1
     uncounted[target] = added > queuedMax / 100 ? 0 : added
@@ -91,6 +91,8 @@ extension PostgresDatabase: QueueTable {
     }
     return true
   }
+
+  package func noteRefused(_ target: OutboxTarget) { overflowed[target, default: 0] += 1 }
 
   /// Does nothing: dead letters are counted by each query.
   package func noteBuried() {}

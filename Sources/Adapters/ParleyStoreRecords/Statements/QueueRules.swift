@@ -12,6 +12,9 @@ package protocol QueueTable: EventTable {
   func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
 
   func standing(of target: OutboxTarget) throws(StoreError) -> OutboxQueueState
+
+  /// Counts an event that was not added.
+  func noteRefused(_ target: OutboxTarget)
 }
 
 /// The outbox: events for external services, committed together with the changes that they report.
@@ -86,6 +89,9 @@ package struct QueueRules<Store: QueueTable> {
 
   func add(_ draft: OutboxDraft) throws(StoreError) {
     store.context.changedTargets.insert(draft.target)
+    if draft.target == .mail, try !hasRoom(forMailTo: draft.subject) {
+      return store.noteRefused(draft.target)
+    }
     if draft.releasesHeld { try release("subject = $2", draft.subject, for: draft.target) }
     guard draft.holdMilliseconds <= 0 else { return try hold(draft) }
     try store.enqueue(draft)
@@ -100,6 +106,20 @@ package struct QueueRules<Store: QueueTable> {
       ON CONFLICT (target, subject, type) DO UPDATE SET time = excluded.time, data = excluded.data
       """, draft.target.rawValue, draft.subject, draft.type, draft.time,
       overflow ? Int64.max : due, Blob(draft.data))
+  }
+
+  /// Whether one more message of mail can wait, for this recipient and overall.
+  private func hasRoom(forMailTo recipient: String) throws(StoreError) -> Bool {
+    guard let rules = store.context.outboxRules else { return false }
+    let counts = try store.rows(
+      """
+      SELECT count(*), coalesce(sum(CASE WHEN subject = $2 THEN 1 ELSE 0 END), 0)
+      FROM (SELECT subject FROM outbox WHERE target = $1
+        UNION ALL SELECT subject FROM outbox_held WHERE target = $1) AS waiting
+      """, OutboxTarget.mail.rawValue, recipient
+    ) { (all: $0.integer(0), ofRecipient: $0.integer(1)) }
+    guard let counts = counts.first else { return true }
+    return counts.all < rules.mailMax && counts.ofRecipient < rules.mailMaxOfRecipient
   }
 
   // MARK: Delayed events
