@@ -1,6 +1,7 @@
 """Real clients of Socket.IO and Bayeux, each run as a program of its own: two versions of a package
 cannot live in one."""
 
+import collections
 import json
 import os
 import pathlib
@@ -22,6 +23,8 @@ class DialectClient:
             [*(interpreter or [sys.executable]), pathlib.Path(__file__).with_name(script), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
+        # What happened before the answer to a command came.
+        self.happened = collections.deque()
 
     def tell(self, command, *arguments):
         self.process.stdin.write(json.dumps([command, *arguments]) + "\n")
@@ -29,6 +32,9 @@ class DialectClient:
 
     def hear(self):
         """The next thing that the client says has happened."""
+        return self.happened.popleft() if self.happened else self.read()
+
+    def read(self):
         line = self.process.stdout.readline()
         assert line, "the client has ended"
         return json.loads(line)
@@ -40,8 +46,12 @@ class DialectClient:
         return heard
 
     def ask(self, command, *arguments):
+        """Returns the answer to a command. What happened before it is heard later: events of a server may come first."""
         self.tell(command, *arguments)
-        return self.expect("done", command)[2:]
+        while (said := self.read())[:2] != ["done", command]:
+            assert said[0] not in ("failed", "refused"), said
+            self.happened.append(said)
+        return said[2:]
 
     def close(self):
         self.process.stdin.close()
