@@ -100,9 +100,8 @@ class Run:
             keys.press("Enter")
         self.expected.append([{"block": kind} if kind else {}, pieces])
 
-    def kill(self, seconds):
-        """Kills and starts the server after a time, in a thread of its own."""
-        time.sleep(seconds)
+    def kill(self):
+        """Kills and starts the server, in a thread of its own."""
         self.server.kill()
         self.server.start()
         self.kills += 1
@@ -110,13 +109,13 @@ class Run:
     def step(self):
         failed = []
 
-        def work(seconds):
+        def work():
             try:
-                self.kill(seconds)
+                self.kill()
             except BaseException as error:
                 failed.append(error)
 
-        killer = threading.Thread(target=work, args=(self.rng.uniform(0, 0.3),))
+        killer = threading.Timer(self.rng.uniform(0, 0.3), work)
         killer.start()
         if self.rng.random() < 0.3:
             self.companion.write()
