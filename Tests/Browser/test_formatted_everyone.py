@@ -100,7 +100,7 @@ STATUS = "() => { const { state, unsaved } = document.querySelector('#status').d
 
 
 class Reader:
-    """A client of its own that comes back after each break."""
+    """A client of its own that connects again after each break."""
 
     def __init__(self, port, note):
         self.client = RichClient(f"ws://127.0.0.1:{port}", note, "Reader").connect()

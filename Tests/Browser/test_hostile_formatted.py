@@ -41,7 +41,7 @@ VALUES = [*ADDRESSES, *COLOURS, *NAMES, *HOSTILE, *WORDS]
 KEYS = ["link", "color", "background", "size", "font", "script", "mention", "bold", "constructor", "prototype", "onclick"]
 OF_LINES = ["block", "align", "direction", "language", "constructor"]
 EMBEDS = ["image", "file", "rule", "formula", "video", "iframe", "script", "html", "constructor", "prototype", "srcdoc"]
-# In the page: clicks all links and boxes, and moves over everything; addresses of the Web, and those that are none, are
+# In the page: clicks all links and boxes, and moves over everything; addresses of the Web, and invalid ones, are
 # not followed.
 TOUCH = """() => {
     const all = (root) => [...root.querySelectorAll("*")].flatMap((one) => [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])]);
@@ -78,12 +78,12 @@ def nothing_bad(page, where):
     assert found["count"] > 3, where
     assert not BAD_TAGS & {*found["tags"]}, found
     assert not [name for name in found["names"] if name.startswith("on") or name in ("srcdoc", "formaction", "ping")], found
-    # The scheme of an address that is none is ":".
+    # The scheme of an invalid address is ":".
     assert {*found["schemes"]} <= {*SCHEMES, ":"}, found
 
 
 def valid(value):
-    """Returns a value as an attribute may have it."""
+    """Returns a value that is short enough for an attribute."""
     return value[:300]
 
 
@@ -502,7 +502,7 @@ def bindings(server, site, watch, values):
     page.evaluate("() => new Promise((done) => setTimeout(done))")
     assert watch.ran == []
     schemes = page.evaluate("() => [...document.querySelectorAll('a[href]')].map((one) => one.protocol)")
-    # The scheme of an address that is none is ":".
+    # The scheme of an invalid address is ":".
     assert {*schemes} <= {*SCHEMES, ":"}, schemes
     frames = page.evaluate("() => [...document.querySelectorAll('iframe, img')].map((one) => URL.parse(one.src)?.protocol ?? ':')")
     assert {*frames} <= {*SCHEMES, ":", "data:"}, frames
