@@ -112,12 +112,28 @@
 
     /// The values, in the order of writing.
     public var all: [Item]
+    /// The values as they are written, in place of `all`.
+    private var text: [UInt8]?
 
     /// Creates a list, by default without values.
     public init(_ all: [Item] = []) { self.all = all }
 
+    /// Returns the same values for messages that are only written, and their bytes: they are written
+    /// once for all messages.
+    package func written() -> (NamedValues, bytes: Int) {
+      var text: [UInt8] = []
+      write(&text)
+      var values = NamedValues()
+      values.text = text
+      return (values, text.count)
+    }
+
     /// Writes the values as an object.
     package func write(_ buffer: inout [UInt8]) {
+      if let text {
+        buffer += text
+        return
+      }
       JSONWriter.object(&buffer) { object, buffer in
         for item in all {
           object.key(named: item.name.text, &buffer)

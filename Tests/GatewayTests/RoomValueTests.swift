@@ -56,6 +56,30 @@ struct RoomValueTests {
     value.map { String(decoding: $0.utf8, as: UTF8.self) }
   }
 
+  @Test("each subscriber gets the values of the room's position, whoever has subscribed before")
+  func snapshots() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (ann, _) = try rig.connectNative(nil)
+    // Prefixes that look alike are different.
+    let prefixes = ["", "\u{e9}", "e\u{301}", "b"]
+    for number in 1...3 {
+      for name in ["\u{e9}", "e\u{301}"] {
+        _ = try offset(rig.ask(ann, change(#"[{"set":"\#(name)","to":\#(number)}]"#)))
+      }
+      for prefix in prefixes + prefixes {
+        let (reader, _) = try rig.connectNative(nil)
+        let reply = try subscribed(rig.ask(reader, subscription(prefix)))
+        let expected: [NamedValues.Item] = [
+          .init("e\u{301}", JSONValue(number), offset: 2 * number),
+          .init("\u{e9}", JSONValue(number), offset: 2 * number - 1),
+        ]
+        #expect(reply.position.offset == 2 * number)
+        #expect(
+          reply.values?.all == expected.filter { $0.name.text.utf8.starts(with: prefix.utf8) })
+      }
+    }
+  }
+
   @Test("subscribers with values get the operations, and others only data")
   func delivery() throws {
     let rig = GatewayRig(isDemo: true)

@@ -42,12 +42,18 @@ extension Rooms {
   /// A position ahead of the head belongs to a history that was lost. The room then continues under
   /// another epoch, by which all other subscribers of the lost history detect the loss too.
   func recover(_ work: RoomSubscribing) {
+    var work = work
+    var query = work.values.map(query)
+    work.snapshot = work.values.flatMap {
+      snapshots.page(of: work.room, $0, now: dependencies.clock.uptime)
+    }
+    query?.known = work.snapshot?.head
     store(
       .room(
         .recover(
           work.room, from: work.position, limit: settings.recoveryMax,
           bytesMax: settings.recoveryBytesMax, retention: settings.retention(of: work.room),
-          now: dependencies.clock.now, values: work.values.map(query))),
+          now: dependencies.clock.now, values: query)),
       under: .token, then: .recovery(work))
   }
 
@@ -111,7 +117,7 @@ extension Rooms {
       } else {
         presence.leavePresence(name, connection, isBroken: false)
       }
-      subscribed(subscribe, recovery, ref: ref, connection)
+      subscribed(work, subscribe, recovery, ref: ref, connection)
     case .failure(let error):
       leave(room: name, connection)
       checks.sendUnavailable(error, ref: ref, to: connection)
@@ -119,8 +125,8 @@ extension Rooms {
   }
 
   private func subscribed(
-    _ subscribe: ClientMessage.Subscribe, _ recovery: RoomRecovery, ref: String,
-    _ connection: Connection
+    _ work: RoomSubscribing, _ subscribe: ClientMessage.Subscribe, _ recovery: RoomRecovery,
+    ref: String, _ connection: Connection
   ) {
     let takesValues = subscribe.values != nil
     let missed = (recovery.missed ?? []).compactMap { publication in
@@ -136,9 +142,12 @@ extension Rooms {
       publications: missed,
       present: subscribe.isPresent
         ? presence.present(in: RoomName(subscribe.room), to: connection) : nil)
-    if let values = recovery.values {
-      subscribed.values = NamedValues(values)
-      subscribed.hasMore = values.hasMore
+    if let page = recovery.values, let names = work.values {
+      let known = page.isKnown ? work.snapshot : nil
+      let snapshot =
+        known ?? snapshots.add(page, of: work.room, names, now: dependencies.clock.uptime)
+      subscribed.values = snapshot.values
+      subscribed.hasMore = snapshot.hasMore
     }
     send(.subscribed(subscribed), ref: ref, to: connection)
   }

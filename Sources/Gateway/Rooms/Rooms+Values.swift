@@ -67,10 +67,3 @@ extension Rooms {
     }
   }
 }
-
-extension NamedValues {
-  /// Creates the values of a page in the form of messages.
-  init(_ page: RoomValuesPage) {
-    self.init(page.values.map { Item($0.name, $0.value.value, offset: $0.value.offset) })
-  }
-}

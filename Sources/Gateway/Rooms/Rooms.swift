@@ -26,6 +26,8 @@ final class Rooms: Part, RoomPresenceOwner {
   var lookedAt = NameRotation<RoomName>()
   /// The subscriptions that receive the newest values while they are slow.
   var latest: [ConnectionID: [RoomName: LatestValues]] = [:]
+  /// The newest first pages of values.
+  var snapshots = ValueSnapshots()
   /// The values that end.
   var ending = EndingState()
   /// The signals of this turn.

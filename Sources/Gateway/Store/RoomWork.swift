@@ -45,6 +45,8 @@ struct RoomSubscribing {
   let subscriber: Subscriber
   /// The values that the subscriber receives if the publications are not available.
   var values: ValueNames?
+  /// The page of values that the subscriber receives if the room is still at its position.
+  var snapshot: ValueSnapshot?
   /// The number of the attempt: the connection may have left the room or subscribed again since.
   let attempt: UInt64
 }

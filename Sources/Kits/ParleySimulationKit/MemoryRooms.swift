@@ -191,6 +191,7 @@ package struct MemoryRooms: Sendable {
   }
 
   private func page(of room: Room, _ query: ValueQuery) -> RoomValuesPage {
+    if query.known == room.position { return .known(at: room.position) }
     let found = room.values.inOrder.filter { item in
       switch query.names {
       case .one(let name): item.name == name

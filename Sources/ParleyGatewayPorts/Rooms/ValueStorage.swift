@@ -16,12 +16,18 @@ public struct ValueQuery: Sendable, Hashable {
   public var countMax: Int
   /// Maximum bytes of the names and values of a page, unless the first value alone exceeds that.
   public var bytesMax: Int
+  /// The position of a page of this query that the reader has; `nil` for none. If the room is still
+  /// at this position, the values are not read.
+  public var known: RoomPosition?
 
   /// Creates a query, by default for a page of standard size.
-  public init(_ names: Names, countMax: Int = 1_000, bytesMax: Int = 256 << 10) {
+  public init(
+    _ names: Names, countMax: Int = 1_000, bytesMax: Int = 256 << 10, known: RoomPosition? = nil
+  ) {
     self.names = names
     self.countMax = countMax
     self.bytesMax = bytesMax
+    self.known = known
   }
 }
 
@@ -51,12 +57,21 @@ public struct RoomValuesPage: Sendable, Equatable {
   public var values: [NamedValue]
   /// Whether there are further values after the last one.
   public var hasMore: Bool
+  /// Whether the reader has the page of this position, so that the values are missing here.
+  public var isKnown = false
 
   /// Creates a page of values.
   public init(head: RoomPosition, values: [NamedValue], hasMore: Bool) {
     self.head = head
     self.values = values
     self.hasMore = hasMore
+  }
+
+  /// Creates the reply to a reader that has the page of a position.
+  package static func known(at head: RoomPosition) -> RoomValuesPage {
+    var page = RoomValuesPage(head: head, values: [], hasMore: false)
+    page.isKnown = true
+    return page
   }
 
   /// Truncates values to a page of a query, which has at least one if there is one.
