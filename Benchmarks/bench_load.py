@@ -14,10 +14,12 @@ believe it.
 
 import argparse
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from typing import NamedTuple
 
 from load_servers import LOAD, NULL, PARLEY, ROOT, BUILT
@@ -128,7 +130,7 @@ class Results:
 
     def target_table(self):
         return [
-            "| what | null server | Parley | | ratio, or figure | must | goal | reached |",
+            "| what | null server, or as named | Parley | | ratio, or figure | must | goal | reached |",
             "| --- | ---: | ---: | --- | ---: | ---: | ---: | --- |",
             *self.targets,
         ]
@@ -215,6 +217,93 @@ def rooms(rounds, seconds, results):
                 f"| {cost(figures):.2f} µs | {ratio(runs['native'], runs[dialect], cost):.2f} "
                 f"| {tail(figures):.2f} ms |"
             )
+
+
+class Pair(NamedTuple):
+    """What something of rooms costs beside something else, both of Parley."""
+
+    base: str
+    base_words: list
+    title: str
+    words: list
+    # The figure that must reach something, and what: of the rate at least, of the processor time at most.
+    figure: str
+    must: float
+    goal: float
+
+
+# The snapshot comes before the join, whose text is as long.
+PAIRS = {
+    "value-room": Pair(
+        "publications, 1 → 1,000, 200 B", ["room"],
+        "changes of one of ten values", ["room", "--names", "10"], "rate", 0.95, 1.0,
+    ),
+    "value-names": Pair(
+        "changes of one of ten values, 1 → 1", ["room", "--connections", "1", "--names", "10"],
+        "of one of 10,000", ["room", "--connections", "1", "--names", "10000"], "cost", 1.2, 1.0,
+    ),
+    "value-join": Pair(
+        "joining a note, as many bytes", ["snapshots", "--text", "{bytes_each}"],
+        "subscribing to 1,000 values", ["snapshots", "--names", "1000"], "cost", 2.0, 1.0,
+    ),
+    "signals": Pair(
+        "presence with data, 20 people at 30 a second", ["signals", "--sends", "presence"],
+        "signals, the same", ["signals"], "cost", 1.1, 1.0,
+    ),
+}  # fmt: skip
+
+
+def batches(server):
+    """How many batches the store has processed; each is one transaction, with one sync if it writes."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as page:
+        return int(re.search(r"^parley_store_batches_total (\d+)", page.read().decode(), re.M).group(1))
+
+
+def pairs(asked, rounds, seconds, results):
+    results.show("\n## Values and signals\n")
+    results.show("Store in memory. Each row beside the one above it; batches of the store in a whole run.\n")
+    results.show("| | rate | ratio | processor time each | ratio | from, to | batches |")
+    results.show("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name in asked:
+        pair = PAIRS[name]
+        runs = {pair.title: [], pair.base: []}
+        most = dict.fromkeys(runs, 0)
+        length = {"bytes_each": 0}
+        for number in range(rounds):
+            # Each goes first in every other round; the first one tells the length for the other.
+            for title in list(runs) if number % 2 == 0 else list(reversed(runs)):
+                words = pair.words if title == pair.title else pair.base_words
+                with Server(PARLEY, memory=True) as server:
+                    measured = measure(
+                        server, [*(word.format(**length) for word in words), "--seconds", str(seconds)]
+                    )
+                    most[title] = max(most[title], batches(server))
+                if measured and title == pair.title and "bytes_each" in measured:
+                    length["bytes_each"] = measured["bytes_each"]
+                runs[title].append(measured)
+        for title in reversed(runs):
+            figures = median(runs[title])
+            if not figures:
+                continue
+            costs = [
+                cost(other) / cost(base)
+                for base, other in zip(runs[pair.base], runs[title], strict=True) if base and other
+            ]  # fmt: skip
+            results.show(
+                f"| {title} | {rate(figures):,.0f}/s | {ratio(runs[pair.base], runs[title], rate):.2f} "
+                f"| {cost(figures):.2f} µs | {ratio(runs[pair.base], runs[title], cost):.2f} "
+                f"| {min(costs):.2f} to {max(costs):.2f} | {most[title]:,} |"
+            )
+        base, value = median(runs[pair.base]), median(runs[pair.title])
+        if base and value:
+            read = FIGURES[pair.figure]
+            is_rate = pair.figure == "rate"
+            digits = ",.0f" if is_rate else ".2f"
+            results.target(
+                f"{pair.title}: {'rate' if is_rate else 'processor time'} beside {pair.base}",
+                format(read(base), digits), format(read(value), digits), "/s" if is_rate else "µs each",
+                ratio(runs[pair.base], runs[pair.title], read), pair.must, pair.goal, is_rate,
+            )  # fmt: skip
 
 
 def secrets(folder):
@@ -343,7 +432,7 @@ def page(results, arguments):
 
 
 def main():
-    parts = [*COMPARED, "rooms", "idle", "typists", "own-notes"]
+    parts = [*COMPARED, "rooms", *PAIRS, "idle", "typists", "own-notes"]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -374,6 +463,8 @@ def main():
     few = min(arguments.rounds, 3)
     if "rooms" in asked:
         rooms(few, arguments.seconds, results)
+    if any(name in asked for name in PAIRS):
+        pairs([name for name in asked if name in PAIRS], arguments.rounds, arguments.seconds, results)
     if "idle" in asked:
         idle(1, results)
     if "typists" in asked:

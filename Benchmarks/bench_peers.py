@@ -105,6 +105,19 @@ def peers():
         "parley-note-memory": Peer(
             "Parley, a note, store in memory", PARLEY, [], ["note"], [], [], memory=True,
         ),
+        "parley-values": Peer(
+            "Parley, values of a room, synced before delivery", PARLEY, [], ["room", "--names", "10"],
+            [], [],
+        ),
+        "parley-values-memory": Peer(
+            "Parley, values of a room, store in memory", PARLEY, [], ["room", "--names", "10"], [], [],
+            memory=True,
+        ),
+        "yjs-map": Peer(
+            "Yjs, a map (pycrdt-websocket 0.16.5 on uvloop), in memory",
+            f"{python} {SOURCES}/yjs_server.py {{port}}", [], ["fanout", "--speaks", "yjs-map"], [], [],
+            python,
+        ),
         "yjs": Peer(
             "Yjs (pycrdt-websocket 0.16.5 on uvloop), in memory",
             f"{python} {SOURCES}/yjs_server.py {{port}}", [],
@@ -166,8 +179,10 @@ QUESTIONS = {
     "connect": ("Connections opened and closed", "connect"),
     "idle": ("An idle connection, 4,000 of them", "idle"),
     "edits": ("Edits of a text to 1,000 readers, 4 in flight", "relay"),
+    "map": ("Changes of one of ten entries of a map to 1,000 readers, 4 in flight", "relay"),
 }
 EDITS = ("null", "parley-note", "parley-note-memory", "yjs")
+MAP = ("null", "parley-values", "parley-values-memory", "yjs-map")
 
 
 def ask(question, asked, rounds, seconds):
@@ -176,8 +191,9 @@ def ask(question, asked, rounds, seconds):
         name: peer
         for name, peer in asked.items()
         if getattr(peer, field)
-        and (question != "relay" or name == "null" or name not in EDITS)
+        and (question != "relay" or name == "null" or name not in (*EDITS, *MAP))
         and (question != "edits" or name in EDITS)
+        and (question != "map" or name in MAP)
     }
     runs = {name: [] for name in meant}
     # Memory hardly moves between rounds.

@@ -7,24 +7,29 @@ final class Fanout: Workload {
   private let subscribers: Int
   private let size: Int
   private let window: Int
+  /// The number of a map's entries.
+  private let names: Int
+  private var sent = 0
   private var author = YjsAuthor(client: 1)
   private var ready = 0
   private var outstanding = 0
   private var isMeasuring = false
   private var histogram = Histogram()
 
-  private init(relay: Relay, subscribers: Int, size: Int, window: Int) {
+  private init(relay: Relay, subscribers: Int, size: Int, window: Int, names: Int) {
     self.relay = relay
     self.subscribers = subscribers
     self.size = size
     self.window = window
+    self.names = names
   }
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let relay = options.relay
     let workload = Fanout(
       relay: relay, subscribers: options.number("connections", 1_000),
-      size: options.number("size", 200), window: options.number("window", 4))
+      size: options.number("size", 200), window: options.number("window", 4),
+      names: options.number("names", 10))
     Opening.open(workload.subscribers, client, workload) { _ in
       client.connect(relay.path(options), subprotocol: relay.subprotocol)
     }
@@ -76,9 +81,19 @@ final class Fanout: Workload {
   private func publish(_ client: Client) {
     outstanding += subscribers
     let content = relay.content(size: size)
-    client.send(
-      relay == .yjs ? author.insert(content) : relay.publication(content, topic: Self.topic),
-      on: subscribers)
+    let frame =
+      switch relay {
+      case .yjs: author.insert(content)
+      case .yjsMap: author.set(nextName(), to: content)
+      default: relay.publication(content, topic: Self.topic)
+      }
+    client.send(frame, on: subscribers)
+  }
+
+  /// The entries of a map are changed in turn.
+  private func nextName() -> String {
+    defer { sent += 1 }
+    return Values.name(sent % names)
   }
 
   func opened(_ connection: Int, _ client: Client) {
@@ -113,7 +128,7 @@ extension Options {
   var relay: Relay {
     let word = text("speaks", Relay.plain.rawValue)
     guard let relay = Relay(rawValue: word) else {
-      fail("--speaks takes plain, nats, mqtt or yjs, not \(word)")
+      fail("--speaks takes plain, nats, mqtt, yjs or yjs-map, not \(word)")
     }
     return relay
   }

@@ -18,7 +18,11 @@ enum Native {
           numbersMax: numbersMax > 0 ? numbersMax : nil)))
   }
 
-  static func subscribe(_ room: String) -> Frame { frame(.subscribe(.init(room: room))) }
+  static func subscribe(_ room: String, values: Bool = false) -> Frame {
+    var message = ClientMessage.Subscribe(room: room)
+    if values { message.values = ValueNames() }
+    return frame(.subscribe(message))
+  }
 
   static func join(_ document: String) -> Frame {
     frame(.join(.init(documentID: document, resume: nil)))

@@ -21,8 +21,8 @@ enum Notes {
   }
 
   /// Sends one request on a new connection, and reads the whole response.
-  private static func ask(
-    port: Int, _ line: String, type: String, body: String, token: String?
+  static func ask(
+    port: Int, _ line: String, type: String, body: String, token: String? = nil
   ) -> String {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(file) }

@@ -14,13 +14,17 @@ enum Relay: String {
   case mqtt
   /// Yjs: updates of one document, in the protocol of y-websocket.
   case yjs
+  /// The same; each update changes an entry of a map.
+  case yjsMap = "yjs-map"
+
+  var isYjs: Bool { self == .yjs || self == .yjsMap }
 
   /// The path of subscribers.
   func path(_ options: Options) -> String {
     switch self {
     case .plain: options.text("subscribe-path", "/sub")
     case .nats, .mqtt: "/"
-    case .yjs: "/bench"
+    case .yjs, .yjsMap: "/bench"
     }
   }
 
@@ -44,7 +48,7 @@ enum Relay: String {
         binary(Self.packet(0x82, [0, 1] + Self.text(topic) + [0])),
       ]
     // The server begins the synchronisation.
-    case .yjs: []
+    case .yjs, .yjsMap: []
     }
   }
 
@@ -55,7 +59,7 @@ enum Relay: String {
     case .nats: bytes.count >= 4 && String(decoding: bytes, as: UTF8.self).contains("PONG")
     case .mqtt: bytes.contains(0x90)
     // The server's first synchronisation step: from now on the connection receives updates.
-    case .yjs: bytes.starts(with: [0, 0])
+    case .yjs, .yjsMap: bytes.starts(with: [0, 0])
     }
   }
 
@@ -73,7 +77,7 @@ enum Relay: String {
     case .plain: Frame(maskKey: Client.maskKey, payload: content)
     case .nats: binary(Array("PUB \(topic) \(content.count)\r\n".utf8) + content + [13, 10])
     case .mqtt: binary(Self.packet(0x30, Self.text(topic) + content))
-    case .yjs: preconditionFailure("an edit needs a place: see YjsAuthor")
+    case .yjs, .yjsMap: preconditionFailure("an edit needs a place: see YjsAuthor")
     }
   }
 
@@ -102,10 +106,12 @@ enum Relay: String {
   }
 }
 
-/// An author of a Yjs text who always types at the end of their own text.
+/// An author of a Yjs text who always types at the end of their own text, or of a map with one writer.
 struct YjsAuthor {
   private let client: Int
   private var clock = 0
+  /// The clock of the newest item of each entry of the map.
+  private var entries: [String: Int] = [:]
 
   init(client: Int) { self.client = client }
 
@@ -124,7 +130,30 @@ struct YjsAuthor {
     // The set of deletions is empty.
     update += variable(0)
     clock += text.count
-    return Frame(
-      .binary, maskKey: Client.maskKey, payload: [0, 2] + variable(update.count) + update)
+    return frame(update)
+  }
+
+  /// Returns a frame with the update that sets an entry of the map to ASCII text.
+  mutating func set(_ key: String, to text: [UInt8]) -> Frame {
+    let variable = Relay.variable
+    var update = variable(1) + variable(1) + variable(client) + variable(clock)
+    // An item of any content that belongs to a key. It replaces the one to its left, or names its parent.
+    if let former = entries[key] {
+      update += [0xa8] + variable(client) + variable(former)
+    } else {
+      update += [0x28] + variable(1) + variable(3) + Array("map".utf8)
+      update += variable(key.utf8.count) + Array(key.utf8)
+    }
+    // One value, which is a string.
+    update += variable(1) + [119] + variable(text.count) + text
+    update += variable(0)
+    entries[key] = clock
+    clock += 1
+    return frame(update)
+  }
+
+  private func frame(_ update: [UInt8]) -> Frame {
+    Frame(
+      .binary, maskKey: Client.maskKey, payload: [0, 2] + Relay.variable(update.count) + update)
   }
 }

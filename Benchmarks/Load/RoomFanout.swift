@@ -5,7 +5,8 @@ import ParleyWebSocketFrames
 /// A room with one publisher and many subscribers of one dialect, which measures the cost of a
 /// delivery in each dialect.
 ///
-/// The publisher is a native client in all dialects, so that runs differ only in the subscribers.
+/// The publisher is a native client in all dialects, so that runs differ only in the subscribers. In a
+/// room of named values a publication changes one name, in turn, in a message of the same length.
 final class RoomFanout: Workload {
   private static let room = "/companies/c/workspaces/w/channels?type=public"
   /// The same room as a Bayeux channel.
@@ -23,17 +24,21 @@ final class RoomFanout: Workload {
   private let subscribers: Int
   private let size: Int
   private let window: Int
+  /// The number of the room's values; 0 for publications with data.
+  private let names: Int
+  private var nextName = 0
   private var ready = 0
   private var isPublisherReady = false
   private var outstanding = 0
   private var isMeasuring = false
   private var histogram = Histogram()
 
-  private init(dialect: Dialect, subscribers: Int, size: Int, window: Int) {
+  private init(dialect: Dialect, subscribers: Int, size: Int, window: Int, names: Int) {
     self.dialect = dialect
     self.subscribers = subscribers
     self.size = size
     self.window = window
+    self.names = names
   }
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
@@ -43,7 +48,9 @@ final class RoomFanout: Workload {
     }
     let workload = RoomFanout(
       dialect: dialect, subscribers: options.number("connections", 1_000),
-      size: options.number("size", 200), window: options.number("window", 4))
+      size: options.number("size", 200), window: options.number("window", 4),
+      names: options.number("names", 0))
+    Values.fill(Self.room, names: workload.names, port: options.numbers("port", 8080)[0])
     workload.open(client)
     let rate = Double(options.number("rate", 0))
     workload.publish(client, for: options.seconds("warm", 0.5), rate: rate)
@@ -54,6 +61,7 @@ final class RoomFanout: Workload {
     report.add("subscribers", workload.subscribers)
     report.add("size", workload.size)
     report.add("window", rate > 0 ? 0 : workload.window)
+    report.add("names", workload.names)
     measurement.add("deliveries", workload.histogram.count, to: &report)
     report.add("delivery", workload.histogram)
     report.print()
@@ -92,11 +100,31 @@ final class RoomFanout: Workload {
   }
 
   private func publish(_ client: Client) {
+    outstanding += subscribers
+    client.send(Native.frame(.publish(names > 0 ? change() : publication())), on: subscribers)
+  }
+
+  private func publication() -> ClientMessage.Publish {
+    ClientMessage.Publish(room: Self.room, data: JSONValue(text(size)))
+  }
+
+  /// Returns a change of the next value, in a message that is as long as a publication's.
+  private func change() -> ClientMessage.Publish {
+    let name = Values.name(nextName)
+    nextName = (nextName + 1) % names
+    let more = #""values":[{"set":"","to":}]"#.utf8.count - #""data":"#.utf8.count
+    var change = ClientMessage.Publish(room: Self.room, data: .null)
+    change.data = nil
+    change.values = ValueOperationList([
+      ValueOperation(ValueName(name), .set(JSONValue(text(size - more - name.utf8.count))))
+    ])
+    return change
+  }
+
+  private func text(_ size: Int) -> String {
     var text = TimeMark.text(nanoseconds())
     while text.utf8.count < size { text += "x" }
-    outstanding += subscribers
-    let publication = ClientMessage.Publish(room: Self.room, data: JSONValue(text))
-    client.send(Native.frame(.publish(publication)), on: subscribers)
+    return text
   }
 
   // MARK: Receiving
@@ -139,7 +167,8 @@ final class RoomFanout: Workload {
     native bytes: UnsafeRawBufferPointer, _ connection: Int, _ client: Client
   ) {
     switch Native.decode(bytes) {
-    case .welcome: client.send(Native.subscribe(Self.room), on: connection)
+    case .welcome:
+      client.send(Native.subscribe(Self.room, values: names > 0), on: connection)
     case .subscribed: ready += 1
     default: break
     }

@@ -10,7 +10,7 @@ let help = """
     echo      --path /echo --connections 100 --idle 0 --size 64 --depth 1
     fanout    --subscribe-path /sub --publish-path /pub --connections 1000 --size 200
               --window 4 | --rate MESSAGES_PER_SECOND
-              echo and fanout take --speaks plain|nats|mqtt, and fanout yjs
+              echo and fanout take --speaks plain|nats|mqtt, and fanout yjs and yjs-map
     connect   --path /echo --at-once 64
     idle      --path /echo --connections 8000 --settle 2; on /ws each subscribes to a room,
               --token TOKEN
@@ -19,6 +19,10 @@ let help = """
               authors and followers of one note
     room      --dialect native|socketio|recovery|bayeux --connections 1000 --size 200
               --window 4 | --rate MESSAGES_PER_SECOND: a publisher and subscribers of one room
+              --names 10: each publication changes one of so many values of the room
+    snapshots --names 1000 | --text SCALARS: subscribing to the values of a room, or joining a note,
+              again and again on --connections 20
+    signals   --people 20 --rate 30 --sends signal|presence: people who send so many a second to all
     rooms     --rooms 1000 --members 20 --rooms-each 2 --rate 500: publications that go round
     typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
               --text SCALARS that each note begins with;
@@ -48,6 +52,8 @@ case "connect": Connect.run(options, client(), server)
 case "idle": Idle.run(options, client(), server)
 case "note": NoteFanout.run(options, client(), server)
 case "room": RoomFanout.run(options, client(), server)
+case "snapshots": Snapshots.run(options, client(), server)
+case "signals": Signals.run(options, client(), server)
 case "rooms": ManyRooms.run(options, client(), server)
 case "typists": Typists.run(options, client(), server)
 case "storm": Storm.run(options, client(), server)

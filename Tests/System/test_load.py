@@ -37,6 +37,31 @@ def test_publications_reach_all_clients_of_a_dialect(server, dialect):
 
 
 @pytest.mark.parametrize(
+    ("words", "figure"),
+    [
+        (["room", "--names", "300", "--connections", "5"], "deliveries_per_second"),
+        (["snapshots", "--names", "300", "--connections", "2"], "replies_per_second"),
+        (["snapshots", "--text", "20000", "--connections", "2"], "replies_per_second"),
+        (["signals", "--people", "3"], "deliveries_per_second"),
+        (["signals", "--people", "3", "--sends", "presence"], "deliveries_per_second"),
+    ],
+    ids=["values", "subscribing", "joining", "signals", "presence"],
+)
+def test_values_and_signals_arrive(start, words, figure):
+    server = start("--connection-message-rate", "0")
+    for seconds in SECONDS:
+        result = subprocess.run(
+            [LOAD, *words, "--warm", "0.1", "--seconds", str(seconds), "--port", str(server.port)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        report = json.loads(result.stdout)
+        if report[figure] > 0:
+            break
+    assert report[figure] > 0
+    assert report.get("bytes_each", 20_000) >= 20_000
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["rooms", "--rooms", "4", "--members", "3", "--rate", "50"],
