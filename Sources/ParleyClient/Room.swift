@@ -34,7 +34,7 @@ import SocketMessages
     }
   }
 
-  @ObservationIgnored private var screen = RoomScreen()
+  @ObservationIgnored var screen = RoomScreen()
   @ObservationIgnored private var listeners: [Listener] = []
   /// The number of shares of the room by parts of the client, and of those that are present in it.
   @ObservationIgnored var shares = 0
@@ -44,13 +44,19 @@ import SocketMessages
   @ObservationIgnored var isAppPresent = false
   /// Whether the last subscription was made as present.
   @ObservationIgnored var isPresent = false
-  @ObservationIgnored private weak var parley: Parley?
+  @ObservationIgnored weak var parley: Parley?
   /// The values as JSON, and the typed views of them, by their types.
   @ObservationIgnored private var valuesByName: [ValueName: JSONValue] = [:]
   @ObservationIgnored private var hasValues = false
   @ObservationIgnored private var valueViews: [ObjectIdentifier: any ValueView] = [:]
   /// The values that have changed before a change of this client, by the change's key.
-  @ObservationIgnored private var conflicts: [String: NamedValues] = [:]
+  @ObservationIgnored var conflicts: [String: NamedValues] = [:]
+  /// Notifies callers that wait for values of each action.
+  @ObservationIgnored var stirs = Feeds<Void>()
+  /// The last undo or redo, for which the next one waits.
+  @ObservationIgnored var reverting: Task<Bool, any Error>?
+  /// Whether there is a change to undo, and one to redo.
+  var hasSteps = (undo: false, redo: false)
 
   init(name: String, parley: Parley) {
     self.name = name
@@ -142,24 +148,6 @@ import SocketMessages
     return view
   }
 
-  func change(
-    _ operations: [ValueOperation], ifOffsets: [String: Int]
-  ) async throws(ValueError) {
-    guard let parley else { throw .failed(.closed) }
-    defer { withExtendedLifetime(parley) {} }
-    let key = RoomScreen.newKey()
-    let offsets = Dictionary(uniqueKeysWithValues: ifOffsets.map { (ValueName($0), $1) })
-    do throws(PublishError) {
-      let (event, answer) = try screen.change(operations, offsets, in: name, key: key)
-      parley.handle(.core(.room(name, event)))
-      _ = try await parley.result(of: answer)
-    } catch {
-      guard let values = conflicts.removeValue(forKey: key) else { throw .failed(error) }
-      throw .conflict(
-        Dictionary(values.all.map { ($0.name.text, $0.offset) }) { $1 })
-    }
-  }
-
   /// Sends a signal to the other subscribers: at most 4 KiB, not stored, dropped without a connection.
   public func signal(_ signal: String, json: [UInt8]) throws(PublishError) {
     guard let data = JSONValue(json) else { throw .notJSON }
@@ -182,6 +170,7 @@ import SocketMessages
     parley?.handle(.core(.room(name, .unsubscribe)))
     parley?.forget(self)
     screen.close()
+    stirs.finish()
     if state != .closed { state = .closed }
   }
 
@@ -191,6 +180,8 @@ import SocketMessages
     if state != screen.state { state = screen.state }
     if position != screen.position { position = screen.position }
     if case .people = action { listPeople() }
+    if hasValues { noteSteps() }
+    stirs.put(()) { _ in [()] }
     for listener in listeners { listener.object?.room(self, did: action) }
   }
 

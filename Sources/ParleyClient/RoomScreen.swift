@@ -163,7 +163,8 @@ struct RoomScreen {
 
   /// Returns the event that changes values, and the feed that receives the result.
   mutating func change(
-    _ operations: [ValueOperation], _ ifOffsets: [ValueName: Int], in room: String, key: String
+    _ operations: [ValueOperation], _ ifOffsets: [ValueName: Int], in room: String, key: String,
+    cause: ValueCause
   ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
     guard state != .closed else { throw .closed }
     let feed = publishing.wait(for: key)
@@ -171,7 +172,7 @@ struct RoomScreen {
     publication.data = nil
     publication.values = ValueOperationList(operations)
     publication.ifOffsets = ifOffsets.isEmpty ? nil : ValueOffsets(ifOffsets)
-    return (.publish(publication, key: key), feed)
+    return (.change(publication, key: key, cause), feed)
   }
 
   /// Returns a new, unique key: 128 random bits.

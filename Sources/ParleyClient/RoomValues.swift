@@ -70,8 +70,56 @@ import SocketMessages
   public func change(
     _ changes: [ValueEdit], ifOffsets: [String: Int] = [:]
   ) async throws(ValueError) {
-    try await room.change(changes.map(\.operation), ifOffsets: ifOffsets)
+    let offsets = Dictionary(uniqueKeysWithValues: ifOffsets.map { (ValueName($0), $1) })
+    try await room.change(changes.map(\.operation), ifOffsets: offsets)
   }
+
+  /// Changes values that depend on values: publishes the edits that `update` returns for the values of
+  /// the names, if none of them was changed meanwhile. Otherwise it is called again with the current
+  /// values.
+  ///
+  /// It waits for a connection, at most for the client's timeout.
+  ///
+  /// - Parameters:
+  ///   - tries: Maximum calls of `update`.
+  ///   - update: Gets the values on the server's disk, without missing ones and those of other types.
+  ///     Nothing is published if it returns nothing.
+  /// - Returns: Whether something was published.
+  /// - Throws: `tooManyConflicts` after the last try. `failed` with `noAnswer`: a try that was sent
+  ///   remains queued, with its conditions. Errors of `update`.
+  @discardableResult
+  public func transaction(
+    _ names: [String], tries: Int = 25, _ update: ([String: Value]) throws -> [ValueEdit]?
+  ) async throws -> Bool {
+    try await room.transaction(Set(names.map { ValueName($0) }), tries: tries) { values in
+      var decoded: [String: Value] = [:]
+      for (name, json) in values {
+        decoded[name.text] = try? decoder.decode(Value.self, from: Data(json.utf8))
+      }
+      return try update(decoded)?.map(\.operation) ?? []
+    }
+  }
+
+  /// Whether there is a change to undo.
+  public var canUndo: Bool { room.hasSteps.undo }
+
+  /// Whether there is a change to redo.
+  public var canRedo: Bool { room.hasSteps.redo }
+
+  /// Undoes this client's last change of the room's values by a new change, which restores what that
+  /// one replaced. Changes of others stay.
+  ///
+  /// It waits for a connection, at most for the client's timeout.
+  ///
+  /// - Returns: Whether there was a change to undo.
+  /// - Throws: `changedSince` if another client has changed the same name or field since: nothing is
+  ///   changed, and the next undo is for the change before.
+  @discardableResult
+  public func undo() async throws -> Bool { try await room.revert(.undo) }
+
+  /// Undoes the last undo, under the same conditions. Another change ends it.
+  @discardableResult
+  public func redo() async throws -> Bool { try await room.revert(.redo) }
 
   private func json(_ value: some Encodable) throws(ValueError) -> JSONValue {
     guard let data = try? encoder.encode(value), let json = JSONValue(data) else { throw .notJSON }
@@ -130,6 +178,10 @@ public enum ValueError: Error, Sendable, Hashable {
   case notJSON
   /// The named values have changed since: their current offsets.
   case conflict([String: Int])
+  /// Other clients changed the same values at each try of a transaction or an undo.
+  case tooManyConflicts(tries: Int)
+  /// Another client has changed these names since, so nothing was undone.
+  case changedSince([String])
   /// The publication of the change failed.
   case failed(PublishError)
 }
@@ -141,6 +193,10 @@ extension ValueError: CustomStringConvertible {
     case .notJSON: "expected JSON that is nested at most 24 deep"
     case .conflict(let offsets):
       "values have changed: \(offsets.keys.sorted().joined(separator: ", ")); look at them, and decide again"
+    case .tooManyConflicts(let tries):
+      "others changed the same values at each of \(tries) tries; try again later"
+    case .changedSince(let names):
+      "others have changed these values since: \(names.joined(separator: ", ")); nothing was undone"
     case .failed(let error): "\(error)"
     }
   }

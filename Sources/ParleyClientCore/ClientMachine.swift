@@ -409,6 +409,9 @@ public struct ClientMachine: Sendable {
   public func position(inRoom name: String) -> RoomPosition? { room(name)?.position }
 
   #if !hasFeature(Embedded)
+    /// The values of a room; `nil` if the client does not follow them.
+    package func values(ofRoom name: String) -> ValueReplica? { room(name)?.replica }
+
     /// Whether the client has all values of a room, if it follows them.
     package func hasAllValues(ofRoom name: String) -> Bool {
       room(name)?.replica.map { $0.nextPage == nil } ?? true

@@ -22,10 +22,17 @@ public enum RoomEvent: Sendable {
   #if !hasFeature(Embedded)
     /// The app follows the room's values, in addition to its publications.
     case followValues
+    /// The app changes values under a unique key, as by a publication.
+    case change(ClientMessage.Publish, key: String, ValueCause)
+    /// A change can no longer be undone: it was, or others have changed its names since.
+    case dropStep(key: String)
     /// The app sends a signal; it is dropped without a connection.
     case signal(name: String, JSONValue)
   #endif
 }
+
+/// The reason for a change of values: the person, or an undo or redo of the person's changes.
+public enum ValueCause: Sendable, Hashable { case change, undo, redo }
 
 /// An instruction to the owner of a client, about a room.
 public enum RoomAction: Sendable, Equatable {

@@ -155,6 +155,9 @@ struct RoomMachine: Sendable {
       wait(for: question, &turn)
     #if !hasFeature(Embedded)
       case .followValues: followValues(&turn)
+      case .change(let publication, let key, let cause):
+        publish(publication, key, cause: cause, &turn)
+      case .dropStep(let key): replica?.dropStep(key: key)
       case .signal(let signal, let data):
         if turn.isOnline, phase == .live {
           turn.send(.signal(.init(room: name, name: signal, data: data)))
@@ -164,7 +167,8 @@ struct RoomMachine: Sendable {
   }
 
   private mutating func publish(
-    _ publication: ClientMessage.Publish, _ key: String, _ turn: inout Turn
+    _ publication: ClientMessage.Publish, _ key: String, cause: ValueCause = .change,
+    _ turn: inout Turn
   ) {
     guard !waiting.contains(where: { $0.key.isSame(as: key) }) else { return }
     guard waiting.count < Self.waitingMax else {
@@ -178,7 +182,7 @@ struct RoomMachine: Sendable {
         // The client recognises its own change by this id if the publication arrives before the
         // answer.
         publication.senderID = key
-        replica?.add(operations, key: key)
+        replica?.add(operations, key: key, cause: cause)
       }
       waiting.append(Waiting(publication: publication, key: key))
       tellValues(&turn)

@@ -8,7 +8,7 @@
   /// A pending change is shown at once, and applied again over each change of others. A refused
   /// change is withdrawn. An accepted change is retained until its publication arrives, so that no
   /// older value is shown in between.
-  struct ValueReplica: Sendable {
+  package struct ValueReplica: Sendable {
     /// A change of this client that the server's values do not contain yet.
     private struct Pending: Sendable {
       let key: String
@@ -31,6 +31,10 @@
     private var isAnew = false
     /// Whether the app knows all values.
     private(set) var isReady = false
+    /// The own changes that can be undone.
+    package private(set) var undo = ValueUndo()
+    /// The position up to which publications had arrived before the values were read again.
+    private var before: RoomPosition?
     /// The number of the request for a page, on this connection.
     var pageMessage: Int?
 
@@ -44,6 +48,7 @@
 
     /// Begins an empty copy, at the position up to which publications have arrived.
     mutating func begin(at position: RoomPosition) {
+      if let mirror, mirror.isComplete { before = mirror.position }
       mirror = ValueMirror(at: position)
       // Of a former history, the pages contain what was not lost.
       pending.removeAll { $0.position.map { $0.epoch != position.epoch } ?? false }
@@ -66,7 +71,13 @@
         item.value.map { (item.name, RoomValue(value: $0, offset: item.offset)) }
       }
       isAnew = true
-      return mirror?.add(values, at: position, hasMore: hasMore) ?? false
+      guard mirror?.add(values, at: position, hasMore: hasMore) ?? false else { return false }
+      if let mirror, mirror.isComplete, let before {
+        let isOther = before.epoch != mirror.position.epoch
+        undo.reread { isOther || mirror.values[$0]?.offset ?? 0 > before.offset }
+        self.before = nil
+      }
+      return true
     }
 
     /// Applies a publication of the values' history. Returns whether it fits the values.
@@ -77,11 +88,35 @@
         pending[own].position = RoomPosition(epoch: epoch, offset: publication.offset)
       }
       let operations = publication.values.flatMap(ValueOperation.list) ?? []
+      noteUndo(of: publication, operations)
       let changed = mirror?.apply(
         operations, offset: publication.offset, time: publication.time)
       touched.formUnion(changed ?? [])
       settle()
       return mirror == nil || changed != nil
+    }
+
+    /// Notes what an own change replaces, or that others change what own ones have left.
+    private mutating func noteUndo(of publication: Publication, _ operations: [ValueOperation]) {
+      guard let mirror, publication.offset > mirror.position.offset else { return }
+      let counted = operations.filter { mirror.counts($0.name, publication.offset) }
+      guard let key = publication.senderID, undo.isOwn(key) else {
+        return undo.overwritten(by: counted)
+      }
+      // What a page contains already has replaced something that is not known.
+      guard counted.count == operations.count else { return }
+      var values: [ValueName: RoomValue?] = [:]
+      var parts: [ValueUndo.Part] = []
+      for operation in operations {
+        let former = values[operation.name] ?? mirror.values[operation.name]
+        parts.append(ValueUndo.Part(operation: operation, before: former?.value))
+        var room: [ValueName: RoomValue] = [:]
+        room[operation.name] = former
+        let after = try? ValueChange([operation]).applied(
+          to: room, ValueTotals(), at: ValueOrigin(offset: 0, time: 0), limits: .unlimited)
+        values[operation.name] = .some(after?.values[operation.name] ?? nil)
+      }
+      undo.published(key, parts)
     }
 
     /// Advances to a position up to which all publications have arrived.
@@ -93,7 +128,8 @@
 
     // MARK: Own changes
 
-    mutating func add(_ operations: [ValueOperation], key: String) {
+    mutating func add(_ operations: [ValueOperation], key: String, cause: ValueCause) {
+      undo.propose(key, cause)
       pending.append(Pending(key: key, operations: operations))
     }
 
@@ -105,7 +141,34 @@
     }
 
     /// Removes a change that was refused.
-    mutating func withdraw(key: String) { pending.removeAll { $0.key == key } }
+    mutating func withdraw(key: String) {
+      pending.removeAll { $0.key == key }
+      undo.remove(key)
+    }
+
+    /// Removes a step that was undone, or cannot be.
+    mutating func dropStep(key: String) { undo.remove(key) }
+
+    /// Returns how an own change is undone.
+    package func inverse(of key: String, _ cause: ValueCause) -> ValueUndo.Inverse {
+      undo.inverse(of: key, cause) { mirror?.values[$0] }
+    }
+
+    /// The server's value of a name, without own changes over it.
+    package func stored(_ name: ValueName) -> RoomValue? { mirror?.values[name] }
+
+    /// Whether the server's values are known, and contain all own changes of these names.
+    package func isCurrent(_ names: Set<ValueName>) -> Bool {
+      guard let mirror, mirror.isComplete else { return false }
+      return !pending.contains { $0.operations.contains { names.contains($0.name) } }
+    }
+
+    /// Whether the server's values are known, and contain an own change, and all others up to an
+    /// offset.
+    package func contains(_ key: String, upTo offset: Int) -> Bool {
+      guard let mirror, mirror.isComplete, mirror.position.offset >= offset else { return false }
+      return !pending.contains { $0.key == key }
+    }
 
     private mutating func settle() {
       guard let position = mirror?.position else { return }

@@ -707,6 +707,48 @@ def test_the_guides_values_run_as_written(gateway, browser, site):
     tab.close()
 
 
+def test_changes_of_values_outlive_a_closed_page_and_a_killed_gateway(gateway, browser, site):
+    site.pages["/values.html"] = f"""<meta charset="utf-8"><script type="module">
+import {{ openValues }} from "{gateway.url}/sdk/1/values.js";
+window.values = await openValues("{gateway.url}", "board");
+document.title = "open";
+</script>""".encode()
+    context = browser.new_context()
+
+    def open_page():
+        tab = context.new_page()
+        tab.goto(f"{site.url}/values.html")
+        expect(tab).to_have_title("open")
+        return tab
+
+    def stored():
+        return gateway.request("GET", "/api/rooms/board/values")
+
+    first, other = open_page(), open_page()
+    first.evaluate("() => values.set('list', 0)")
+    gateway.kill()
+    for number in range(1, 11):
+        first.evaluate("number => { void values.set('list', number); void values.add('n'); }", number)
+    other.evaluate("() => void values.add('m')")
+    assert first.evaluate("() => [values.get('list'), values.get('n'), values.waiting]") == [10, 10, 20]
+    first.close()
+    gateway.start()
+    wait_until(lambda: stored()["values"].get("m"))
+    assert "n" not in stored()["values"]
+    next_page = open_page()
+    next_page.wait_for_function("() => values.waiting === 0")
+    assert {name: item["value"] for name, item in stored()["values"].items()} == {"list": 10, "m": 1, "n": 10}
+    assert stored()["position"]["offset"] == 22
+    assert next_page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('parley.values')).length") == 0
+    # A page that is killed after sending, and one that has nothing to send.
+    next_page.evaluate("() => { void values.add('n'); }")
+    next_page.close()
+    last = open_page()
+    last.wait_for_function("() => values.waiting === 0 && values.get('n') === 11")
+    assert stored()["position"]["offset"] == 23
+    context.close()
+
+
 def test_the_example_runs(gateway, browser, site):
     page = (ROOT / "Examples" / "web" / "index.html").read_text()
     assert page.count("\n") <= 10

@@ -98,6 +98,17 @@ final class GatewayProgram: Sendable {
     guard status == 201 else { throw Failure(description: "making a note: \(status ?? 0)") }
   }
 
+  /// Changes a room's values over HTTP, and blocks until they are stored.
+  func change(_ room: String, _ operations: String) {
+    guard let url = URL(string: "http://127.0.0.1:\(port)/api/rooms/\(room)/values") else { return }
+    var request = URLRequest(url: url)
+    request.httpMethod = "PATCH"
+    request.httpBody = Data(#"{"values":\#(operations)}"#.utf8)
+    let stored = DispatchSemaphore(value: 0)
+    URLSession.shared.dataTask(with: request) { _, _, _ in stored.signal() }.resume()
+    stored.wait()
+  }
+
   /// A token for a person, signed by the secret of ``init(_:)``'s folder.
   func token(
     for user: String, document: String = "*=all", room: String = "*=all", lasting: String = "1h",

@@ -68,6 +68,15 @@ struct Card: Codable { var text: String, column: String }
   return votes[dish]
 }
 
+@MainActor func buy(on board: Room) async throws {
+  let stock = board.values(of: Int.self)
+  let isBought = try await stock.transaction(["stock"]) { values in
+    values["stock", default: 0] > 0 ? [.add("stock", -1)] : nil
+  }
+  if !isBought { print("sold out") }
+  try await stock.undo()  // Restores what this client's last change replaced.
+}
+
 func announce(_ service: ParleyService) async throws {
   try await service.room("orders").publish(Order(number: 7), key: "order-7")
 }
@@ -130,6 +139,10 @@ struct PageExampleTests {
     while cards["card-7"]?.text != "Hot soup" { await Task.yield() }
     #expect(cards["card-7"]?.column == "done")
     #expect(cards.isReady && cards.undecodable.isEmpty)
+    try await board.values(of: Int.self).set("stock", to: 3)
+    try await buy(on: board)
+    #expect(board.values(of: Int.self)["stock"] == 3)
+    #expect(cards.undecodable == ["stock"])
   }
 
   @Test @MainActor func `the example of the page about shared values runs`() async throws {
@@ -139,7 +152,7 @@ struct PageExampleTests {
     #expect(try await vote(for: "Soup", with: ann) == 2)
   }
 
-  @Test("the pages show this code", arguments: [("SwiftApp", 12), ("SharedValues", 1)])
+  @Test("the pages show this code", arguments: [("SwiftApp", 13), ("SharedValues", 1)])
   func page(name: String, count: Int) throws {
     let page = try String(
       contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/\(name).md"),

@@ -11,6 +11,11 @@
     package struct Field: Sendable, Hashable {
       package let name: [UInt8]
       package let value: JSONTree
+
+      package init(name: [UInt8], value: JSONTree) {
+        self.name = name
+        self.value = value
+      }
     }
 
     /// An object, whose fields ascend by name and have different names.

@@ -78,7 +78,8 @@
       settle()
     }
 
-    private func counts(_ name: ValueName, _ offset: Int) -> Bool {
+    /// Whether an operation at an offset is not contained in the page that covers its name.
+    package func counts(_ name: ValueName, _ offset: Int) -> Bool {
       guard !ranges.isEmpty else { return isComplete }
       for range in ranges {
         if let through = range.through, through < name { continue }
