@@ -368,7 +368,16 @@ def test_order_keys_lie_between_their_neighbours(parley):
         for _ in range(100):
             at = random.randrange(len(keys) + 1)
             keys.insert(at, parley.OrderKey.between(keys[at - 1] if at else None, keys[at] if at < len(keys) else None))
-        assert keys == sorted(set(keys))
+        assert keys == sorted(set(keys)) and max(map(len, keys)) <= 32
+        low, high = parley.OrderKey.between(None, None), None
+        for _ in range(100):
+            high = parley.OrderKey.between(low, high)
+        assert len(high) <= parley.OrderKey.LENGTH_MAX
+    for _ in range(5_000):
+        low = parley.OrderKey.between(low, None)
+    assert len(low) <= 8
+    spread = parley.OrderKey.spread(50)
+    assert spread == sorted(set(spread))
     with pytest.raises(ValueError):
         parley.OrderKey.between("b", "a")
 
