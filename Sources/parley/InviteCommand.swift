@@ -96,7 +96,7 @@ enum InviteCommand {
     } catch { throw UsageError("\(error)") }
   }
 
-  private static func page(_ address: String?) throws(UsageError) -> String {
+  static func page(_ address: String?) throws(UsageError) -> String {
     guard let address else { return "" }
     guard Configuration.isPageAddress(address) else {
       throw UsageError(

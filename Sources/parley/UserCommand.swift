@@ -2,7 +2,7 @@ import ParleyCryptoOpenSSL
 import ParleyGatewayPorts
 import ParleyServer
 
-/// The commands `parley user add`, `set`, `list`, `passwd`, `sessions` and `remove`.
+/// The commands `parley user add`, `set`, `list`, `passwd`, `reset`, `sessions` and `remove`.
 enum UserCommand {
   /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
@@ -12,16 +12,17 @@ enum UserCommand {
     case "set": try set(rest)
     case "list": try list(rest)
     case "passwd": try setPassword(rest)
+    case "reset": try reset(rest)
     case "sessions": try listSessions(rest)
     case "remove": try remove(rest)
     default:
       throw UsageError.unknown(
-        arguments.first, among: ["add", "set", "list", "passwd", "sessions", "remove"])
+        arguments.first, among: ["add", "set", "list", "passwd", "reset", "sessions", "remove"])
     }
   }
 
   private static func add(_ arguments: ArraySlice<String>) throws {
-    let words = try CommandWords(arguments, options: ["name", "file"], switches: [])
+    let words = try CommandWords(arguments, options: ["name", "mail", "file"], switches: [])
     guard let id = words.operands.first else {
       throw UsageError("expected the user's name or address")
     }
@@ -30,7 +31,7 @@ enum UserCommand {
       do throws(FileError) {
         return try UserLine(
           id: id, name: words.options["name"], password: password, rights: rights,
-          since: Program.now)
+          since: Program.now, mail: words.options["mail"])
       } catch { throw UsageError("\(error)") }
     }
     // Check the arguments before the user types a password.
@@ -51,15 +52,17 @@ enum UserCommand {
 
   /// Changes a user's display name or rights.
   private static func set(_ arguments: ArraySlice<String>) throws {
-    let words = try CommandWords(arguments, options: ["name", "file"], switches: [])
+    let words = try CommandWords(arguments, options: ["name", "mail", "file"], switches: [])
     guard let user = words.operands.first else {
       throw UsageError("expected one user (parley user list lists them)")
     }
     let rights = Array(words.operands.dropFirst())
-    let name = words.options["name"]
-    guard name != nil || !rights.isEmpty else {
-      throw UsageError("expected --name NAME, or the rights that replace those of \(user)")
+    let (name, mail) = (words.options["name"], words.options["mail"])
+    guard name != nil || mail != nil || !rights.isEmpty else {
+      throw UsageError(
+        "expected --name NAME, --mail ADDRESS, or the rights that replace those of \(user)")
     }
+    if let mail, !mail.isEmpty { _ = try MailCommand.address(mail) }
     let tried: UserLine
     do throws(FileError) {
       tried = try UserLine(
@@ -67,7 +70,7 @@ enum UserCommand {
     } catch { throw UsageError("\(error)") }
     let editing = UserEditing(path: try file(words))
     for group in tried.groups { try editing.requireGroup(group) }
-    try editing.set(name: name, rights: rights.isEmpty ? nil : rights, of: user)
+    try editing.set(name: name, rights: rights.isEmpty ? nil : rights, mail: mail, of: user)
     if !rights.isEmpty { report(tried) }
   }
 
@@ -102,6 +105,39 @@ enum UserCommand {
     try editing.require(user)
     let password = PasswordHash(password: try Prompt.newPassword())
     try editing.setPassword(of: user, to: password, since: Program.now)
+  }
+
+  /// Prints a link with which a user chooses a new password, or sends it.
+  private static func reset(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["page", "language"], switches: ["mail"])
+    let user = try words.operand("one user (parley user list lists them)")
+    let configuration = try words.configuration()
+    guard let file = configuration.usersFile else {
+      throw UsageError("expected settings with a users-file, such as --config FILE")
+    }
+    let page = words.options["page"] ?? configuration.publicURL
+    let editing = UserEditing(path: file)
+    try editing.require(user)
+    guard let line = try editing.line(of: user) else { return }
+    let isMailed = words.switches.contains("mail")
+    guard !isMailed || line.mail != nil else {
+      throw UsageError("the user has no mail address; parley user set USER --mail ADDRESS sets one")
+    }
+    guard !isMailed || page != nil else {
+      throw UsageError("--mail needs the page's address: --page URL, or the setting public-url")
+    }
+    let language = try MailCommand.language(words.options["language"])
+    let token = try StoreCommands(configuration).resetToken(for: line, now: Program.now)
+    let link = "\(try InviteCommand.page(page))#reset=\(token)"
+    guard isMailed, let mail = line.mail else {
+      Terminal.output(link + "\n")
+      Terminal.error("parley user: the link is valid for an hour, and once\n")
+      return
+    }
+    try MailCommand.send(
+      .reset(link: link), to: MailCommand.address(mail), in: language, by: MailCommand.server(words)
+    )
+    Terminal.error("parley user: the mail server took the message\n")
   }
 
   private static func listSessions(_ arguments: ArraySlice<String>) throws {

@@ -14,7 +14,7 @@ struct ServerFolderTests {
       "Operations": [
         "Provider", "Settings", "SignIn", "Stores", "System", "Values", "Webhooks",
       ],
-      "Mail": ["Settings", "Stores", "System", "Values", "Webhooks"],
+      "Mail": ["Settings", "SignIn", "Stores", "System", "Values", "Webhooks"],
       "Page": ["System", "Values"],
       "Provider": ["SignIn", "System", "Values"],
       "Settings": ["Page", "Provider", "SignIn", "System", "Values"],

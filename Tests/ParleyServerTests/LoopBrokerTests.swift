@@ -191,6 +191,7 @@ struct LoopBrokerTests {
       ("POST", "/api/publish", "", 2), ("POST", "/api/rooms/a/publish", "", 2),
       ("GET", "/api/rooms/a/publications", "", nil), ("POST", "/api/user/login", "", 0),
       ("POST", "/api/user/refresh", "", 0), ("POST", "/api/user/join", "", 0),
+      ("POST", "/api/user/forgot", "", 0), ("POST", "/api/user/reset", "", 0),
       ("POST", "/api/user/password", "", 0), ("GET", "/api/user/provider", "", 0),
       ("GET", "/api/user/provider/return", "", 0), ("GET", "/api/user/ways", "", nil),
       ("GET", "/api/search", "q=a", nil),

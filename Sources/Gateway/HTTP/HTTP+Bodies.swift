@@ -58,7 +58,8 @@ extension HTTP {
       }
     case .room(let verbs): try access.require(verbs, .room(RoomName(match.name)), of: identity)
     case .operatorKey: try access.requireOperator(identity)
-    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,
+    case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider,
+      .notes,
       .newNote, .chosenNote, .folders, .rooms, .person:
       break
     }

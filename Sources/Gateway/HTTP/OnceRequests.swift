@@ -149,7 +149,8 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
         item.room.map { identity.may(verbs, .room($0)) } ?? false
       }
     case .operatorKey: isGranted = identity.isOperator
-    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,
+    case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider,
+      .notes,
       .person, nil:
       isGranted = true
     }

@@ -110,7 +110,8 @@ extension Route {
   /// The subject of the route's path.
   fileprivate var kind: Resource.Kind {
     switch right {
-    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: .server
+    case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider:
+      .server
     case .notes, .newNote, .folders: .notes
     case .note, .chosenNote: .note
     case .room: .room

@@ -144,6 +144,8 @@ extension Route {
     Route("POST", "/api/user/logout", .refreshToken, .json, page: .logout),
     Route("POST", "/api/user/join", .invitation, .json, page: .join),
     Route("POST", "/api/user/password", .password, .json, page: .password),
+    Route("POST", "/api/user/forgot", .nothing, .json, page: .forgot),
+    Route("POST", "/api/user/reset", .reset, .json, page: .reset),
     Route("POST", "/api/user/name", .refreshToken, .json, page: .name),
     Route("GET", "/api/user/ways", .nothing, page: .ways),
     Route("GET", "/api/user/provider", .nothing, page: .provider),

@@ -24,6 +24,8 @@ package struct Route: Sendable {
     case refreshToken
     /// An invitation to become a user of this server.
     case invitation
+    /// The token of a link for a new password.
+    case reset
     /// The key of a link.
     case link
     /// A sign-in at the identity provider, completed in the browser that started it.
@@ -83,6 +85,10 @@ package struct Route: Sendable {
     case join
     /// Changing the password, and getting tokens.
     case password
+    /// Requesting a link for a new password.
+    case forgot
+    /// Choosing a new password by a link, and getting tokens.
+    case reset
     /// Changing the display name, and getting tokens.
     case name
     /// The available methods of signing in.

@@ -4,13 +4,14 @@ import ParleyGatewayPorts
 struct OpenStores {
   /// Secret keys of this server, created at its first start.
   struct Secrets: Sendable {
-    let resumeTokens, hints, ownTokens, signIns: [UInt8]
+    let resumeTokens, hints, ownTokens, signIns, resets: [UInt8]
 
     init(of store: any ServerStore) throws {
       resumeTokens = try store.secret(named: "resume tokens", byteCount: 32)
       hints = try store.secret(named: "hints", byteCount: 32)
       ownTokens = try store.secret(named: "own tokens", byteCount: 32)
       signIns = try store.secret(named: "sign-ins", byteCount: 32)
+      resets = try store.secret(named: StoreCommands.resetSecret, byteCount: 32)
     }
   }
 

@@ -48,6 +48,7 @@ extension ServerLoop {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let body = JSONWriter.object { object, body in
       object.field("password", configuration.usersFile != nil, &body)
+      if configuration.resetPage != nil { object.field("forgot", true, &body) }
       // Derived from the settings alone, since every loop answers this request.
       guard let issuer = configuration.provider.issuer, let page = configuration.publicURL else {
         return

@@ -22,7 +22,8 @@ extension ServerLoop {
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
     case .version: answer = { self.version }
-    case .statistics, .login, .refresh, .logout, .join, .password, .name, .link, .publicName, .ways,
+    case .statistics, .login, .refresh, .logout, .join, .password, .name, .forgot, .reset, .link,
+      .publicName, .ways,
       .provider, .providerReturn, nil:
       return nil
     }

@@ -75,6 +75,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let revocations: SharedRevocations
     let users: UserFile?
     let tokens: any ResumeTokens
+    /// Messages with links for new passwords; `nil` if they cannot be sent.
+    let resetMail: ResetMail?
     /// Limits that apply to all loops together; `nil` for a single loop.
     let limits: ProcessLimits?
     /// Wrong keys of links, counted over all loops of the process.
@@ -175,7 +177,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         cookie: configuration.sessionCookie, clock: SystemClock(),
         revocations: revocations, log: log,
         accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds),
-        sessionMilliseconds: Int64(configuration.sessionTime.milliseconds), respond: respond)
+        sessionMilliseconds: Int64(configuration.sessionTime.milliseconds),
+        sendReset: access.resetMail.map { mail in
+          { [storeThread] line, languages in
+            if let draft = mail.draft(for: line, languages, now: SystemClock().now) {
+              storeThread.tell([draft])
+            }
+          }
+        }, respond: respond)
     }
     attachments = Attachments(
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
@@ -616,7 +625,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       logOut(head, body, at: resource, respond: respond)
     case .link: attached.links.answer(head, body, at: resource, respond: respond)
     case .publicName: attached.links.answerName(head, at: resource, respond: respond)
-    case .login, .refresh, .join, .password, .name:
+    case .login, .refresh, .join, .password, .name, .forgot, .reset:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {
         transport.respond(to: request, with: response)

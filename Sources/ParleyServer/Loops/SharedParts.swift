@@ -53,7 +53,8 @@ struct SharedParts: Sendable {
       users.map { users in
         let work = LoginWork(
           users: users, editing: UserEditing(path: path),
-          invitations: InvitationFile(path: configuration.invitationsPath))
+          invitations: InvitationFile(path: configuration.invitationsPath),
+          resets: PasswordResets(secret: stores.secrets.resets))
         return LoginThread(work) { job, outcome in
           mailbox.post { first.finish(job, outcome) }
         }
@@ -99,7 +100,9 @@ struct SharedParts: Sendable {
       apiKeys: try configuration.apiKeys(log: fileLog),
       ownTokens: try SelfSignedTokens(secret: secrets.ownTokens, users: users),
       revocations: revocations, users: users,
-      tokens: HMACResumeTokens(secret: secrets.resumeTokens), limits: group.limits,
+      tokens: HMACResumeTokens(secret: secrets.resumeTokens),
+      resetMail: configuration.resetMail(PasswordResets(secret: secrets.resets)),
+      limits: group.limits,
       linkAttempts: linkAttempts, pusherApps: try configuration.readPusherApps())
     let transport = group.transports[loop.place]
     loop.attach(

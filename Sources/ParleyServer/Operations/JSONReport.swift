@@ -9,6 +9,7 @@ package enum JSONReport {
     list("users", lines) { line, object, bytes in
       object.field("id", line.user.id, &bytes)
       object.field("name", line.user.name, &bytes)
+      object.field("mail", line.mail, &bytes)
       words("rights", line.rights, &object, &bytes)
       object.field("since", line.user.since, &bytes)
     }

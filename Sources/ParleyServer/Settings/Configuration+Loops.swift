@@ -64,7 +64,7 @@ extension Configuration {
     switch head.path {
     // One loop handles all logins, since it counts the attempts.
     case "/api/user/login", "/api/user/refresh", "/api/user/join", "/api/user/password",
-      "/api/user/name":
+      "/api/user/name", "/api/user/forgot", "/api/user/reset":
       return 0
     // The same loop counts sign-ins with the identity provider.
     case ProviderSettings.beginPath, ProviderSettings.returnPath: return 0

@@ -158,10 +158,11 @@ package enum Help {
 
   /// The output of `parley user --help`.
   package static let user = """
-    Usage: parley user add USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
-           parley user set USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
+    Usage: parley user add USER [--name NAME] [--mail ADDRESS] [MATCH=MAY …] [group:GROUP …] [WHERE]
+           parley user set USER [--name NAME] [--mail ADDRESS] [MATCH=MAY …] [group:GROUP …] [WHERE]
            parley user list [--json] [WHERE]
            parley user passwd USER [WHERE]
+           parley user reset USER [--mail] [--language LANGUAGE] [--page URL] [FLAGS OF SERVE]
            parley user sessions USER [--json] [FLAGS OF SERVE]
            parley user remove USER [WHERE]
 
@@ -173,6 +174,9 @@ package enum Help {
     another password; remove removes the user. Both end all sessions of the user: acknowledged
     edits stay, and unsent edits stay in the user's browser.
 
+    reset prints a link with which a user chooses a new password, once and within an hour. With --mail
+    it is sent to the user's mail address instead.
+
     sessions lists the sessions of a user, by a password or at a provider: the session's id, its
     last use, its beginning, and the browser or program. parley revoke --token ID ends one,
     parley revoke --user USER all of them.
@@ -182,6 +186,8 @@ package enum Help {
 
       USER             the name for logging in, such as ada@example.org
       --name NAME      the name for others [USER]
+      --mail ADDRESS   the mail address, for links to new passwords; '' removes it
+      --page URL       the address of the page, for a complete link [public-url]
       document:MATCH=MAY, folder:MATCH=MAY, room:MATCH=MAY
                        rights; see parley apikey --help and parley group --help
       group:GROUP      a group of the user; see parley group --help

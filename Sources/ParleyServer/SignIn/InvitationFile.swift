@@ -12,6 +12,8 @@ package struct InvitationFile: Sendable {
     case invitation
     /// The invitation with this token is no longer valid.
     case ended(Invitation.Ending)
+    /// The link for a new password is not valid, or not valid any more.
+    case reset
     /// The name is not a valid user name, for this reason.
     case name(String)
     /// Another user has this name.

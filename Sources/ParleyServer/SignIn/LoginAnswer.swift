@@ -8,6 +8,7 @@ enum LoginAnswer {
   enum Code: Int {
     case loggedIn = 1000
     case loggedOut = 1001
+    case accepted = 1002
     case malformed = 4000
     case credentials = 4001
     case refreshToken = 4004
@@ -15,6 +16,7 @@ enum LoginAnswer {
     case name = 4011
     case taken = 4012
     case password = 4013
+    case reset = 4014
     case unavailable = 5001
   }
 
@@ -42,6 +44,13 @@ enum LoginAnswer {
 
   /// The response after a session was ended.
   static var goodbye: Response { response(.loggedOut, "Logged out", status: 200) { _, _ in } }
+
+  /// The response to a request for a new password, whether or not the account exists.
+  static var resetAccepted: Response {
+    response(
+      .accepted, "If this account has a mail address, a link is on its way", status: 200
+    ) { _, _ in }
+  }
 
   /// Returns an error in the format: with its own code, in most cases with status 200.
   static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
@@ -71,7 +80,7 @@ enum LoginAnswer {
     let body = JSONWriter.object { object, body in
       object.field("code", code.rawValue, &body)
       object.field("message", message, &body)
-      object.field("hasError", code != .loggedIn && code != .loggedOut, &body)
+      object.field("hasError", code != .loggedIn && code != .loggedOut && code != .accepted, &body)
       object.key("data", &body)
       JSONWriter.object(&body, data)
     }

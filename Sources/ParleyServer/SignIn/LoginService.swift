@@ -15,6 +15,8 @@ import SocketMessages
 ///     POST /api/user/join      {"invitation": "…", "email": "…", "password": "…", "name": "…"}
 ///     POST /api/user/password  {"email": "…", "password": "…", "newPassword": "…"}
 ///     POST /api/user/name      {"refreshToken": "…", "name": "…"}
+///     POST /api/user/forgot    {"email": "…"}
+///     POST /api/user/reset     {"reset": "…", "newPassword": "…"}
 ///
 /// Used only on the loop's thread; passwords are checked on the login threads.
 final class LoginService {
@@ -31,6 +33,10 @@ final class LoginService {
   private let accessMilliseconds: Int64
   private let sessionMilliseconds: Int64
   private let respond: (RequestID, Response) -> Void
+  /// Sends a link for a new password; `nil` if no mail can be sent. Its arguments are the account,
+  /// if there is one with a mail address, and the languages that the browser accepts.
+  private let sendReset: ((UserLine?, String) -> Void)?
+  private var resetRequests = ResetRequests()
   private var attempts = LoginAttempts()
   private var retries = RetryInterval()
   /// The unauthenticated clients of requests whose jobs are queued or running.
@@ -40,8 +46,10 @@ final class LoginService {
     tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, sessions: SessionService,
     cookie: SessionCookie, clock: any Clock, revocations: any Revocations, log: any LogSink,
     accessMilliseconds: Int64, sessionMilliseconds: Int64,
+    sendReset: ((UserLine?, String) -> Void)?,
     respond: @escaping (RequestID, Response) -> Void
   ) {
+    self.sendReset = sendReset
     self.tokens = tokens
     self.users = users
     self.thread = thread
@@ -71,6 +79,8 @@ final class LoginService {
     switch resource.page {
     case .join: return join(request, head, fields)
     case .password: return changePassword(request, head, fields)
+    case .forgot: return forgot(head, fields)
+    case .reset: return reset(request, head, fields)
     case .refresh: return refresh(request, head, fields)
     case .name: return rename(request, head, fields)
     default: return logIn(request, head, fields)
@@ -186,6 +196,9 @@ final class LoginService {
     case .refused(.ended(let ending)):
       cancel(job)
       return Self.problem(.invitation, ending.words)
+    case .refused(.reset):
+      return fail(
+        job, .reset, "This link was used, has expired or is not valid; ask for a new one")
     case .refused(.name(let reason)):
       cancel(job)
       return Self.problem(.name, reason)
@@ -208,7 +221,10 @@ final class LoginService {
   }
 
   private func fail(_ job: LoginThread.Job, _ code: Code, _ message: String) -> Response {
-    if case .join = job.purpose {
+    if case .reset = job.purpose {
+      let user = users.account(named: job.user)
+      sessions.recordRefusal(.changePassword, of: user?.id ?? "", from: job.visitor, "no such link")
+    } else if case .join = job.purpose {
       sessions.recordRefusal(.join, of: "", from: job.visitor, "no such invitation")
     } else {
       let user = users.account(named: job.user)
@@ -259,6 +275,40 @@ final class LoginService {
         visitor: visitor(head, fields)))
   }
 
+  /// Sends a link for a new password, if the account exists and has a mail address. The answer is
+  /// always the same, and the message is built in each case, so that the time is, too.
+  private func forgot(_ head: RequestHead, _ fields: Fields) -> Response? {
+    guard let sendReset else {
+      return Self.problem(.unavailable, "This server sends no mail; ask its operator", status: 404)
+    }
+    guard let name = fields.email, !name.isEmpty, name.utf8.count <= Self.nameBytesMax else {
+      return Self.problem(.malformed, "Expected email")
+    }
+    let line = users.line(named: name).flatMap { $0.mail == nil ? nil : $0 }
+    let verdict = resetRequests.count(
+      address: head.remoteAddress, account: line?.user.id, now: clock.uptime)
+    if case .refused(let wait) = verdict {
+      return Self.refusal(
+        .unavailable, "Too many new passwords were requested from your address; try again later",
+        status: 429, retryAfter: Int(wait))
+    }
+    sendReset(verdict == .allowed ? line : nil, head.headers["accept-language"] ?? "")
+    return LoginAnswer.resetAccepted
+  }
+
+  private func reset(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
+    guard let token = fields.reset, let new = fields.newPassword else {
+      return Self.problem(.malformed, "Expected reset and newPassword")
+    }
+    if let problem = PasswordRule.problem(of: new) {
+      return Self.problem(.password, "Expected \(problem)")
+    }
+    return submit(
+      LoginThread.Job(
+        request: request, user: PasswordResets.user(in: token) ?? "", password: new,
+        purpose: .reset(token), visitor: visitor(head, fields)))
+  }
+
   /// Changes the display name of a session's owner.
   private func rename(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
     guard let name = fields.name, let (token, isKept) = cookie.token(fields.refreshToken, head)
@@ -292,7 +342,10 @@ final class LoginService {
     let time = sessions.time(for: user.id, since: user.since)
     var endsOthers = false
     // A changed password ends the user's other sessions.
-    if case .change = job.purpose { endsOthers = true }
+    switch job.purpose {
+    case .change, .reset: endsOthers = true
+    case .logIn, .join, .rename: break
+    }
     sessions.begin(
       for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,
       endsOthers: endsOthers, from: job.visitor.address
@@ -379,6 +432,7 @@ final class LoginService {
     var invitation: String?
     var name: String?
     var newPassword: String?
+    var reset: String?
     /// Whether the browser stores the refresh token in a cookie, instead of the page.
     var isKept = false
   }
@@ -392,6 +446,7 @@ final class LoginService {
       case "invitation": fields.invitation = try reader.string()
       case "name": fields.name = try reader.string()
       case "keep": fields.isKept = try reader.boolean()
+      case "reset": fields.reset = try reader.string()
       case "newPassword": fields.newPassword = try reader.string()
       default: try reader.skipValue()
       }

@@ -16,6 +16,8 @@ final class LoginThread: Sendable {
       case join(invitation: String, name: String?)
       /// Replace the password by another one.
       case change(to: String)
+      /// Replace the password by another one, with a link's token.
+      case reset(String)
       /// Change the display name of a session's owner. The password is not used.
       case rename(to: String, session: Session, at: Timestamp)
     }

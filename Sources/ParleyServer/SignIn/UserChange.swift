@@ -51,6 +51,7 @@ struct UserChange: Sendable, Equatable {
     if !old.user.name.isExactly(new.user.name) || !old.user.id.isExactly(new.user.id) {
       details.append("name")
     }
+    if old.mail != new.mail { details.append("mail address") }
     if old.rights != new.rights { details.append(between(old.rights, new.rights)) }
     if !details.isEmpty {
       changes.append(

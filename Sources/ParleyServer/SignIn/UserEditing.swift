@@ -69,17 +69,47 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Changes a user's display name or rights; `nil` leaves the present value.
+  /// Returns the line of a user; `nil` if the file has no such user.
+  package func line(of user: String) throws(FileError) -> UserLine? {
+    guard Files.isFile(path) else { return nil }
+    let wanted = AccountName(user)
+    return try UserLine.lines(ofFileAt: path).first { AccountName($0.user.id) == wanted }
+  }
+
+  /// Changes a user's password, unless it has changed since `former`: of several requests with one
+  /// link, one succeeds.
+  ///
+  /// - Returns: Whether the password was changed.
+  func resetPassword(
+    from former: UserLine, to password: PasswordHash, since: Timestamp
+  ) throws(FileError) -> Bool {
+    var isChanged = false
+    try change { lines throws(FileError) in
+      guard let index = Self.index(ofAccount: former.user.id, in: lines),
+        var line = lines[index].line, line.resetState == former.resetState
+      else { return }
+      line.password = password
+      line.user.since = since
+      lines[index] = (Self.text(of: line, after: lines[index].text), line)
+      isChanged = true
+    }
+    return isChanged
+  }
+
+  /// Changes a user's display name, rights or mail address; `nil` leaves the present value, and an
+  /// empty address removes it.
   package func set(
-    name: String?, rights: [String]?, of user: String
+    name: String?, rights: [String]?, mail: String? = nil, of user: String
   ) throws(FileError) {
     try require(user)
     if let name { try UserLine.check(name: name) }
+    if let mail, !mail.isEmpty { try UserLine.check(mail: mail) }
     try change { lines throws(FileError) in
       let index = try index(of: user, in: lines)
       guard var line = lines[index].line else { return }
       if let name { line.user.name = name }
       if let rights { line.rights = rights }
+      if let mail { line.mail = mail.isEmpty ? nil : mail }
       lines[index] = (Self.text(of: line, after: lines[index].text), line)
     }
   }

@@ -16,6 +16,8 @@ public final class UserFile: UserSource {
   private struct Lines: Equatable {
     var users: [AccountName: UserLine] = [:]
     var groups: [GroupLine] = []
+    /// The accounts by mail address, in lower case; an address of several accounts is left out.
+    var accounts: [AccountName: AccountName] = [:]
   }
 
   private struct State {
@@ -99,6 +101,16 @@ public final class UserFile: UserSource {
     return state.withLock { $0.entries.users[name]?.user }
   }
 
+  /// Returns the line of an account by its name in any spelling, or by its mail address if no other
+  /// account has this address.
+  func line(named name: String) -> UserLine? {
+    let name = AccountName(name)
+    return state.withLock { state in
+      state.entries.users[name]
+        ?? state.entries.accounts[name].flatMap { state.entries.users[$0] }
+    }
+  }
+
   /// Returns the current rights of a group; empty if the file contains no such group.
   func grants(ofGroup name: String) -> [Grant] {
     state.withLock { state in
@@ -124,6 +136,10 @@ public final class UserFile: UserSource {
       }
       lines.users[AccountName(line.user.id)] = line
     }
+    let addresses = Dictionary(
+      grouping: lines.users.filter { $0.value.mail != nil },
+      by: { AccountName($0.value.mail ?? "") })
+    lines.accounts = addresses.compactMapValues { $0.count == 1 ? $0.first?.key : nil }
     return lines
   }
 }

@@ -1,6 +1,7 @@
 package import ParleyCryptoOpenSSL
 package import ParleyGatewayPorts
 import ParleyJSON
+import ParleyMail
 
 /// A line of a file of users.
 package struct UserLine: Sendable, Equatable {
@@ -10,6 +11,11 @@ package struct UserLine: Sendable, Equatable {
   package var password: PasswordHash
   /// The rights and groups as written in the file, such as `document:*=read` and `group:team`.
   package var rights: [String]
+  /// The user's mail address, which an operator has typed; `nil` for none.
+  package var mail: String?
+
+  /// What a link for a new password is bound to: it ends when the user has another password.
+  package var resetState: String { "\(password.text) \(user.since ?? 0)" }
 
   /// The names of the user's groups.
   package var groups: [String] { rights.compactMap(GroupLine.groupName) }
@@ -24,21 +30,24 @@ package struct UserLine: Sendable, Equatable {
   ///   - rights: Words of the form `document:MATCH=MAY`, `room:MATCH=MAY` or `folder:MATCH=MAY`.
   ///   - since: The time before which tokens for this id are invalid.
   package init(
-    id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp
+    id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp,
+    mail: String? = nil
   ) throws(FileError) {
     let id = AccountName.tidied(id)
     try Self.check(id: id)
     try Self.check(name: name ?? id)
     let user = User(id: id, name: name ?? id, grants: [], since: since)
-    self.init(user: user, password: password, rights: rights)
+    if let mail { try Self.check(mail: mail) }
+    self.init(user: user, password: password, rights: rights, mail: mail)
     // Parse the line, so that no line is written that cannot be read.
     self = try Self(text[...], place: nil)
   }
 
-  private init(user: User, password: PasswordHash, rights: [String]) {
+  private init(user: User, password: PasswordHash, rights: [String], mail: String?) {
     self.user = user
     self.password = password
     self.rights = rights
+    self.mail = mail
   }
 
   /// The line, as written in the file.
@@ -48,6 +57,7 @@ package struct UserLine: Sendable, Equatable {
     if !user.name.isExactly(user.id) {
       words.append("name:" + LineText.escaped(user.name, "%#"))
     }
+    if let mail { words.append("mail:" + LineText.escaped(mail, "%#")) }
     return (words + rights).joined(separator: " ")
   }
 
@@ -102,6 +112,11 @@ package struct UserLine: Sendable, Equatable {
         "expected a shown name of 1 to \(bytesMax) bytes, without line breaks, control characters "
           + "and marks that change the direction of writing")
     }
+  }
+
+  /// Throws if a text is not a mail address.
+  static func check(mail: String) throws(FileError) {
+    do throws(MailError) { _ = try MailAddress(mail) } catch { throw FileError("\(error)") }
   }
 
   /// - Parameter place: The file and its line; `nil` for an id that is not from a file.
@@ -168,10 +183,15 @@ package struct UserLine: Sendable, Equatable {
     guard !Identity.isReserved(words[0]) else { throw Self.reserved(place) }
     var user = User(id: words[0], name: words[0], grants: [])
     var rights: [String] = []
+    var mail: String?
     for word in words.dropFirst(2) {
       do throws(GrantTextError) {
         if word.hasPrefix("name:"), let name = LineText.unescaped(word.dropFirst(5)) {
           user.name = name
+        } else if word.hasPrefix("mail:"), let address = LineText.unescaped(word.dropFirst(5)),
+          (try? MailAddress(address)) != nil
+        {
+          mail = address
         } else if word.hasPrefix("since:"), let since = Timestamp(word.dropFirst(6)) {
           user.since = since
         } else if GroupLine.groupName(word) != nil {
@@ -183,10 +203,10 @@ package struct UserLine: Sendable, Equatable {
       } catch {
         throw FileError(
           Self.prefix(place)
-            + "expected name:NAME, group:NAME, room:MATCH=MAY, document:MATCH=MAY or "
+            + "expected name:NAME, mail:ADDRESS, group:NAME, room:MATCH=MAY, document:MATCH=MAY or "
             + "folder:MATCH=MAY: \(error)")
       }
     }
-    self.init(user: user, password: password, rights: rights)
+    self.init(user: user, password: password, rights: rights, mail: mail)
   }
 }

@@ -30,6 +30,23 @@ package struct StoreCommands {
     try configuration.repairableStore(writing: false).check(progress: progress)
   }
 
+  /// The name of the secret that signs links for new passwords.
+  static let resetSecret = "password resets"
+
+  /// Returns a token with which a user chooses a new password. A server may be running.
+  ///
+  /// - Throws: If no server has opened the store yet, which makes the secret.
+  package func resetToken(for line: UserLine, now: Timestamp) throws -> String {
+    guard try exists(), let store = try configuration.store.openForReading() as? any ServerStore,
+      let secret = try? store.secret(named: Self.resetSecret, byteCount: 32)
+    else {
+      throw FileError(
+        "the store has no secret for links yet; start the server once, then try again")
+    }
+    return PasswordResets(secret: secret).token(
+      user: line.user.id, password: line.resetState, now: now)
+  }
+
   /// Lists the notes; a server may be writing to them.
   package func notes() throws -> [NoteSummary] {
     switch try configuration.repairableStore(writing: false).perform([.list])[0] {
