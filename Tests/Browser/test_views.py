@@ -41,7 +41,8 @@ def users(tmp_path):
     )  # fmt: skip
     running = Server(
         tmp_path, "--users-file", file, "--api-key-file", keys, "--hmac-secret-file", secret, "--audience", "parley",
-        "--public-names", "on",
+        "--public-names", "on", "--smtp-url", "smtp://127.0.0.1:9", "--mail-from", "parley@example.org",
+        "--public-url", "http://127.0.0.1:9",
     )  # fmt: skip
     running.settings = ["--users-file", file, "--data-dir", tmp_path / "data"]
     running.operator = re.search(r"pk_\S+", made.stdout).group()
@@ -157,6 +158,14 @@ class Seen:
     def guest_at(self, path, shown):
         return self.at(path, shown, self.guest.page)
 
+    def forgotten(self, shown):
+        """Opens the dialog that asks for the account of a forgotten password, unless it is open."""
+        page = self.guest_at("/", "dialog[open]")
+        if page.locator("#sign-in-forgot").is_visible():
+            page.locator("#sign-in-forgot").click()
+        expect(page.locator(shown).first).to_be_visible()
+        return page
+
     def admin(self, *clicks):
         page = self.guest_at("/admin", "#entry:not([hidden]), #main:not([hidden])")
         if page.locator("#key").is_visible() and clicks:
@@ -200,6 +209,8 @@ VIEWS = {
     "history as a text": (lambda see: see.click("#history-read", "#history-compare", "#history-text .cm-line"), None),
     "naming": (lambda see: see.click("#history-name", "#version"), None),
     "sign-in": (lambda see: see.guest_at("/", "#sign-in"), None),
+    "forgotten password": (lambda see: see.forgotten("[autocomplete=username]:visible"), None),
+    "new password": (lambda see: see.guest_at("/#reset=pr_AAAA", "[name=newPassword]"), None),
     "invitation": (lambda see: see.guest_at(see.server.invitation, "[autocomplete=new-password]"), None),
     "link for reading": (lambda see: see.guest_at(see.server.link, PAGE), PAGE),
     "published note": (lambda see: see.guest_at(see.server.name, PAGE), PAGE),

@@ -60,7 +60,7 @@ test("a first visit is at most 12 requests and 334 kB, the client core at most 1
 test("each English text is in the page's start or in the later parts that name it, and only there", async () => {
   const texts = (await import("../../Web/js/languages/en.js")).default;
   const holders = (/** @type {string} */ key) =>
-    ["app", "historyview", "sharing", "importview", "commentsview", "palette", "devices", "passwords", "help", "moving",
+    ["app", "historyview", "sharing", "importview", "commentsview", "palette", "devices", "passwords", "forgotten", "help", "moving",
       "deletednotes", "exporting", "pageview", "writing", "pasting", "formatted", "converting"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
   for (const key of Object.keys(texts)) assert.ok(holders(key).length > 0, key);
   assert.deepEqual(holders("history.restoreText"), ["historyview"]);

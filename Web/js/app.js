@@ -48,13 +48,19 @@ import { drawCount, scheduleCount } from "./editing/wordcount.js";
 /** @type {(() => void)[]} Subscriptions to the shown note. */
 let subscriptions = [];
 
-/** @param {string} invitation Stays in the address until the code is loaded, so that it survives a reload. */
-async function takeInvitation(invitation) {
+/**
+ * Opens the dialog of an invitation, or of a link for a new password.
+ *
+ * @param {"invite" | "reset"} kind
+ * @param {string} token Stays in the address until the code is loaded, so that it survives a reload.
+ */
+async function takeToken(kind, token) {
   try {
-    const { join } = await loadPart(() => import("./account/passwords.js"));
-    if (fragmentOf(location.hash).invite !== invitation) return;
+    const { join, reset } = await loadPart(() => import("./account/passwords.js"));
+    if (fragmentOf(location.hash)[kind] !== token) return;
     history.replaceState(null, "", location.pathname);
-    join(invitation);
+    if (kind === "invite") join(token);
+    else reset(token);
   } catch (error) {
     console.error(error);
     toast(t("page.failed"));
@@ -67,12 +73,14 @@ async function takeInvitation(invitation) {
  * @param {ReturnType<typeof fragmentOf>} fragment
  * @returns Whether the page reloads, because the address of this tab was changed to another link.
  */
-function takeRights({ token, share, key, invite }) {
+function takeRights({ token, share, key, invite, reset }) {
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
   } else if (invite) {
-    void takeInvitation(invite);
+    void takeToken("invite", invite);
+  } else if (reset) {
+    void takeToken("reset", reset);
   } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
     location.reload();
     return true;

@@ -28,6 +28,19 @@ export const joinBy = async (fields) => tokenFrom(await request("/api/user/join"
 /** @param {{email: string, password: string, newPassword: string, keep?: boolean}} fields */
 export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
 
+/**
+ * Requests a link for a new password by mail. The answer does not say whether the account exists.
+ *
+ * @param {string} email The name or mail address of the account.
+ */
+export async function forgotPassword(email) {
+  const { code, hasError } = await request("/api/user/forgot", "POST", { email });
+  if (hasError) throw new RequestError(401, code);
+}
+
+/** @param {{reset: string, newPassword: string, keep?: boolean}} fields */
+export const resetPassword = async (fields) => tokenFrom(await request("/api/user/reset", "POST", fields));
+
 /** @param {{refreshToken?: string, name: string}} fields The session, and the new display name. */
 export const rename = async (fields) => tokenFrom(await request("/api/user/name", "POST", fields));
 
@@ -61,10 +74,10 @@ export const takeTokens = async (keep) => tokenFrom(await request("/api/user/pro
 /**
  * Returns the ways to sign in on this server, besides a token.
  *
- * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>} Rejects if the server cannot
+ * @returns {Promise<{password: boolean, forgot: boolean, provider?: {name: string, address: string}}>} Rejects if the server cannot
  * answer.
  */
 export async function waysToSignIn() {
-  const { password, provider } = await request("/api/user/ways");
-  return { password: password === true, provider };
+  const { password, forgot, provider } = await request("/api/user/ways");
+  return { password: password === true, forgot: forgot === true, provider };
 }

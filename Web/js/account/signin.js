@@ -268,7 +268,7 @@ export async function askForToken() {
   byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
   byId("sign-in-text").textContent = trouble?.text ?? "";
   /** @type {import("./signinform.js").Ways} */
-  let ways = { password: false };
+  let ways = { password: false, forgot: false };
   try {
     ways = await waysToSignIn();
   } catch (error) {

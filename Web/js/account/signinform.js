@@ -5,9 +5,10 @@ import { giveBack, logIn } from "./login.js";
 import { leaveForProvider } from "../state/provider.js";
 import { byId, openDialog } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
+import { loadPart } from "../ground/parts.js";
 import { messageOf } from "../client/words.js";
 
-/** @typedef {{password: boolean, provider?: {name: string, address: string}}} Ways */
+/** @typedef {{password: boolean, forgot: boolean, provider?: {name: string, address: string}}} Ways */
 
 export class SignInForm {
   #ways;
@@ -44,6 +45,8 @@ export class SignInForm {
     const isTokenAlone = !password && !provider;
     this.#otherwise.onclick = () => this.#choose(!this.#isByToken);
     this.#otherwise.hidden = isTokenAlone;
+    byId("sign-in-forgotten").hidden = !this.#ways.forgot;
+    byId("sign-in-forgot").onclick = () => void this.#forgot();
     this.#token.value = this.#password.value = "";
     this.#form.onsubmit = this.#submit;
     this.#yes.disabled = false;
@@ -105,6 +108,16 @@ export class SignInForm {
     if (wrong) (this.#isByToken ? this.#token : this.#password).select();
     else this.#dialog.close("confirm");
   };
+
+  async #forgot() {
+    try {
+      const { forgot } = await loadPart(() => import("./forgotten.js"));
+      if (this.#dialog.open) forgot(this.#email.value.trim());
+    } catch (error) {
+      console.error(error);
+      this.#problem.textContent = t("page.failed");
+    }
+  }
 
   #logIn() {
     return logIn({ email: this.#email.value.trim(), password: this.#password.value, keep: this.#keep.checked });

@@ -38,6 +38,7 @@ const byLoginCode = new Map([
   [4011, "trouble.userName"],
   [4012, "trouble.userNameTaken"],
   [4013, "trouble.passwordLength"],
+  [4014, "trouble.reset"],
   [5001, "problem.busy"],
 ]);
 

@@ -6,6 +6,7 @@
 //   #share=…   a shared link's token. It stays in the address, which is the link.
 //   #s=…       the key of a short link, for which the server issues the token (shortlink.js). It stays, too.
 //   #invite=…  an invitation, whose bearer may become a user (passwords.js). It is removed from the address at once.
+//   #reset=…   a link for a new password, likewise.
 //
 // Tokens are also issued for a password or by an identity provider (provider.js), both with a refresh token (login.js).
 //
@@ -35,7 +36,7 @@ export const headingPlace = "heading";
  * Returns the fields of an address's fragment.
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, key?: string, invite?: string, isHistory: boolean, isNew: boolean,
+ * @returns {{token?: string, share?: string, key?: string, invite?: string, reset?: string, isHistory: boolean, isNew: boolean,
  *   newKey?: string, heading?: string, isSignedIn: boolean, signInProblem?: string}}
  */
 export function fragmentOf(hash) {
@@ -45,6 +46,7 @@ export function fragmentOf(hash) {
     share: fields.get("share") || undefined,
     key: fields.get("s") || undefined,
     invite: fields.get("invite") || undefined,
+    reset: fields.get("reset") || undefined,
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
     newKey: fields.get(newPlace) || undefined,
