@@ -133,12 +133,16 @@ struct StoreReplyTests {
 
   /// Returns the name of a request or reply, with the name of the nested one.
   private static func label(_ value: Any) -> String {
-    if case .audited(_, let work)? = value as? StoreRequest { return label(work) }
+    switch value as? StoreRequest {
+    case .audited(_, let work), .notifying(_, let work): return label(work)
+    default: break
+    }
     guard let child = Mirror(reflecting: value).children.first, let name = child.label else {
       return "\(value)"
     }
     let isNested = [
       "deleted", "once", "room", "people", "groups", "files", "logins", "links", "folders", "audit",
+      "notices",
     ]
     .contains(name)
     return isNested

@@ -17,6 +17,7 @@ struct StoreRightTests {
     .once(.perform(.delete(id: "n"), keeping: [], .standard)),
     .audited(
       AuditRecord(time: 0, actor: "ada", action: .deleteNote), .delete(id: "n", keeping: nil)),
+    .notices(.audience(note: "n", thread: nil)), .notifying([], .delete(id: "n")),
   ]
   private static let lists: [StoreRequest] = [
     .list, .notes(after: nil, limit: 1), .deleted(.list(after: nil, limit: 1)),

@@ -26,6 +26,7 @@ struct StoreGrowthTests {
     case makeLink, openLink, listLinks, endLink
     case publishNote, withdrawName, nameOf, openName, listNames
     case addAudit, auditPage, trimAudit
+    case addNotice, listNotices, unreadNotices, readNotices, audience, removeNotices, trimNotices
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -125,8 +126,15 @@ struct StoreGrowthTests {
       case .audit(.add): self = .addAudit
       case .audit(.page): self = .auditPage
       case .audit(.trim): self = .trimAudit
-      // These add one row to the work.
-      case .audited(_, let work), .within(_, let work): self.init(work)
+      case .notices(.add): self = .addNotice
+      case .notices(.list): self = .listNotices
+      case .notices(.unread): self = .unreadNotices
+      case .notices(.read): self = .readNotices
+      case .notices(.audience): self = .audience
+      case .notices(.remove): self = .removeNotices
+      case .notices(.trim): self = .trimNotices
+      // These add a few rows to the work.
+      case .audited(_, let work), .notifying(_, let work), .within(_, let work): self.init(work)
       }
     }
 
@@ -276,6 +284,21 @@ struct StoreGrowthTests {
     func makeAudit() { perform((0..<size).map { _ in .audit(.add(Self.record)) }) }
 
     static let record = AuditRecord(time: 1, actor: "key:ops", action: .revoke, target: "ada")
+
+    /// Returns a request to add a notice for Ada, about a comment on the note `n`.
+    static func notice(_ comment: CommentID, for person: PersonID = "ada") -> StoreRequest {
+      let notice = Notice(
+        kind: .mention, note: "n", comment: comment, thread: "t", author: "Bob", time: 1)
+      return .notices(.add(NoticeDraft(notice, for: [person])))
+    }
+
+    /// Adds `size` notices for Ada and as many for other people.
+    func makeNotices() {
+      makeNotes()
+      perform((0..<size).map { Self.notice("c\($0)") })
+      perform((0..<size).map { Self.notice("c\($0)", for: PersonID("person \($0)")) })
+      perform([.notices(.read("ada", .all(through: .max)))])
+    }
 
     /// The hash of the newest file of the note `n`.
     var newestFile: FileHash { newest ?? Self.noHash }
@@ -622,6 +645,25 @@ struct StoreGrowthTests {
     },
     Row(.trimAudit, prepare: { $0.makeAudit() }) { _ in
       .audit(.trim(AuditRule(), now: 2, limit: 50))
+    },
+    Row(.addNotice, prepare: { $0.makeNotices() }) { Stage.notice($0.freshName()) },
+    Row(.listNotices, prepare: { $0.makeNotices() }) { _ in
+      .notices(.list("ada", before: nil, limit: 50))
+    },
+    Row(.unreadNotices, prepare: { $0.makeNotices() }) { _ in .notices(.unread("person 7")) },
+    Row(.readNotices, prepare: { $0.makeNotices() }) { stage in
+      stage.perform([Stage.notice(stage.freshName())])
+      return .notices(.read("ada", .all(through: .max)))
+    },
+    Row(.audience, prepare: { $0.makeComments() }) { _ in
+      .notices(.audience(note: "n", thread: "0"))
+    },
+    Row(.removeNotices, prepare: { $0.makeNotices() }) { stage in
+      stage.perform([Stage.notice(stage.freshName(), for: "eve")])
+      return .notices(.remove(of: "eve", limit: 50))
+    },
+    Row(.trimNotices, prepare: { $0.makeNotices() }) { _ in
+      .notices(.trim(NoticeRule(), now: 2, limit: 50))
     },
     Row(.listNames, prepare: { $0.publishNotes() }) { _ in .links(.names(.list)) },
   ]

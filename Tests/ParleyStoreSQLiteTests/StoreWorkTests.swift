@@ -14,6 +14,8 @@ struct StoreWorkTests {
     "blocks", "deleteGroup", "likes", "listFiles", "searchFiles", "listComments", "listNames",
     // They count rows up to a limit.
     "like", "read", "putFile", "addComment", "keepAnswer",
+    // It removes the oldest rows beyond a limit.
+    "addNotice",
     // One sorts the flags of one publication; the other scans the files every ten minutes.
     "flags", "unsettledFiles",
   ]

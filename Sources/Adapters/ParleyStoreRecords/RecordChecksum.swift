@@ -38,7 +38,7 @@ package struct RecordHasher: ~Copyable {
   package enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
-    case request, answer, deletion, comment, value, audit
+    case request, answer, deletion, comment, value, audit, notice
   }
 
   private let hash = SHA256()

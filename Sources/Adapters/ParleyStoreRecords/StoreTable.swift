@@ -45,7 +45,9 @@ public struct StoreTable: Sendable, Equatable {
   /// The table of the last number that each numbered table has assigned.
   public static let sequences = StoreTable("sequences", "name$ value", key: 1)
   /// The tables whose numbers are never reused, in the order of their names.
-  public static let numbered = ["answers", "audit", "dead_letters", "documents", "rooms"]
+  public static let numbered = [
+    "answers", "audit", "dead_letters", "documents", "notices", "rooms",
+  ]
 
   private static let note = """
     number id$ title$ created updated epoch$ revision length chain# base base_chain# unsnapped set_backs$
@@ -76,6 +78,9 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("public_names", "name$ id$ document maker$ created rests", key: 1),
     StoreTable(
       "audit", "number time actor$ action$ target$ address$ outcome detail$ checksum#", key: 1),
+    StoreTable(
+      "notices",
+      "number person$ place document kind comment$ thread$ author$ time seen checksum#", key: 1),
     StoreTable(
       "publications", "room offset time expires person$ sender$ data# checksum# changes#", key: 2),
     StoreTable(

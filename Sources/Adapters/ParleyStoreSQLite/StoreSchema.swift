@@ -395,6 +395,25 @@ enum StoreSchema {
     );
     CREATE INDEX audit_refused ON audit (number) WHERE outcome = 2;
     """,
+    // Notices.
+    """
+    CREATE TABLE notices (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      person TEXT NOT NULL,
+      place INTEGER NOT NULL,       -- counts the notices of the person
+      document INTEGER NOT NULL,
+      kind INTEGER NOT NULL,        -- see NoticeKind
+      comment TEXT NOT NULL,        -- empty for none
+      thread TEXT NOT NULL,
+      author TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      seen INTEGER NOT NULL,        -- 1 if it was read
+      checksum BLOB NOT NULL        -- over the fields but number, place and seen
+    );
+    CREATE INDEX notices_of_person ON notices (person, number);
+    CREATE INDEX notices_of_note ON notices (document, comment, person);
+    CREATE INDEX notices_unread ON notices (person, seen, number);
+    """,
   ]
 
   /// The format that this program writes.

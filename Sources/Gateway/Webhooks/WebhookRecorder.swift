@@ -44,7 +44,8 @@ public struct WebhookRecorder: OutboxRecorder {
     case .folders(.move(let id, _, let title, let time)):
       moved(id, isRenamed: title != nil, at: time, reply)
     case .folders(.moveAll): movedAll(reply)
-    case .once(.perform(let work, _, _)), .within(_, let work), .audited(_, let work):
+    case .once(.perform(let work, _, _)), .within(_, let work), .audited(_, let work),
+      .notifying(_, let work):
       drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     default: []

@@ -9,7 +9,7 @@ public enum DocumentStoreConformance {
     notes + deletions + folders + logs + formats + history + compaction + batches + restarts + rooms
     + values
     + outbox
-    + once + files + comments + sessions + names + audit + [.randomHistories]
+    + once + files + comments + sessions + names + audit + notices + [.randomHistories]
 
   private static let notes: [ConformanceCheck] = [
     ConformanceCheck("a new note is listed, and loads empty") { rig in

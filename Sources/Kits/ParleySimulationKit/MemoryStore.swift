@@ -41,6 +41,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   private var logins = MemorySessions()
   private var names = MemoryNames()
   private var audit = MemoryAudit()
+  private var notices = MemoryNotices()
 
   /// The rules for recording events. With `nil`, no events are recorded; queued events remain.
   public var outboxRules: OutboxRules?
@@ -209,7 +210,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.once(once))
       once.noteDeletion(of: id)
       guard let deletion else {
-        removeNames(of: record, &undo)
+        removeTraces(of: record, &undo)
         return .done
       }
       undo.append(.deletedNotes(id, deletedNotes[id]))
@@ -341,6 +342,23 @@ public final class MemoryStore: DocumentStore, Outbox {
         condition.rights.cover(note.folder, madeAt: note.createdAt)
       else { throw .outOfReach }
       return try reply(to: work, &undo)
+    case .notices(.audience(let note, let thread)):
+      let record = try readable(note)
+      let writers = record.state.comments.values.compactMap { comment in
+        thread != nil && (comment.id == thread || comment.thread == thread) ? comment.person : nil
+      }
+      return .notices(
+        .audience(
+          folder: record.summary.folder, createdAt: record.summary.createdAt,
+          writers: Array(Set(writers))))
+    case .notices(let request):
+      undo.append(.notices(notices))
+      return .notices(notices.reply(to: request, liveNote))
+    case .notifying(let drafts, let work):
+      let reply = try reply(to: work, &undo)
+      undo.append(.notices(notices))
+      notices.add(drafts, of: reply, liveNote)
+      return reply
     case .audit(let request):
       undo.append(.audit(audit))
       return .audit(audit.reply(to: request))
@@ -570,7 +588,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .remove(let id):
       guard let record = deletedNotes[id]?.first?.record else { throw .unknownDocument }
       removeDeleted(id, &undo)
-      removeNames(of: record, &undo)
+      removeTraces(of: record, &undo)
       return .done
     case .removeOlder(let time, let limit):
       let older = deletedInOrder.reversed().prefix { $0.deletion.time < time }
@@ -579,16 +597,22 @@ public final class MemoryStore: DocumentStore, Outbox {
         undo.append(.deletedNotes(key, deletedNotes[key]))
         deletedNotes[key]?.removeAll { $0.place == deleted.place }
         if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
-        removeNames(of: deleted.record, &undo)
+        removeTraces(of: deleted.record, &undo)
       }
       return .done
     }
   }
 
-  /// Withdraws the names of a permanently deleted note.
-  private func removeNames(of record: Record, _ undo: inout [Undo]) {
+  /// Withdraws the names of a permanently deleted note, and removes the notices about it.
+  private func removeTraces(of record: Record, _ undo: inout [Undo]) {
     undo.append(.names(names))
     names.remove(ObjectIdentifier(record))
+    undo.append(.notices(notices))
+    notices.remove(ObjectIdentifier(record))
+  }
+
+  private func liveNote(_ id: DocumentID) -> MemoryNotices.LiveNote? {
+    records[id].map { (owner: ObjectIdentifier($0), summary: $0.summary) }
   }
 
   private var deletedInOrder: [DeletedRecord] {
@@ -741,6 +765,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case logins(MemorySessions)
     case names(MemoryNames)
     case audit(MemoryAudit)
+    case notices(MemoryNotices)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -758,6 +783,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .logins(let earlier): logins = earlier
       case .names(let earlier): names = earlier
       case .audit(let earlier): audit = earlier
+      case .notices(let earlier): notices = earlier
       }
     }
   }

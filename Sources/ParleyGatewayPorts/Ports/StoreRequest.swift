@@ -82,6 +82,8 @@ public enum StoreRequest: Sendable {
   case links(LinkRequest)
   /// A request about folders of notes.
   case folders(FolderRequest)
+  /// A request about notices.
+  case notices(NoticeRequest)
   /// A request about the audit log.
   case audit(AuditRequest)
   /// Performs a request on a note if its folder satisfies a condition when the request is
@@ -90,6 +92,8 @@ public enum StoreRequest: Sendable {
   /// Performs a request, and adds a record of it to the audit log in the same commit, unless the
   /// request fails or finds nothing to do. The store sets the record's outcome.
   indirect case audited(AuditRecord, StoreRequest)
+  /// Performs a request, and adds notices about it in the same commit, if it has changed the store.
+  indirect case notifying([NoticeDraft], StoreRequest)
   /// An idempotent request.
   case once(OnceRequest)
   /// Adds events to the outbox that do not result from a change of the store. A store without an
@@ -174,6 +178,8 @@ public enum StoreReply: Sendable {
   case links(LinkReply)
   /// The reply to ``StoreRequest/folders(_:)``.
   case folders(FolderReply)
+  /// The reply to ``StoreRequest/notices(_:)``.
+  case notices(NoticeReply)
   /// The reply to ``StoreRequest/audit(_:)``.
   case audit(AuditReply)
   /// The reply to ``StoreRequest/once(_:)``.
@@ -203,7 +209,7 @@ public enum StoreReply: Sendable {
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .editingSessions, .difference, .versions, .room, .people, .groups,
       .files,
-      .comments, .folders, .logins, .links, .audit, .once:
+      .comments, .folders, .logins, .links, .notices, .audit, .once:
       true
     }
   }

@@ -127,8 +127,10 @@ extension StoreRequest {
     case .logins(let request): request.traits
     case .links(let request): request.traits
     case .folders(let request): request.traits
+    case .notices(let request): request.traits
     case .audit(let request): request.traits
     case .audited(_, let request): request.traits
+    case .notifying(let drafts, let request): request.traits.adding(drafts)
     case .once(let request): request.traits
     case .within(let condition, let request): request.traits.within(condition)
     }
@@ -147,6 +149,14 @@ extension StoreRequest {
 }
 
 extension StoreTraits {
+  /// Returns the traits of a request that also adds notices.
+  fileprivate func adding(_ drafts: [NoticeDraft]) -> StoreTraits {
+    var traits = self
+    traits.way = .writing
+    if let own = byteCount { traits.byteCount = own + drafts.reduce(0) { $0 + $1.byteCount } }
+    return traits
+  }
+
   /// Returns the traits of a request under a condition on its note. A change locks the note's row.
   fileprivate func within(_ condition: FolderCondition) -> StoreTraits {
     var traits = self

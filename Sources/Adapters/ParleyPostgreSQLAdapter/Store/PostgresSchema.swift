@@ -459,6 +459,27 @@ enum PostgresSchema {
       """,
       "CREATE INDEX audit_refused ON parley.audit (number) WHERE outcome = 2",
     ],
+    // Notices.
+    [
+      """
+      CREATE TABLE parley.notices (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        person bytea NOT NULL,
+        place bigint NOT NULL,        -- counts the notices of the person
+        document bigint NOT NULL,
+        kind bigint NOT NULL,         -- see NoticeKind
+        comment bytea NOT NULL,       -- empty for none
+        thread bytea NOT NULL,
+        author bytea NOT NULL,
+        time bigint NOT NULL,
+        seen bigint NOT NULL,         -- 1 if it was read
+        checksum bytea NOT NULL       -- over the fields but number, place and seen
+      )
+      """,
+      "CREATE INDEX notices_of_person ON parley.notices (person, number)",
+      "CREATE INDEX notices_of_note ON parley.notices (document, comment, person)",
+      "CREATE INDEX notices_unread ON parley.notices (person, seen, number)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each with its own outcome.

@@ -73,6 +73,10 @@ package struct CheckRules<Store: SQLStore> {
           try finding(nil) { found throws(StoreError) in
             try AuditRules(store: store).check(&found)
           })
+        rest.add(
+          try finding(nil) { found throws(StoreError) in
+            try NoticeRules(store: store).check(&found)
+          })
         return rest
       })
   }
@@ -105,7 +109,9 @@ package struct CheckRules<Store: SQLStore> {
   }
 
   private func checkOrphans(_ findings: inout StoreFindings) throws(StoreError) {
-    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
+    for table in [
+      "log", "marks", "snapshots", "epochs", "versions", "note_files", "comments", "notices",
+    ] {
       let orphans = try store.first(
         """
         SELECT count(DISTINCT t.document) FROM \(table) t

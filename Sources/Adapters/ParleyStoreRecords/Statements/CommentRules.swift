@@ -84,6 +84,19 @@ struct CommentRows<Store: LogTable>: CommentLedger {
     ) { _ in true } ?? false
   }
 
+  /// Returns the people who wrote in a thread, each of them once.
+  func writers(of thread: CommentID) throws(StoreError) -> [PersonID] {
+    let first = try comment(thread)?.person
+    // The inner query reads an index alone, and so does not read the whole table of a note.
+    let others = try store.rows(
+      """
+      SELECT data, checksum FROM comments WHERE document = $1
+        AND id IN (SELECT id FROM comments WHERE document = $1 AND thread = $2)
+      """, row.number, thread
+    ) { found throws(StoreError) in try read(found).person }
+    return Array(Set(others.compactMap(\.self) + [first].compactMap(\.self)))
+  }
+
   func keep(_ comment: Comment) throws(StoreError) {
     let bytes = CommentCoding.line(comment)
     try store.change(

@@ -124,6 +124,10 @@ package struct HousekeepingRules<Store: SQLStore> {
       "DELETE FROM marks WHERE document = $1",
       "DELETE FROM epochs WHERE document = $1",
       "DELETE FROM comments WHERE document = $1",
+      """
+      DELETE FROM notices WHERE number IN
+        (SELECT number FROM notices WHERE document = $1 LIMIT 1000)
+      """,
     ] {
       if try store.changedRows(delete, document) > 0 { return true }
     }

@@ -78,6 +78,12 @@ package struct RequestRules<Store: SQLStore> {
         return .links(try LinkRules(store: store).reply(to: request))
       case .folders(let request):
         return .folders(try FolderRules(store: store).reply(to: request))
+      case .notices(let request):
+        return .notices(try NoticeRules(store: store).reply(to: request))
+      case .notifying(let drafts, let work):
+        let reply = reply(to: work)
+        try NoticeRules(store: store).add(drafts, of: reply)
+        return reply
       case .audit(let request):
         return .audit(try AuditRules(store: store).reply(to: request))
       case .audited(let record, let work):
