@@ -39,6 +39,7 @@ extension Gateway {
       http.groups.answer(request, work, reply.outcome(of: \.groups))
     case .logins(let number): sessions.finish(number, reply.outcome(of: \.logins))
     case .links(let number): links.finish(number, reply.outcome(of: \.links))
+    case .notices(let number): notices.finish(number, reply.outcome(of: \.notices))
     case .audit(let number): audit.finish(number, reply.outcome(of: \.audit))
     case .title(let number): links.foundTitle(number, reply.outcome(of: \.note))
     case .folders(let request, let work):

@@ -21,6 +21,14 @@ extension Gateway {
     audit.addRefusal(record, of: client)
   }
 
+  /// Adds a notice for a user who got a right to a note, by name.
+  package func noteShared(_ note: DocumentID, with user: String) {
+    notices.noteShared(note, with: PersonID(user))
+  }
+
+  /// Removes all notices of a user who was removed.
+  package func removeNotices(of user: String) { notices.remove(of: PersonID(user)) }
+
   /// Ends a session, and revokes its tokens.
   ///
   /// - Parameter proceed: Called with whether the session has ended permanently; if not, retry.

@@ -80,6 +80,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let http: HTTP
   let search: Search
   let files: Files
+  let notices: Notices
   let comments: Comments
   let sessions: Sessions
   let links: Links
@@ -116,14 +117,15 @@ public final class Gateway: Part, SwitchboardOwner {
     rights = Rights(board, access, documents, rooms)
     search = Search(board, access)
     files = Files(board, access)
-    comments = Comments(board, access, rooms)
+    notices = Notices(board, access, rooms)
+    comments = Comments(board, access, rooms, notices)
     sessions = Sessions(board, access, rights)
     links = Links(board, access, rights)
     folders = Folders(board, documents, rooms)
     audit = Audit(board)
     http = HTTP(
-      board, documents, rooms, access, rights, search, files, comments, sessions, links, folders,
-      audit)
+      board, documents, rooms, access, rights, search, files, notices, comments, sessions, links,
+      folders, audit)
     let table = SessionTable(board, access)
     sessionTable = table
     socketIO = SocketIODialect(board, access, rooms, table)
@@ -441,6 +443,7 @@ public final class Gateway: Part, SwitchboardOwner {
     http.notes.ticked()
     files.ticked()
     audit.ticked()
+    notices.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }

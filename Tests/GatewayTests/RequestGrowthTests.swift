@@ -104,6 +104,14 @@ struct RequestGrowthTests {
     "deleteComment": "a note's comments are bounded; StoreGrowthTests has the store's part",
   ]
 
+  private static func addNotices(_ count: Int, to rig: GatewayRig) {
+    for number in 0..<count {
+      let notice = Notice(
+        kind: .mention, note: "n1", comment: "c\(number)", author: "Ann", time: 1)
+      _ = rig.store.perform([.notices(.add(NoticeDraft(notice, for: ["all"])))])
+    }
+  }
+
   private static func changeValues(_ rig: GatewayRig, _ count: Int) {
     for start in stride(from: 0, to: count, by: 100) {
       let items = (start..<min(start + 100, count)).map { #"{"set":"v\#($0)","to":1}"# }
@@ -505,6 +513,18 @@ struct RequestGrowthTests {
       let record = AuditRecord(time: 1, actor: "key:ops", action: .revoke, target: "ada")
       for _ in 0..<size { _ = rig.store.perform([.audit(.add(record))]) }
       return { ask(rig, "GET", "/api/audit?limit=\(size)") }
+    },
+    Growing("listNotices", "notices", size: 100) { rig, size in
+      addNotices(size, to: rig)
+      return { ask(rig, "GET", "/api/notices?limit=20") }
+    },
+    Growing("countNotices", "notices", size: 100) { rig, size in
+      addNotices(size, to: rig)
+      return { ask(rig, "GET", "/api/notices/unread") }
+    },
+    Growing("readNotices", "notices", size: 100) { rig, size in
+      addNotices(size, to: rig)
+      return { ask(rig, "POST", "/api/notices/read", #"{"through":9999}"#) }
     },
     Growing("makeToken", "rights", size: 100) { rig, size in
       let rights = (0..<size).map { #""note-\#($0)=read""# }.joined(separator: ",")

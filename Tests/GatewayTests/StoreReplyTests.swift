@@ -71,6 +71,7 @@ struct StoreReplyTests {
       "groups.badges", "files.put", "files.list", "files.read", "comments",
       "logins.begin", "logins.renew", "logins.list", "logins.end",
       "links.make", "links.open", "links.list", "links.end",
+      "notices.audience", "notices.list", "notices.unread", "notices.read",
       "folders.move", "folders.moveAll", "folders.list", "folders.notes",
     ]
     #expect(expected.subtracting(seen).isEmpty, "not asked for: \(expected.subtracting(seen))")
@@ -229,7 +230,11 @@ struct StoreReplyTests {
     ) {
       ask($0, "PUT", "/api/notes/n/text", "words")
     }
+    + http("POST", "/api/notes/n/comments", #"{"text":"c","thread":"c","mentions":["bob"]}"#)
     + http("PATCH", "/api/notes/n/comments/c", #"{"text":"c"}"#)
+    + http("PATCH", "/api/notes/n/comments/c", #"{"resolved":true}"#)
+    + http("GET", "/api/notices") + http("GET", "/api/notices/unread")
+    + http("POST", "/api/notices/read", #"{"through":1}"#)
     + http("DELETE", "/api/notes/n/comments/c")
     + http("GET", "/api/notes/n/history") + http("GET", "/api/notes/n/versions")
     + http("GET", "/api/notes/n/sessions") + http("GET", "/api/notes/n/diff?from=0&to=0")

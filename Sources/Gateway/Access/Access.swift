@@ -150,6 +150,17 @@ final class Access: Part {
   /// A counter that changes when a user is added, removed or changed.
   var usersGeneration: Int { ports.users?.generation ?? 0 }
 
+  /// Whether a person might have the right to read a note. Of persons who are not listed, the rights
+  /// are in their tokens.
+  func mightRead(
+    _ person: PersonID, _ note: DocumentID, _ folder: FolderPath, _ createdAt: Timestamp
+  ) -> Bool {
+    guard let users = ports.users else { return true }
+    guard let user = users.user(person.text) else { return ports.authenticator != nil }
+    return Identity(user: user.id, grants: user.grants)
+      .verbs(onNote: note, in: folder, madeAt: createdAt).contains(.read)
+  }
+
   /// Returns the identity with its user's current name and rights; `nil` if the user was deleted,
   /// or the token is older than the user's password.
   func updated(_ identity: Identity) -> Identity? {

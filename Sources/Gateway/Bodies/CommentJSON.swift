@@ -12,7 +12,12 @@ enum CommentJSON {
     var thread: String?
     var anchor: Anchor?
     var isResolved: Bool?
+    /// The people whom the comment mentions; of more than ``mentionsMax``, the first ones.
+    var mentions: [String]?
   }
+
+  /// Maximum mentions that are read. More of them are too many under any setting.
+  static let mentionsMax = 1_000
 
   /// A range in a request body.
   struct Anchor {
@@ -31,9 +36,22 @@ enum CommentJSON {
       case "thread": fields.thread = try reader.string()
       case "resolved": fields.isResolved = try reader.boolean()
       case "anchor": fields.anchor = try anchor(&reader)
+      case "mentions": fields.mentions = try mentions(&reader)
       default: try reader.skipValue()
       }
     }
+  }
+
+  private static func mentions(_ reader: inout JSONReader) throws(JSONError) -> [String] {
+    var mentions: [String] = []
+    try reader.array { reader throws(JSONError) in
+      guard mentions.count < mentionsMax else {
+        try reader.skipValue()
+        return
+      }
+      mentions.append(try reader.string())
+    }
+    return mentions
   }
 
   private static func anchor(_ reader: inout JSONReader) throws(JSONError) -> Anchor {
@@ -66,6 +84,7 @@ enum CommentJSON {
       JSONWriter.object(&body) { object, body in
         object.field("textBytesMax", limits.textBytesMax, &body)
         object.field("commentsMax", limits.countMax, &body)
+        object.field("mentionsMax", limits.mentionsMax, &body)
         object.field("perMinuteMax", limits.perMinuteMax, &body)
       }
       object.key("comments", &body)

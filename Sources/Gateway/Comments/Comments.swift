@@ -6,12 +6,13 @@ import SocketMessages
 /// The store contains the comments, moves their ranges with the log, and checks their owners. A new
 /// comment quotes the text of its range, which is read first, outside the commits:
 ///
-///     POST …/comments ─▶ limits ─▶ rate ─▶ quote ─▶ add ─▶ response; event in the room
+///     POST …/comments ─▶ limits ─▶ rate ─▶ quote ─▶ audience ─▶ add ─▶ response; event in the room
 ///     GET  …/comments?revision= ─▶ list, with the ranges at that revision
 final class Comments: Part {
   let board: Switchboard
   let access: Access
   let rooms: Rooms
+  let notices: Notices
   /// Stores the responses to idempotent requests.
   unowned var owner: (any CommentsOwner)?
 
@@ -25,6 +26,7 @@ final class Comments: Part {
     let note: DocumentID
     let author: String
     let text: String
+    let mentions: [PersonID]
     let identity: Identity
     let right: StoreRight
     /// The party whose share of the drafts it counts against.
@@ -40,10 +42,11 @@ final class Comments: Part {
   /// The rate-limit usage of each user.
   var usages: RateBook = RateBook(countMax: 10_000)
 
-  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ notices: Notices) {
     self.board = board
     self.access = access
     self.rooms = rooms
+    self.notices = notices
   }
 
   private var limits: CommentSettings { settings.comments }
@@ -74,13 +77,14 @@ final class Comments: Part {
         "expected a JSON object with \"text\", and either \"anchor\" or \"thread\"")
     }
     try check(text)
+    let mentions = try mentions(in: fields, by: identity)
     let author = try access.author(fields.author, identity)
     if let thread = fields.thread {
       try countComment(by: identity)
       let answer = Comment(
         id: dependencies.names.next(), thread: thread, author: author,
         person: Self.person(identity), text: text, createdAt: dependencies.clock.now)
-      add(answer, to: note, request, by: identity, under: right)
+      add(answer, mentioning: mentions, to: note, request, by: identity, under: right)
       return
     }
     guard let anchor = fields.anchor, let revision = anchor.revision, let from = anchor.from,
@@ -98,8 +102,8 @@ final class Comments: Part {
     _ = draftShares.take(1, for: holder)
     let range = CommentAnchor(revision: revision, start: from, end: to)
     drafts[request] = Draft(
-      note: note, author: author, text: text, identity: identity, right: right, holder: holder,
-      anchor: range)
+      note: note, author: author, text: text, mentions: mentions, identity: identity,
+      right: right, holder: holder, anchor: range)
     store(
       .comments(CommentRequest(note: note, .quote(epoch: anchor.epoch, range))), under: right,
       then: .comments(.quoted(request)))
@@ -120,9 +124,14 @@ final class Comments: Part {
     let now = dependencies.clock.now
     if let text = fields.text {
       try check(text)
-      perform(.edit(id, text: text, by: who, time: now), on: note, request, identity, right)
+      change(
+        id, .edit(id, text: text, by: who, time: now),
+        mentioning: try mentions(in: fields, by: identity), by: who, on: note, request, identity,
+        right)
     } else if let isResolved = fields.isResolved {
-      perform(.resolve(id, isResolved, by: who, time: now), on: note, request, identity, right)
+      change(
+        id, .resolve(id, isResolved, by: who, time: now), by: who, on: note, request, identity,
+        right)
     }
   }
 
@@ -200,25 +209,34 @@ final class Comments: Part {
 
   // MARK: The store
 
-  private func add(
+  /// Stores a new comment, and its notices in the same commit.
+  func add(
     _ comment: Comment, to note: DocumentID, _ request: RequestID, by identity: Identity,
-    under right: StoreRight
+    under right: StoreRight, notifying drafts: [NoticeDraft] = []
   ) {
-    perform(.add(comment, countMax: limits.countMax), on: note, request, identity, right)
+    perform(
+      .add(comment, countMax: limits.countMax), on: note, request, identity, right,
+      notifying: drafts)
   }
 
-  private func perform(
+  /// Performs work on comments, and stores its notices in the same commit.
+  func perform(
     _ work: CommentRequest.Work, on note: DocumentID, _ request: RequestID, _ identity: Identity,
-    _ right: StoreRight
+    _ right: StoreRight, notifying drafts: [NoticeDraft] = []
   ) {
     let work = CommentRequest(note: note, work)
     let person = Self.person(identity)
-    let kept = owner?.keeping(.comments(work), for: request) { reply in
+    let drafts = drafts.filter { !$0.people.isEmpty }
+    let whole: StoreRequest =
+      drafts.isEmpty ? .comments(work) : .notifying(drafts, .comments(work))
+    let kept = owner?.keeping(whole, for: request) { reply in
       guard case .comments(let reply) = reply, reply.isDone else { return nil }
       return Self.response(reply, to: work.work, for: person)
     }
     store(
-      kept ?? .comments(work), under: right, then: .comments(.changed(request, work, identity)))
+      kept ?? whole, under: right,
+      then: .comments(
+        .changed(request, work, identity, notified: drafts.flatMap(\.people))))
   }
 
   /// Handles the store's reply to a request about comments.
@@ -245,8 +263,10 @@ final class Comments: Part {
         person: Self.person(draft.identity), text: draft.text,
         createdAt: dependencies.clock.now,
         origin: Comment.Origin(epoch: epoch, anchor: draft.anchor, quote: quote), anchor: anchor)
-      add(comment, to: draft.note, request, by: draft.identity, under: draft.right)
-    case .changed(let request, let work, let identity):
+      add(
+        comment, mentioning: draft.mentions, to: draft.note, request, by: draft.identity,
+        under: draft.right)
+    case .changed(let request, let work, let identity, let people):
       guard let reply = reply(outcome, request) else { return }
       if let response = Self.response(reply, to: work.work, for: Self.person(identity)) {
         respond(request, response)
@@ -259,6 +279,7 @@ final class Comments: Part {
       // Clients with the note open then fetch its comments.
       let room = RoomName(Identity.noteRoomPrefix + work.note.text)
       rooms.publish(resource: room.text, in: room, sender: nil)
+      notices.tell(people)
     }
   }
 

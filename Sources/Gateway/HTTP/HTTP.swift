@@ -15,6 +15,7 @@ final class HTTP: Part, RequestPerformer {
   let operators: OperatorsAPI
   let search: Search
   let files: Files
+  let notices: Notices
   let comments: Comments
   let sessions: Sessions
   let links: Links
@@ -25,8 +26,8 @@ final class HTTP: Part, RequestPerformer {
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments,
-    _ sessions: Sessions, _ links: Links, _ folders: Folders, _ audit: Audit
+    _ rights: Rights, _ search: Search, _ files: Files, _ notices: Notices,
+    _ comments: Comments, _ sessions: Sessions, _ links: Links, _ folders: Folders, _ audit: Audit
   ) {
     self.board = board
     self.access = access
@@ -38,6 +39,7 @@ final class HTTP: Part, RequestPerformer {
     operators = OperatorsAPI(board, documents.delivery, rooms, access, rights, once, audit)
     self.search = search
     self.files = files
+    self.notices = notices
     self.comments = comments
     self.sessions = sessions
     self.links = links

@@ -44,6 +44,11 @@ extension Route {
       try $0.comments.remove($1)
     },
 
+    // Notices of the caller.
+    Route("GET", "/api/notices", .person) { try $0.notices.list($1) },
+    Route("GET", "/api/notices/unread", .person) { try $0.notices.countUnread($1) },
+    Route("POST", "/api/notices/read", .person, .json) { try $0.notices.markRead($1) },
+
     // History of notes.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.notes.readHistory($1) },
     Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.notes.readSessions($1) },

@@ -6,15 +6,17 @@ extension Rooms {
   /// The resource that the room of the note list announces when tags change.
   static let tagsResource = "tags"
 
-  /// Whether a room is a note's own. Observers are not notified of these rooms.
-  private static func isOfNote(_ name: RoomName) -> Bool {
+  /// Whether a room is a note's own, or tells a user of notices. Observers are not notified of these
+  /// rooms.
+  private static func isInternal(_ name: RoomName) -> Bool {
     name.text.utf8.starts(with: Identity.noteRoomPrefix.utf8)
+      || name.text.utf8.starts(with: Identity.noticeRoomPrefix.utf8)
   }
 
   /// Makes a connection an occupant of a room.
   func occupy(_ name: RoomName, _ connection: Connection) {
     let isNew = rooms[name] == nil
-    if isNew, !Self.isOfNote(name) { people.rooms?.occupied(name) }
+    if isNew, !Self.isInternal(name) { people.rooms?.occupied(name) }
     rooms[name, default: Room()].admit(connection.id)
     if isNew { presence.follow(name) }
   }
@@ -61,7 +63,7 @@ extension Rooms {
     if let waiting = rooms[name]?.cursor?.takeReader(connection.id) { finish(waiting) }
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
-    if !Self.isOfNote(name) { people.rooms?.vacated(name) }
+    if !Self.isInternal(name) { people.rooms?.vacated(name) }
     presence.unfollow(name)
   }
 

@@ -4,6 +4,8 @@ public struct CommentSettings: Sendable {
   public var textBytesMax = 4_096
   /// Maximum comments of one note, answers included.
   public var countMax = 1_000
+  /// Maximum people whom one comment mentions.
+  public var mentionsMax = 20
   /// Maximum comments of one user per minute, on average; 0 for no limit.
   public var perMinuteMax = 60
 

@@ -74,6 +74,8 @@ public struct GatewaySettings: Sendable {
   public var deletedMilliseconds: Int64 = 30 * 86_400_000
   /// The bounds of the audit log.
   public var audit = AuditRule()
+  /// The bounds of notices.
+  public var notices = NoticeRule()
   /// Lifetime in milliseconds of tokens for users who sign in at this server.
   public var accessTokenMilliseconds: Int64 = 3_600_000
   /// Files of notes.

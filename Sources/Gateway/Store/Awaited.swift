@@ -51,11 +51,12 @@ enum Awaited {
   case files(FileWork)
   case comments(CommentWork)
   case folders(RequestID, FolderWork)
-  /// Work on sessions, links and the audit log, and for people in rooms. The requesting part has the callback.
+  /// Work on sessions, links, notices and the audit log, and for people in rooms. The requesting part has the callback.
   case logins(Callbacks<StoreOutcome<SessionReply>>.Number)
   case links(Callbacks<StoreOutcome<LinkReply>>.Number)
   case title(Callbacks<StoreOutcome<NoteSummary>>.Number)
   case audit(Callbacks<StoreOutcome<AuditReply>>.Number)
+  case notices(Callbacks<StoreOutcome<NoticeReply>>.Number)
   case people(Callbacks<PeopleReply>.Number)
 }
 

@@ -6,6 +6,6 @@ enum CommentWork {
   case list(RequestID, DocumentID, Identity, ListReader)
   /// Reading the text of a new comment's range.
   case quoted(RequestID)
-  /// Creating, changing or deleting a comment.
-  case changed(RequestID, CommentRequest, Identity)
+  /// Creating, changing or deleting a comment, with notices for people.
+  case changed(RequestID, CommentRequest, Identity, notified: [PersonID])
 }

@@ -165,6 +165,7 @@ extension StoreReply {
   var people: PeopleReply? { if case .people(let reply) = self { reply } else { nil } }
   var groups: GroupReply? { if case .groups(let reply) = self { reply } else { nil } }
   var logins: SessionReply? { if case .logins(let reply) = self { reply } else { nil } }
+  var notices: NoticeReply? { if case .notices(let reply) = self { reply } else { nil } }
   var audit: AuditReply? { if case .audit(let reply) = self { reply } else { nil } }
   var links: LinkReply? { if case .links(let reply) = self { reply } else { nil } }
   var files: FileReply? { if case .files(let reply) = self { reply } else { nil } }

@@ -204,6 +204,17 @@ public struct Identity: Hashable, Sendable {
   /// the room only while the connection follows the note.
   public static let noteRoomPrefix = "/note/"
 
+  /// The prefix of rooms that tell a user of changed notices; the user's id follows the prefix. Only
+  /// that user may read the room. Publications are refused, and rights to rooms do not apply.
+  public static let noticeRoomPrefix = "/notices/"
+
+  /// Returns the user's right to a room with ``noticeRoomPrefix``.
+  private func verbs(onNoticeRoom name: RoomName) -> Verbs {
+    guard !isGuest, !user.isEmpty, !Self.isReserved(user) else { return [] }
+    let owner = name.text.utf8.dropFirst(Self.noticeRoomPrefix.utf8.count)
+    return owner.elementsEqual(user.utf8) ? .read : []
+  }
+
   /// The room that announces changes of the list of notes. A user with a right to read several
   /// notes, by pattern or by folder, may read it without a right to rooms.
   public static let noteListRoom: RoomName = "notes"
@@ -237,6 +248,9 @@ public struct Identity: Hashable, Sendable {
         guard noteCreationTimeMax == nil else { return [] }
         let note = String(name.text.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
+      }
+      if name.text.utf8.starts(with: Self.noticeRoomPrefix.utf8) {
+        return verbs(onNoticeRoom: name)
       }
       anothers = prefix(ofAnothers: name)
       if name == Self.noteListRoom, hasNoteList { granted.insert(.read) }
