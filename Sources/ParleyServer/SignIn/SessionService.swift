@@ -135,14 +135,16 @@ final class SessionService {
 
   // MARK: The audit log
 
-  /// Adds records of changed users to the audit log. Changes of the given user were made by that
-  /// user, and all others in the file.
+  /// Adds records of changed users to the audit log, and notices of notes that were shared with
+  /// them. Changes of the given user were made by that user, and all others in the file.
   func record(_ changes: [UserChange], by user: String = "", from address: String = "") {
     for change in changes {
       let isOwn = change.target.isExactly(user)
       gateway.audit(
         isOwn
           ? change.record(by: user, from: address, at: clock.now) : change.record(at: clock.now))
+      for note in change.shared { gateway.noteShared(note, with: change.target) }
+      if change.action == .removeUser { gateway.removeNotices(of: change.target) }
     }
   }
 

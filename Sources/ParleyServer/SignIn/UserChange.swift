@@ -8,6 +8,8 @@ struct UserChange: Sendable, Equatable {
   let target: String
   /// The rights that changed. Never contains a password.
   var detail = ""
+  /// The notes, named one by one, that the user may read since the change, and could not before.
+  var shared: [DocumentID] = []
 
   /// Maximum changes of one reading that are listed one by one.
   static let countMax = 1_000
@@ -20,7 +22,10 @@ struct UserChange: Sendable, Equatable {
     var changes: [UserChange] = []
     for (name, line) in new.users {
       guard let former = old.users[name] else {
-        changes.append(.init(action: .addUser, target: line.user.id, detail: words(line.rights)))
+        changes.append(
+          .init(
+            action: .addUser, target: line.user.id, detail: words(line.rights),
+            shared: notes(sharedBy: line, since: nil)))
         continue
       }
       changes += Self.changes(from: former, to: line)
@@ -56,9 +61,23 @@ struct UserChange: Sendable, Equatable {
     if !details.isEmpty {
       changes.append(
         .init(
-          action: .changeUser, target: new.user.id, detail: details.joined(separator: "; ")))
+          action: .changeUser, target: new.user.id, detail: details.joined(separator: "; "),
+          shared: notes(sharedBy: new, since: old)))
     }
     return changes
+  }
+
+  /// Returns the notes whose ids are in new rights of a user, unless the user could read them before.
+  private static func notes(sharedBy new: UserLine, since old: UserLine?) -> [DocumentID] {
+    let former = Identity(user: new.user.id, grants: old?.user.grants ?? [])
+    let rights = new.rights.filter { right in !(old?.rights ?? []).contains(right) }
+    return rights.compactMap { right in
+      guard let grant = try? Grant(word: right), grant.kind == .documents,
+        grant.verbs.contains(.read), let name = grant.pattern.text, !name.hasSuffix("*")
+      else { return nil }
+      let note = DocumentID(name)
+      return former.may(.read, .document(note, in: nil)) ? nil : note
+    }
   }
 
   private static func between(_ old: [String], _ new: [String]) -> String {
