@@ -45,6 +45,7 @@ from .notes import (
     NoteText,
     NoteVersion,
 )
+from .notices import Notice, NoticePage, Notices, UnreadNotices
 from .orderkey import OrderKey
 from .position import Position
 from .room import Gap, Publication, Receipt, ResourceUpdate, Room, RoomPerson
@@ -53,8 +54,9 @@ from .values import Values
 __all__ = [
     "Change", "Changed", "ChangedSince", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable",
     "DeletedNote", "EditingSession", "Events", "FoundNote", "Gap", "LibraryUnavailable", "NoAnswer", "Note",
-    "NoteComment", "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText", "NoteUnavailable",
-    "NoteVersion", "Notes", "OrderKey", "Overflowed", "ParleyError", "Person", "Position", "Publication",
-    "PublishRefused", "Receipt", "RequestRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable",
-    "StorageFailed", "TooManyConflicts", "ValueConflict", "Values", "connect", "open_note",
+    "NoteComment", "NoteFile", "NoteHistory", "NoteInfo", "NoteLink", "NotePage", "NoteText",
+    "NoteUnavailable", "NoteVersion", "Notes", "Notice", "NoticePage", "Notices", "OrderKey", "Overflowed",
+    "ParleyError", "Person", "Position", "Publication", "PublishRefused", "Receipt", "RequestRefused",
+    "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "TooManyConflicts",
+    "UnreadNotices", "ValueConflict", "Values", "connect", "open_note",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from .engine import Engine, News
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note, NoteState
 from .notes import Notes
+from .notices import Notices
 from .position import Position
 from .room import ResourceUpdate, Room, RoomState
 from .values import Hub
@@ -162,6 +163,8 @@ class Client:
         self.notes = Notes(_origin(url), self._request_token, timeout)
         """Requests about notes, which need not be open: create, list, search, rename, move, delete, restore, share,
         history, versions, comments, files."""
+        self.notices = Notices(self.notes)
+        """Requests about the user's notices: list, count, mark as read."""
         self._source = token
         self._token: str | None = None
         self._refused: str | None = None

@@ -262,19 +262,25 @@ class Notes:
         """Returns a note's comments, the oldest first."""
         return _all(NoteComment, (await self._ask("GET", _note(id, "comments"), note=id))["comments"])
 
-    async def comment(self, id: str, text: str, *, start: int, end: int, revision: int) -> NoteComment:
-        """Comments on a range of characters of the text at a revision."""
-        body = {"text": text, "anchor": {"revision": revision, "from": start, "to": end}}
+    async def comment(
+        self, id: str, text: str, *, start: int, end: int, revision: int, mentions: Iterable[str] = ()
+    ) -> NoteComment:  # fmt: skip
+        """Comments on a range of characters of the text at a revision. `mentions` are the ids of users who get a
+        notice."""
+        body = {"text": text, "anchor": {"revision": revision, "from": start, "to": end}, "mentions": [*mentions]}
         return _read(NoteComment, await self._ask("POST", _note(id, "comments"), body, note=id))
 
-    async def answer(self, id: str, comment: str, text: str) -> NoteComment:
+    async def answer(self, id: str, comment: str, text: str, *, mentions: Iterable[str] = ()) -> NoteComment:
         """Answers a comment."""
-        body = {"text": text, "thread": comment}
+        body = {"text": text, "thread": comment, "mentions": [*mentions]}
         return _read(NoteComment, await self._ask("POST", _note(id, "comments"), body, note=id))
 
-    async def edit_comment(self, id: str, comment: str, text: str) -> NoteComment:
+    async def edit_comment(
+        self, id: str, comment: str, text: str, *, mentions: Iterable[str] = ()
+    ) -> NoteComment:  # fmt: skip
         """Changes the text of a comment of this program."""
-        return _read(NoteComment, await self._ask("PATCH", _note(id, "comments", comment), {"text": text}, note=id))
+        body = {"text": text, "mentions": [*mentions]}
+        return _read(NoteComment, await self._ask("PATCH", _note(id, "comments", comment), body, note=id))
 
     async def resolve(self, id: str, comment: str, is_resolved: bool = True) -> NoteComment:
         """Resolves a thread, or reopens it."""

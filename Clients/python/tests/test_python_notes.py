@@ -87,6 +87,39 @@ def test_a_notes_whole_life(guarded, parley):  # noqa: F811
     asyncio.run(main())
 
 
+def test_a_mention_reaches_the_other_user(guarded, parley):  # noqa: F811
+    async def main():
+        async with (
+            parley.connect(guarded.origin, token=lambda: token(EVERYTHING, sub="ann")) as ann,
+            parley.connect(guarded.origin, token=lambda: token(EVERYTHING, sub="bob")) as bob,
+        ):
+            made = await ann.notes.create("Shopping")
+            note = await ann.note(made.id)
+            note.append("milk")
+            await note.saved()
+            newest = await ann.notes.text(made.id)
+            asked = await ann.notes.comment(
+                made.id, "@bob which?", start=0, end=4, revision=newest.revision, mentions=["bob"]
+            )
+            (mention,) = (await bob.notices.list()).notices
+            assert (mention.kind, mention.note, mention.comment) == ("mention", made.id, asked.id)
+            assert not mention.read
+            assert await bob.notices.unread() == parley.UnreadNotices(1, {made.id: 1})
+            assert await bob.notices.read(mention.id) == 1
+            await bob.notes.answer(made.id, asked.id, "oats")
+            await bob.notes.resolve(made.id, asked.id)
+            first = await ann.notices.list(limit=1)
+            second = await ann.notices.list(before=first.next, limit=1)
+            assert [first.notices[0].kind, second.notices[0].kind] == ["resolved", "answer"]
+            assert await ann.notices.read_note(made.id) == 2
+            await bob.notes.answer(made.id, asked.id, "or soy")
+            newest = (await ann.notices.list()).notices[0]
+            assert await ann.notices.read_all(newest.id) == 1
+            assert (await ann.notices.unread()).count == 0
+
+    asyncio.run(main())
+
+
 def test_a_request_that_fails_says_why(guarded, parley):  # noqa: F811
     """Refused, expired and then renewed tokens, names that are no notes, and servers that are not gateways."""
 
