@@ -67,7 +67,10 @@ def fill(server):
     server.request("POST", f"/api/notes/{server.rich}/changes", change)
     revision = server.request("GET", f"/api/notes/{server.note}/comments")["revision"]
     anchor = {"revision": revision, "from": 20, "to": 40}
-    server.request("POST", f"/api/notes/{server.note}/comments", {"text": WORDS, "anchor": anchor})
+    server.token = token(sub="bea", name="Bea, who has a rather long name")
+    mention = {"text": WORDS, "anchor": anchor, "mentions": ["ada"]}
+    server.request("POST", f"/api/notes/{server.note}/comments", mention)
+    server.token = token()
     server.name = server.request("PUT", f"/api/notes/{server.note}/name", {"name": "walk-along-the-river-2026"})["path"]
     server.link = server.request("POST", f"/api/notes/{server.note}/share", {"access": "read"})["path"]
     server.invitation = "/" + re.search("#invite=.*", invite(server)).group()
@@ -190,6 +193,7 @@ VIEWS = {
     "profile": (lambda see: see.click("#me", "#profile"), None),
     "password": (lambda see: see.click("#change-password", "dialog[open] [autocomplete=new-password]"), None),
     "devices": (lambda see: see.note() and see.click("#me", "#show-devices", "#devices-list li"), None),
+    "notices": (lambda see: see.note() and see.click("#bell", "#inbox-list li"), None),
     "search": (lambda see: see.press("Control+k", "dialog.palette"), None),
     "finding": (lambda see: see.find(), COLUMN),
     "keys": (lambda see: see.press("F1", "dialog.help"), None),

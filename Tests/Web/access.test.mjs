@@ -36,18 +36,19 @@ function browser() {
 }
 
 test("fragmentOf distinguishes tokens, links, invitations and the history", () => {
-  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, reset: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
-  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, reset: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
-  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, reset: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, reset: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, comment: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, reset: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, comment: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, reset: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, comment: undefined, isSignedIn: false, signInProblem: undefined });
   assert.equal(fragmentOf("#invite=pi_a-_").invite, "pi_a-_");
   assert.equal(fragmentOf("#reset=pr_a-_").reset, "pr_a-_");
   assert.equal(fragmentOf("#s=k-_").key, "k-_");
   assert.equal(fragmentOf("#signed-in").isSignedIn, true);
   assert.equal(fragmentOf("#sign-in-problem=denied").signInProblem, "denied");
   assert.equal(fragmentOf("#share=a.b.c&heading=what-to-bring").heading, "what-to-bring");
+  assert.equal(fragmentOf("#comment=c-1").comment, "c-1");
   assert.equal(fragmentOf("#new").isNew, true);
   assert.equal(fragmentOf("#new=0a1b").newKey, "0a1b");
-  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, reset: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, reset: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, comment: undefined, isSignedIn: false, signInProblem: undefined });
 });
 
 test("claimsOf reads the claims of a token, and returns undefined for malformed tokens", () => {

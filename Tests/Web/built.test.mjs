@@ -61,7 +61,7 @@ test("each English text is in the page's start or in the later parts that name i
   const texts = (await import("../../Web/js/languages/en.js")).default;
   const holders = (/** @type {string} */ key) =>
     ["app", "historyview", "sharing", "importview", "commentsview", "palette", "devices", "passwords", "forgotten", "help", "moving",
-      "deletednotes", "exporting", "pageview", "writing", "pasting", "formatted", "converting"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
+      "deletednotes", "exporting", "noticelist", "pageview", "writing", "pasting", "formatted", "converting"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
   for (const key of Object.keys(texts)) assert.ok(holders(key).length > 0, key);
   assert.deepEqual(holders("history.restoreText"), ["historyview"]);
   assert.deepEqual(holders("note.title"), ["app"]);

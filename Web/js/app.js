@@ -2,7 +2,7 @@
 
 import { fragmentOf } from "./state/access.js";
 import { offer } from "./state/commands.js";
-import { commentHere, leaveComments, mayCommentHere } from "./comments/commenting.js";
+import { commentHere, leaveComments, mayCommentHere, revealComment } from "./comments/commenting.js";
 import { announce, byId, openMenu, toast, withdrawQuestion } from "./ground/dialogs.js";
 import { allPending } from "./client/identity.js";
 import { importFiles, setUpImportDrop } from "./exchange/importdrop.js";
@@ -12,6 +12,7 @@ import { t } from "./ground/language.js";
 import { drawLandmarks } from "./shell/landmarks.js";
 import { setUpLanguageMenu } from "./shell/languagemenu.js";
 import { blockedLine, drawLine } from "./shell/linestate.js";
+import { setUpBell } from "./people/bell.js";
 import { drawMe, setUpMe, standApart } from "./people/me.js";
 import { scheduleTitle } from "./notes/headingtitle.js";
 import { drawKindChoice } from "./notes/kindchoice.js";
@@ -34,7 +35,7 @@ import { setUpProfile } from "./people/profile.js";
 import { mayCreate, mayManage } from "./account/rights.js";
 import { drawReading, isReading, read, readAsAsked, setUpReading } from "./reading/reading.js";
 import { go, noteIn } from "./state/routes.js";
-import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./state/session.js";
+import { access, connection, copies, early, inbox, list, newNotes, ownerNow, recent } from "./state/session.js";
 import { accessProblem, arrive, setUpSignIn, signIn } from "./account/signin.js";
 import { drawStatus } from "./shell/status.js";
 import { changeEditor, focusText, loadText, mountEditor, showPlace } from "./shell/textplace.js";
@@ -176,12 +177,13 @@ function show() {
   keepTitle();
   const fragment = fragmentOf(location.hash);
   if (takeRights(fragment)) return;
-  const { isNew, newKey, heading } = fragment;
+  const { isNew, newKey, heading, comment } = fragment;
   const newNote = isNew ? newNotes.find(newKey) : undefined;
   if (isNew && !newNote) history.replaceState(null, "", location.pathname);
   const isSameNew = newNote !== undefined && newNote === page.newNote;
   const id = noteIn(location.pathname);
   if (id !== undefined && heading !== undefined) showPlace(id, heading);
+  if (id !== undefined && comment !== undefined) revealComment(id, comment);
   if (page.current && page.current.documentId === id && page.current.phase !== "deleted") {
     showPast();
     return;
@@ -208,6 +210,7 @@ setUpSearching();
 setUpNewNotes();
 setUpMe();
 setUpProfile();
+setUpBell();
 setUpPeople();
 setUpThemeSwitch();
 setUpLanguageMenu();
@@ -226,6 +229,7 @@ list.on("changed", () => {
   drawMe();
   drawStatus();
 });
+inbox.on("changed", drawList);
 page.on("went", show);
 page.on("kind", changeEditor);
 page.on("sought", ({ id, place }) => showPlace(id, place));

@@ -10,6 +10,8 @@ import { access, ask, connection, drawer, profile } from "../state/session.js";
 let shown;
 /** @type {import("../state/shownnote.js").ShownNote | undefined} The note to comment on once its comments load. */
 let wanted;
+/** @type {{note: string, comment: string} | undefined} The comment to show once the comments of its note load. */
+let revealed;
 
 /**
  * changed: the comments of the shown note were loaded, or have changed.
@@ -43,6 +45,7 @@ export async function followComments() {
     shown = new CommentsView({ note, editor, connection, ask, changed, drawer, isGuest: access.isLink, profile: own });
     if (wanted === note) shown.begin();
     wanted = undefined;
+    showRevealed();
   } catch (error) {
     console.error(error);
   }
@@ -55,4 +58,21 @@ export const mayCommentHere = () => shown?.mayComment ?? false;
 export function commentHere() {
   if (shown) shown.begin();
   else wanted = page.current;
+}
+
+function showRevealed() {
+  if (!shown || shown.note.documentId !== revealed?.note) return;
+  shown.reveal(revealed.comment);
+  revealed = undefined;
+}
+
+/**
+ * Shows the thread of a comment, once the comments of its note are loaded.
+ *
+ * @param {string} note
+ * @param {string} comment
+ */
+export function revealComment(note, comment) {
+  revealed = { note, comment };
+  showRevealed();
 }

@@ -70,6 +70,8 @@ export class CommentsView {
   #wantsSelection = false;
   /** Whether a comment was begun before the comments were loaded. */
   #isAwaited = false;
+  /** @type {string | undefined} The comment whose thread is shown once it is loaded. */
+  #revealed;
   #subscriptions;
 
   /** @param {Options} options */
@@ -118,6 +120,27 @@ export class CommentsView {
     this.#draw();
   }
 
+  /**
+   * Shows the thread of a comment, once the comments are loaded.
+   *
+   * @param {string} id
+   */
+  reveal(id) {
+    this.#revealed = id;
+    this.#open(true);
+    this.#showRevealed();
+  }
+
+  #showRevealed() {
+    const comment = this.#comments.all.find((one) => one.id === this.#revealed);
+    if (!comment) return;
+    this.#revealed = undefined;
+    const thread = comment.thread ?? comment.id;
+    if (this.#comments.all.some((one) => one.id === thread && one.resolved)) this.#resolvedBox.checked = true;
+    this.#draw();
+    this.#threads.focus(thread);
+  }
+
   close() {
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.editor.onComments(undefined);
@@ -150,6 +173,7 @@ export class CommentsView {
         this.#draw();
         this.#options.changed();
         if (this.#isAwaited && comments.isLoaded) this.begin();
+        if (this.#revealed !== undefined) this.#showRevealed();
       }),
       comments.on("failed", (error) => {
         if (comments.isLoaded || !this.#isOpen) return;
@@ -194,6 +218,7 @@ export class CommentsView {
       void this.#comments.refresh();
     } else {
       this.#wantsSelection = false;
+      this.#revealed = undefined;
       this.#choose(undefined);
     }
     this.#commentButton.draw();

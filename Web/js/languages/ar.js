@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "لم يُسجَّل خروج الجهاز. {reason}",
   "devices.none": "لا يحتفظ الخادم بهذا الدخول: لا شيء لعرضه.",
 
+  // Notices.
+
+  "inbox.title": "الإشعارات",
+  "inbox.openUnread": { zero: "الإشعارات: لا جديد", one: "الإشعارات: واحد غير مقروء", two: "الإشعارات: اثنان غير مقروءين", few: "الإشعارات: {count} غير مقروءة", many: "الإشعارات: {count} غير مقروءًا", other: "الإشعارات: {count} غير مقروء" },
+  "inbox.none": "لا إشعارات بعد. يصلك إشعار عندما يذكرك شخص أو يرد عليك في تعليق، أو يحل نقاشك، أو يشارك ملاحظة معك.",
+  "inbox.mention": "ذكرك {name} في «{title}»",
+  "inbox.answer": "رد {name} في «{title}»",
+  "inbox.resolved": "حل {name} نقاشًا في «{title}»",
+  "inbox.shared": "تمت مشاركة «{title}» معك",
+  "inbox.changed": "تغيرت «{title}»",
+  "inbox.unread": "غير مقروء",
+  "inbox.readAll": "تحديد الكل كمقروء",
+  "inbox.more": "إظهار المزيد",
+  "inbox.failed": "لم ينجح ذلك. {reason}",
+
   // Comments.
 
   "comments.title": "التعليقات",

@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "Das Gerät wurde nicht abgemeldet. {reason}",
   "devices.none": "Diese Anmeldung verwaltet der Server nicht: Es gibt nichts zu zeigen.",
 
+  // Notices.
+
+  "inbox.title": "Hinweise",
+  "inbox.openUnread": { one: "Hinweise: {count} ungelesen", other: "Hinweise: {count} ungelesen" },
+  "inbox.none": "Noch keine Hinweise. Hier erscheinen Erwähnungen und Antworten in Kommentaren, erledigte Kommentare und geteilte Notizen.",
+  "inbox.mention": "Erwähnung durch {name} in „{title}“",
+  "inbox.answer": "Antwort von {name} in „{title}“",
+  "inbox.resolved": "{name} hat einen Kommentar in „{title}“ erledigt",
+  "inbox.shared": "„{title}“ wurde geteilt",
+  "inbox.changed": "„{title}“ wurde geändert",
+  "inbox.unread": "Ungelesen",
+  "inbox.readAll": "Alle als gelesen markieren",
+  "inbox.more": "Mehr zeigen",
+  "inbox.failed": "Das hat nicht geklappt. {reason}",
+
   // Comments.
 
   "comments.title": "Kommentare",

@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "The device was not signed out. {reason}",
   "devices.none": "This sign-in is not stored on the server: there is nothing to show.",
 
+  // Notices.
+
+  "inbox.title": "Notices",
+  "inbox.openUnread": { one: "Notices: {count} unread", other: "Notices: {count} unread" },
+  "inbox.none": "No notices yet. You get one when somebody mentions or answers you in a comment, resolves your thread, or shares a note with you.",
+  "inbox.mention": "{name} mentioned you in “{title}”",
+  "inbox.answer": "{name} answered in “{title}”",
+  "inbox.resolved": "{name} resolved a thread in “{title}”",
+  "inbox.shared": "“{title}” was shared with you",
+  "inbox.changed": "“{title}” has changed",
+  "inbox.unread": "Unread",
+  "inbox.readAll": "Mark all as read",
+  "inbox.more": "Show more",
+  "inbox.failed": "This did not work. {reason}",
+
   // Comments.
 
   "comments.title": "Comments",

@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "No se ha cerrado la sesión del dispositivo. {reason}",
   "devices.none": "El servidor no guarda esta sesión: no hay nada que mostrar.",
 
+  // Notices.
+
+  "inbox.title": "Avisos",
+  "inbox.openUnread": { one: "Avisos: {count} sin leer", many: "Avisos: {count} sin leer", other: "Avisos: {count} sin leer" },
+  "inbox.none": "Aún no hay avisos. Recibes uno cuando alguien te menciona o te responde en un comentario, resuelve tu hilo o comparte una nota contigo.",
+  "inbox.mention": "{name} te ha mencionado en «{title}»",
+  "inbox.answer": "{name} ha respondido en «{title}»",
+  "inbox.resolved": "{name} ha resuelto un hilo en «{title}»",
+  "inbox.shared": "«{title}» se ha compartido contigo",
+  "inbox.changed": "«{title}» ha cambiado",
+  "inbox.unread": "Sin leer",
+  "inbox.readAll": "Marcar todo como leído",
+  "inbox.more": "Mostrar más",
+  "inbox.failed": "No ha funcionado. {reason}",
+
   // Comments.
 
   "comments.title": "Comentarios",

@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "L’appareil n’a pas été déconnecté. {reason}",
   "devices.none": "Le serveur ne conserve pas cette session : il n’y a rien à montrer.",
 
+  // Notices.
+
+  "inbox.title": "Avis",
+  "inbox.openUnread": { one: "Avis : {count} non lu", many: "Avis : {count} non lus", other: "Avis : {count} non lus" },
+  "inbox.none": "Aucun avis. Vous en recevez un quand quelqu’un vous mentionne ou vous répond dans un commentaire, résout votre fil ou partage une note avec vous.",
+  "inbox.mention": "{name} vous a mentionné dans « {title} »",
+  "inbox.answer": "{name} a répondu dans « {title} »",
+  "inbox.resolved": "{name} a résolu un fil dans « {title} »",
+  "inbox.shared": "« {title} » a été partagée avec vous",
+  "inbox.changed": "« {title} » a changé",
+  "inbox.unread": "Non lu",
+  "inbox.readAll": "Tout marquer comme lu",
+  "inbox.more": "Afficher plus",
+  "inbox.failed": "Cela n’a pas fonctionné. {reason}",
+
   // Comments.
 
   "comments.title": "Commentaires",

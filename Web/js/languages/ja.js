@@ -565,6 +565,21 @@ export default {
   "devices.endFailed": "デバイスをサインアウトできませんでした。{reason}",
   "devices.none": "このサインインはサーバーに記録されていないため、表示するものがありません。",
 
+  // Notices.
+
+  "inbox.title": "お知らせ",
+  "inbox.openUnread": { other: "お知らせ：未読 {count} 件" },
+  "inbox.none": "お知らせはまだありません。コメントであなたへのメンションや返信があったとき、スレッドが解決されたとき、ノートが共有されたときに届きます。",
+  "inbox.mention": "{name}さんが「{title}」であなたをメンションしました",
+  "inbox.answer": "{name}さんが「{title}」で返信しました",
+  "inbox.resolved": "{name}さんが「{title}」のスレッドを解決しました",
+  "inbox.shared": "「{title}」があなたと共有されました",
+  "inbox.changed": "「{title}」が変更されました",
+  "inbox.unread": "未読",
+  "inbox.readAll": "すべて既読にする",
+  "inbox.more": "さらに表示",
+  "inbox.failed": "できませんでした。{reason}",
+
   // Comments.
 
   "comments.title": "コメント",

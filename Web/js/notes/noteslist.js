@@ -12,7 +12,7 @@ import { page } from "../state/page.js";
 import { Pins } from "./pins.js";
 import { pathOf, pathOfNew } from "../state/routes.js";
 import { mayManage } from "../account/rights.js";
-import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../state/session.js";
+import { connection, folders, inbox, list, newNotes, ownerNow, recent, tags } from "../state/session.js";
 import { lastingStore } from "../ground/storage.js";
 import { setUpTags } from "./tagview.js";
 import { messageOf } from "../client/words.js";
@@ -58,7 +58,7 @@ export function drawList() {
   const found = filter === "" ? all : all.filter(isFound);
   const shown = found.slice(0, rowsMax);
   const isCut = found.length > shown.length || (folders.hasMore && !isRecent);
-  const state = shown.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
+  const state = shown.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id), inbox.unreadOf(id)]);
   const begun = newNotes.all.filter(
     (note) => isFound(note) && !isRecent && tags.chosen === undefined && (folders.chosen === undefined || folders.chosen === note.folder),
   );
@@ -141,6 +141,15 @@ function stepThrough(event, item) {
   event.preventDefault();
 }
 
+/** @param {number} count */
+function unreadMark(count) {
+  const mark = document.createElement("span");
+  mark.className = "unread-mark";
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", t("inbox.openUnread", { count }));
+  return mark;
+}
+
 /** @param {import("../state/notes.js").NoteEntry} entry */
 function row(entry) {
   const { id, title, updatedAt } = entry;
@@ -172,6 +181,8 @@ function row(entry) {
     detail.textContent = when(updatedAt);
   }
   if (pins.has(id)) detail.prepend(pinMark());
+  const unread = inbox.unreadOf(id);
+  if (unread > 0) detail.prepend(unreadMark(unread));
   link.append(detail);
   link.addEventListener("keydown", (event) => {
     if ((event.key === "F2" || event.key === "Delete") && !mayManage(id)) return;

@@ -31,13 +31,15 @@ const channelName = "parley.access";
 export const newPlace = "new";
 /** The field of the fragment for the heading to show. */
 export const headingPlace = "heading";
+/** The field of the fragment for the comment to show. */
+export const commentPlace = "comment";
 
 /**
  * Returns the fields of an address's fragment.
  *
  * @param {string} hash
  * @returns {{token?: string, share?: string, key?: string, invite?: string, reset?: string, isHistory: boolean, isNew: boolean,
- *   newKey?: string, heading?: string, isSignedIn: boolean, signInProblem?: string}}
+ *   newKey?: string, heading?: string, comment?: string, isSignedIn: boolean, signInProblem?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -51,6 +53,7 @@ export function fragmentOf(hash) {
     isNew: fields.has(newPlace),
     newKey: fields.get(newPlace) || undefined,
     heading: fields.get(headingPlace) || undefined,
+    comment: fields.get(commentPlace) || undefined,
     isSignedIn: fields.has("signed-in"),
     signInProblem: fields.get("sign-in-problem") ?? undefined,
   };

@@ -11,6 +11,7 @@ import { Core } from "../client/door.js";
 import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
 import { Folders } from "./folders.js";
+import { Inbox } from "./inbox.js";
 import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "../client/identity.js";
 import { authorise } from "../client/http.js";
 import { askingOnce } from "../client/knownanswers.js";
@@ -89,6 +90,8 @@ export const list = new NoteList(connection, {
 export const ask = askingOnce(copies);
 export const folders = new Folders(list, ask);
 export const tags = new Tags(list, connection, ask);
+// In a demo all visitors are one person, who has no notices.
+export const inbox = new Inbox(connection, () => (connection.welcome?.demo === true ? "" : ownerNow()));
 export const recent = new Recent({ storage: lastingStore(), owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });
