@@ -277,7 +277,7 @@ let package = Package(
       path: "Examples/OfflineList", swiftSettings: unoptimised),
     // A process that the tests kill.
     .executableTarget(
-      name: "parley-offline-victim", dependencies: ["ParleyOffline", "ParleyClient"],
+      name: "parley-offline-victim", dependencies: ["ParleyOffline", "ParleyClient", "ParleyJSON"],
       path: "Tests/OfflineVictim", swiftSettings: unoptimised),
     // Beside.
     library("ParleyOTWorkloads", in: "Kits", ["OTCore"]),

@@ -62,7 +62,7 @@ import SocketMessages
       case .opening: break
       }
     case .position, .outOfStep, .people, .published, .publishFailed, .publishUnsure, .receipt,
-      .receipts, .flagged, .values, .conflict, .signal:
+      .receipts, .flagged, .values, .conflict, .signal, .keepChanges:
       break
     }
   }

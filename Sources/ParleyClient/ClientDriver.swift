@@ -25,6 +25,8 @@ final class ClientDriver {
     case identified(ClientClaim?, person: String?)
     /// A note's stored state was read, or reading failed. The number identifies the opening.
     case recalled(String, Int, Result<KeptNote?, StorageFailure>)
+    /// The changes of a room's values that an earlier process has stored were read.
+    case recalledChanges(String, [(change: KeptChange, time: Int?)])
     /// A token was fetched. The number identifies the request.
     case token(Int, String?)
     /// The token function has thrown; contains the error as text. It is called again after a pause.
@@ -73,12 +75,14 @@ final class ClientDriver {
     case forget(String)
     case claim(ClientClaim, person: String?)
     case recall(String, Int)
+    case keepChanges(String, [KeptChange], times: [String: Int])
+    case recallChanges(String)
 
     /// Whether the step writes to the storage.
     var isStorage: Bool {
       switch self {
-      case .keep, .forget, .claim: true
-      case .connect, .disconnect, .send, .recall: false
+      case .keep, .forget, .claim, .keepChanges: true
+      case .connect, .disconnect, .send, .recall, .recallChanges: false
       }
     }
   }
@@ -107,6 +111,10 @@ final class ClientDriver {
   /// The notes that are opened with formats.
   private var formatted: Set<String> = []
   private var openingCount = 0
+  /// The events of rooms whose stored changes are being read.
+  private var recalling: [String: [RoomEvent]] = [:]
+  /// The times at which changes of values were first sent, in seconds since 1970, by room and key.
+  private var sentTimes: [String: [String: Int]] = [:]
   /// The number of the current connection; events of earlier ones are ignored.
   private var generation = 0
   private var connection: (any ClientConnection)?
@@ -218,6 +226,7 @@ final class ClientDriver {
       switch event {
       case .note(let id, .leave): opening[id] = nil
       case .stop: tokenCount += 1
+      case .room(let name, let event) where isDeferred(event, of: name): return outputs
       default: break
       }
       take(event, &outputs)
@@ -243,6 +252,7 @@ final class ClientDriver {
       guard number == tokenCount else { break }
       show("the token function failed: \(reason); it is called again", &outputs)
       askForToken(after: pause)
+    case .recalledChanges(let room, let changes): recalled(changes, of: room, &outputs)
     case .searched(let holdsEdits):
       isSearching = false
       if !holdsEdits, machine?.waitingCount == 0 { take(.changePerson, &outputs) }
@@ -325,7 +335,9 @@ final class ClientDriver {
       case .note(let id, let action):
         // While a note is being opened again, actions from before it was closed are not shown.
         if opening[id] == nil { outputs.append(.note(id, action)) }
-      case .room(let name, let action): outputs.append(.room(name, action))
+      case .room(let name, let action):
+        if case .keepChanges(let changes) = action { keep(changes, of: name) }
+        outputs.append(.room(name, action))
       }
     }
     runLane()
@@ -352,6 +364,77 @@ final class ClientDriver {
       }
     }
     lane.append(.keep(kept, isRequired: isRequired))
+  }
+
+  // MARK: Changes of values
+
+  /// The seconds for which the server surely knows a key: a day by default.
+  private static let keySeconds = 20 * 3_600
+
+  /// Whether an event waits until the room's stored changes were read.
+  private func isDeferred(_ event: RoomEvent, of room: String) -> Bool {
+    if recalling[room] != nil {
+      recalling[room]?.append(event)
+      return true
+    }
+    guard case .followValues = event else { return false }
+    recalling[room] = [event]
+    // After the queued writes: the room may just have been closed.
+    lane.append(.recallChanges(room))
+    runLane()
+    return true
+  }
+
+  private func recallChanges(_ room: String) {
+    _ = spawn { [storage] in
+      let value = try? await storage.read(StoredForm.changesKey(room))
+      let changes = value.flatMap { try? StoredForm.changes($0, in: room) }
+      return .recalledChanges(room, changes ?? [])
+    }
+  }
+
+  private func recalled(
+    _ changes: [(change: KeptChange, time: Int?)], of room: String, _ outputs: inout [Output]
+  ) {
+    var fresh: [KeptChange] = []
+    var unsure: [String] = []
+    if !changes.isEmpty {
+      outputs.append(.room(room, .keepChanges(changes.map(\.change))))
+    }
+    for (change, time) in changes {
+      if let time { sentTimes[room, default: [:]][change.key] = time }
+      if change.clientID != nil, SystemTime.seconds - (time ?? 0) > Self.keySeconds {
+        // The server may have forgotten the key, and would store the change twice.
+        unsure.append(change.key)
+      } else {
+        fresh.append(change)
+      }
+    }
+    outputs += unsure.map { .room(room, .publishUnsure(key: $0)) }
+    if !changes.isEmpty { take(.room(room, .restoreChanges(fresh)), &outputs) }
+    for event in recalling.removeValue(forKey: room) ?? [] { take(.room(room, event), &outputs) }
+  }
+
+  /// Queues a write of a room's changes without an answer. It replaces a queued one.
+  private func keep(_ changes: [KeptChange], of room: String) {
+    var times: [String: Int] = [:]
+    for change in changes where change.clientID != nil {
+      times[change.key] = sentTimes[room]?[change.key] ?? SystemTime.seconds
+    }
+    sentTimes[room] = times.isEmpty ? nil : times
+    let step = Step.keepChanges(room, changes, times: times)
+    for index in lane[laneHead...].indices.reversed() {
+      switch lane[index] {
+      case .keepChanges(let other, _, _) where Self.isSame(other, room):
+        lane[index] = step
+        return
+      case .recallChanges(let other) where Self.isSame(other, room):
+        lane.append(step)
+        return
+      default: break
+      }
+    }
+    lane.append(step)
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {
@@ -381,8 +464,9 @@ final class ClientDriver {
       connection = nil
     case .send(let bytes, let number): if number == generation { connection?.send(bytes) }
     case .recall(let id, let number): recall(id, number)
+    case .recallChanges(let room): recallChanges(room)
     case .keep(let kept, _): store(step, note: kept.documentID)
-    case .forget, .claim: store(step, note: nil)
+    case .forget, .claim, .keepChanges: store(step, note: nil)
     }
   }
 
@@ -415,7 +499,14 @@ final class ClientDriver {
         try await storage.remove(StoredForm.personKey)
       }
       try await storage.write(StoredForm.bytes(of: claim), for: StoredForm.claimKey)
-    case .connect, .disconnect, .send, .recall: break
+    case .keepChanges(let room, let changes, let times):
+      let key = StoredForm.changesKey(room)
+      if changes.isEmpty {
+        try await storage.remove(key)
+      } else {
+        try await storage.write(StoredForm.bytes(of: changes, times: times), for: key)
+      }
+    case .connect, .disconnect, .send, .recall, .recallChanges: break
     }
   }
 
@@ -423,8 +514,9 @@ final class ClientDriver {
   private func searchForEdits() {
     isSearching = true
     _ = spawn { [storage] in
-      let keys = try? await storage.keys(beginningWith: StoredForm.notePrefix)
-      return .searched(holdsEdits: keys?.isEmpty != true)
+      let notes = try? await storage.keys(beginningWith: StoredForm.notePrefix)
+      let rooms = try? await storage.keys(beginningWith: StoredForm.changesPrefix)
+      return .searched(holdsEdits: notes?.isEmpty != true || rooms?.isEmpty != true)
     }
   }
 

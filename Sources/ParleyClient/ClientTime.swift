@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// A monotonic clock, for back-off, pings and saving.
 public protocol ClientTime: Sendable {
   /// Milliseconds since an arbitrary start.
@@ -23,5 +29,14 @@ public struct SystemTime: ClientTime {
   /// Waits until a time, or until the task is cancelled.
   public func wait(until time: Int64) async {
     try? await ContinuousClock().sleep(until: start + .milliseconds(time), tolerance: nil)
+  }
+}
+
+extension SystemTime {
+  /// The device's clock, in seconds since 1970.
+  static var seconds: Int {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int(now.tv_sec)
   }
 }

@@ -12,6 +12,9 @@ package struct Publishing {
 
   package var isEmpty: Bool { waiting.isEmpty }
 
+  /// Whether callers wait for the result of a key.
+  func isWaiting(for key: String) -> Bool { waiting[key] != nil }
+
   /// Adds a caller that waits for the result of a key.
   package mutating func wait(for key: String) -> Feed<Answer> {
     let feed = Feed<Answer>(bound: 1)
@@ -26,7 +29,7 @@ package struct Publishing {
     case .publishFailed(let key, let code): answer(key, .failure(.refused(Refusal(code))))
     case .publishUnsure(let key): answer(key, .failure(.unsure))
     case .publication, .gap, .position, .outOfStep, .status, .people, .receipt, .receipts,
-      .flagged, .values, .conflict, .signal:
+      .flagged, .values, .conflict, .signal, .keepChanges:
       break
     }
   }

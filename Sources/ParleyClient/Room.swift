@@ -51,6 +51,11 @@ import SocketMessages
   @ObservationIgnored private var valueViews: [ObjectIdentifier: any ValueView] = [:]
   /// The values that have changed before a change of this client, by the change's key.
   @ObservationIgnored var conflicts: [String: NamedValues] = [:]
+  /// The names of changes of values without an answer, by their keys.
+  @ObservationIgnored private var changeNames: [String: [String]] = [:]
+  /// Called with the names and the error of each own change of values that fails, also of an earlier
+  /// process.
+  @ObservationIgnored public var onRefusedChange: (([String], ValueError) -> Void)?
   /// Notifies callers that wait for values of each action.
   @ObservationIgnored var stirs = Feeds<Void>()
   /// The last undo or redo, for which the next one waits.
@@ -161,8 +166,24 @@ import SocketMessages
       hasValues = true
       for view in valueViews.values { view.take(update.changed) }
     case .conflict(let key, let values, _): conflicts[key] = values
+    case .keepChanges(let changes):
+      changeNames = Dictionary(
+        changes.map { ($0.key, $0.publication.values?.all.map(\.name.text) ?? []) }
+      ) { $1 }
+    case .publishFailed(let key, let code): refused(key, .refused(Refusal(code)))
+    case .publishUnsure(let key): refused(key, .unsure)
     default: break
     }
+  }
+
+  /// Reports that a change of values has failed.
+  private func refused(_ key: String, _ error: PublishError) {
+    guard let names = changeNames[key] else { return }
+    let offsets = conflicts[key].map { $0.all.map { ($0.name.text, $0.offset) } }
+    onRefusedChange?(
+      names, offsets.map { .conflict(Dictionary($0) { $1 }) } ?? .failed(error))
+    // A change of an earlier process has no caller that takes it.
+    if !publishing.isWaiting(for: key) { conflicts[key] = nil }
   }
 
   /// Unsubscribes. Publications that wait are still sent.

@@ -81,7 +81,9 @@ struct RoomScreen {
       states.put(()) { _ in [()] }
       if case .closed = state { close() }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
-    case .outOfStep, .people, .receipt, .receipts, .flagged, .values, .conflict, .signal: break
+    case .outOfStep, .people, .receipt, .receipts, .flagged, .values, .conflict, .signal,
+      .keepChanges:
+      break
     }
   }
 

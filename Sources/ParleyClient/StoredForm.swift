@@ -1,4 +1,5 @@
 import ParleyClientCore
+import ParleyJSON
 import SocketMessages
 
 /// The keys of a storage, and the encoding of its values.
@@ -6,6 +7,10 @@ enum StoredForm {
   static let claimKey = "client"
   static let personKey = "person"
   static let notePrefix = "note/"
+
+  static let changesPrefix = "values/"
+
+  static func changesKey(_ room: String) -> String { changesPrefix + room }
 
   static func noteKey(_ documentID: String) -> String { notePrefix + documentID }
 
@@ -47,5 +52,47 @@ enum StoredForm {
   static func note(_ bytes: [UInt8]) throws -> KeptNote {
     let (edits, text) = try split(bytes)
     return try KeptNote(edits: edits, text: text)
+  }
+
+  /// - Parameter times: When each change was first sent, in seconds since 1970, by key.
+  static func bytes(of changes: [KeptChange], times: [String: Int]) -> [UInt8] {
+    let list = changes.map { change in
+      var fields = JSONFields([
+        .init("key", JSONValue(change.key)),
+        .init("values", ValueOperation.json(of: change.publication.values?.all ?? [])),
+      ])
+      if let offsets = change.publication.ifOffsets?.all {
+        let object = JSONFields(offsets.map { .init($0.text, JSONValue($1)) })
+        fields.append(.init("ifOffsets", JSONValue(object)))
+      }
+      if let client = change.clientID { fields.append(.init("client", JSONValue(client))) }
+      if let time = times[change.key] { fields.append(.init("time", JSONValue(time))) }
+      return JSONValue(fields)
+    }
+    return JSONValue(list).utf8
+  }
+
+  static func changes(
+    _ bytes: [UInt8], in room: String
+  ) throws(Unreadable) -> [(change: KeptChange, time: Int?)] {
+    guard let list = JSONValue(bytes)?.elements else { throw Unreadable() }
+    var changes: [(change: KeptChange, time: Int?)] = []
+    for item in list {
+      guard let fields = item.fields, let key = fields["key"]?.string,
+        let operations = fields["values"].flatMap({ ValueOperation.list(in: $0) })
+      else { throw Unreadable() }
+      var publication = ClientMessage.Publish(room: room, data: .null, key: key, senderID: key)
+      publication.data = nil
+      publication.values = ValueOperationList(operations)
+      if let offsets = fields["ifOffsets"]?.fields {
+        var all: [ValueName: Int] = [:]
+        for field in offsets.all { all[ValueName(field.name)] = field.value.integer }
+        publication.ifOffsets = ValueOffsets(all)
+      }
+      let change = KeptChange(
+        publication: publication, key: key, clientID: fields["client"]?.string)
+      changes.append((change, fields["time"]?.integer))
+    }
+    return changes
   }
 }

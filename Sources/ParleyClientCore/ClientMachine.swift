@@ -107,6 +107,9 @@ public struct ClientMachine: Sendable {
       requests.wake(&turn)
     case .suspending:
       for index in notes.indices { notes[index].keepNow(&turn) }
+      #if !hasFeature(Embedded)
+        for index in rooms.indices { rooms[index].keepChanges(&turn) }
+      #endif
     case .note(let id, let event): take(event, of: id, &turn)
     case .room(let name, let event): take(event, of: name, &turn)
     case .ask(let request, let id): requests.ask(request, as: id, &turn)

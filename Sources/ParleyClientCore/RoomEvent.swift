@@ -24,6 +24,8 @@ public enum RoomEvent: Sendable {
     case followValues
     /// The app changes values under a unique key, as by a publication.
     case change(ClientMessage.Publish, key: String, ValueCause)
+    /// The changes of values without an answer that an earlier process has stored.
+    case restoreChanges([KeptChange])
     /// A change can no longer be undone: it was, or others have changed its names since.
     case dropStep(key: String)
     /// The app sends a signal; it is dropped without a connection.
@@ -33,6 +35,25 @@ public enum RoomEvent: Sendable {
 
 /// The reason for a change of values: the person, or an undo or redo of the person's changes.
 public enum ValueCause: Sendable, Hashable { case change, undo, redo }
+
+#if !hasFeature(Embedded)
+  /// A change of a room's values without an answer, as it is stored.
+  public struct KeptChange: Sendable, Equatable {
+    /// The operations and their conditions.
+    public var publication: ClientMessage.Publish
+    /// The key under which the server stores it once.
+    public var key: String
+    /// The client id under which it was first sent; `nil` if it was not sent.
+    public var clientID: String?
+
+    /// Creates a change.
+    public init(publication: ClientMessage.Publish, key: String, clientID: String?) {
+      self.publication = publication
+      self.key = key
+      self.clientID = clientID
+    }
+  }
+#endif
 
 /// An instruction to the owner of a client, about a room.
 public enum RoomAction: Sendable, Equatable {
@@ -70,6 +91,8 @@ public enum RoomAction: Sendable, Equatable {
     case conflict(key: String, NamedValues, RoomPosition?)
     /// Another subscriber has sent a signal.
     case signal(ServerMessage.Signal)
+    /// The changes of values without an answer, to be stored before any later message is sent.
+    case keepChanges([KeptChange])
   #endif
 }
 

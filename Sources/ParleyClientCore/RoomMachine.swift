@@ -56,6 +56,10 @@ struct RoomMachine: Sendable {
   #if !hasFeature(Embedded)
     /// The room's values; `nil` if the app does not follow them.
     var replica: ValueReplica?
+    /// The changes of values without an answer, as the owner has stored them.
+    private var kept: [KeptChange] = []
+    /// The time at which the changes are stored again.
+    private var keepAt: Int64?
   #endif
 
   init(name: String, timing: ClientTiming) {
@@ -75,7 +79,7 @@ struct RoomMachine: Sendable {
   var isOver: Bool {
     #if !hasFeature(Embedded)
       // The app may follow values before it subscribes.
-      guard replica == nil else { return false }
+      guard replica == nil, keepAt == nil else { return false }
     #endif
     return !isWanted && waiting.isEmpty && receipts.isEmpty
   }
@@ -86,6 +90,9 @@ struct RoomMachine: Sendable {
 
   var deadline: Int64? {
     var next = earlier(earlier(retryAt, receiptsAt), typingAt)
+    #if !hasFeature(Embedded)
+      next = earlier(next, keepAt)
+    #endif
     for publication in waiting where publication.message == nil {
       next = earlier(next, publication.retryAt)
     }
@@ -109,6 +116,9 @@ struct RoomMachine: Sendable {
         }
       }
     }
+    #if !hasFeature(Embedded)
+      if let time = keepAt, time <= turn.now { keepChanges(&turn) }
+    #endif
     for index in waiting.indices {
       guard let time = waiting[index].retryAt, time <= turn.now else { continue }
       waiting[index].retryAt = nil
@@ -157,6 +167,7 @@ struct RoomMachine: Sendable {
       case .followValues: followValues(&turn)
       case .change(let publication, let key, let cause):
         publish(publication, key, cause: cause, &turn)
+      case .restoreChanges(let changes): restore(changes, &turn)
       case .dropStep(let key): replica?.dropStep(key: key)
       case .signal(let signal, let data):
         if turn.isOnline, phase == .live {
@@ -198,6 +209,75 @@ struct RoomMachine: Sendable {
       subscribe(&turn)
     }
 
+    // MARK: Changes that are stored
+
+    /// The changes of values without an answer.
+    private var changes: [KeptChange] {
+      waiting.compactMap { each in
+        each.publication.values.map { _ in
+          KeptChange(publication: each.publication, key: each.key, clientID: each.clientID)
+        }
+      }
+    }
+
+    /// Has the owner store the changes of values without an answer, if they differ from the stored
+    /// ones.
+    mutating func keepChanges(_ turn: inout Turn) {
+      keepAt = nil
+      let changes = changes
+      guard changes != kept else { return }
+      kept = changes
+      tell(.keepChanges(changes), &turn)
+    }
+
+    /// Has the owner store the changes later if they were sent, because most are answered soon, and
+    /// now without a connection.
+    ///
+    /// What is stored as not sent would be sent under any client id, so it is stored as sent before it
+    /// is.
+    private mutating func keepChangesSoon(_ turn: inout Turn) {
+      let changes = changes
+      guard changes != kept else { return }
+      let isNewlySent = kept.contains { known in
+        known.clientID == nil && changes.contains { $0.key == known.key && $0.clientID != nil }
+      }
+      guard turn.isOnline, !isNewlySent else { return keepChanges(&turn) }
+      keepAt = earlier(keepAt, turn.after(Self.keepMilliseconds))
+    }
+
+    /// Has the owner remove an answered change, some time later: sent again under its key, it would be
+    /// stored once.
+    private mutating func forgetChange(_ turn: inout Turn) {
+      guard changes != kept else { return keepAt = nil }
+      keepAt = earlier(keepAt, turn.after(Self.forgetMilliseconds))
+    }
+
+    private static let keepMilliseconds: Int64 = 50
+    private static let forgetMilliseconds: Int64 = 1_000
+
+    /// Takes the changes of an earlier process, which come before those of this one.
+    private mutating func restore(_ changes: [KeptChange], _ turn: inout Turn) {
+      let restored = changes.filter { change in !waiting.contains { $0.key.isSame(as: change.key) }
+      }
+      waiting.insert(
+        contentsOf: restored.map {
+          Waiting(publication: $0.publication, key: $0.key, clientID: $0.clientID)
+        }, at: 0)
+      kept = self.changes
+      tell(.keepChanges(kept), &turn)
+      for change in restored {
+        replica?.add(change.publication.values?.all ?? [], key: change.key, cause: nil)
+      }
+      tellValues(&turn)
+      if turn.isOnline { dropUncertain(&turn) }
+      publish(from: 0, &turn)
+    }
+
+    /// The operations of the changes without an answer, by their keys, in order.
+    var pendingChanges: [(key: String, operations: [ValueOperation])] {
+      waiting.compactMap { each in each.publication.values.map { (each.key, $0.all) } }
+    }
+
     func signalled(_ signal: ServerMessage.Signal, _ turn: inout Turn) {
       tell(.signal(signal), &turn)
     }
@@ -230,6 +310,7 @@ struct RoomMachine: Sendable {
     receiptsAt = nil
     #if !hasFeature(Embedded)
       replica?.pageMessage = nil
+      keepChanges(&turn)
     #endif
     clearPeople(&turn)
     if phase == .live { become(.away, &turn) }
@@ -351,6 +432,16 @@ struct RoomMachine: Sendable {
 
   /// Sends the publications from an index on, except those that are in flight or deferred.
   private mutating func publish(from first: Int, _ turn: inout Turn) {
+    #if !hasFeature(Embedded)
+      // A change that was sent is stored with the client id under which its key is known.
+      if turn.isOnline, let clientID = turn.clientID {
+        for index in waiting.indices.dropFirst(first)
+        where waiting[index].message == nil && waiting[index].retryAt == nil {
+          waiting[index].clientID = clientID
+        }
+      }
+      keepChangesSoon(&turn)
+    #endif
     guard turn.isOnline, let clientID = turn.clientID else { return }
     var index = first
     while index < waiting.count {
@@ -364,6 +455,11 @@ struct RoomMachine: Sendable {
         // The server would close the connection because of it.
         waiting.remove(at: index)
         tell(.publishFailed(key: next.key, .tooLarge), &turn)
+        #if !hasFeature(Embedded)
+          replica?.withdraw(key: next.key)
+          tellValues(&turn)
+          keepChanges(&turn)
+        #endif
         continue
       }
       waiting[index].clientID = clientID
@@ -384,6 +480,7 @@ struct RoomMachine: Sendable {
       #if !hasFeature(Embedded)
         replica?.withdraw(key: key)
         tellValues(&turn)
+        keepChanges(&turn)
       #endif
     }
   }
@@ -399,6 +496,7 @@ struct RoomMachine: Sendable {
     #if !hasFeature(Embedded)
       replica?.accepted(key: key, at: reply.position)
       tellValues(&turn)
+      forgetChange(&turn)
     #endif
   }
 
@@ -548,6 +646,9 @@ struct RoomMachine: Sendable {
         refuseChange(key, error, &turn)
       #endif
       tell(.publishFailed(key: key, error.code), &turn)
+      #if !hasFeature(Embedded)
+        keepChanges(&turn)
+      #endif
     }
     return true
   }

@@ -128,8 +128,11 @@
 
     // MARK: Own changes
 
-    mutating func add(_ operations: [ValueOperation], key: String, cause: ValueCause) {
-      undo.propose(key, cause)
+    /// Shows an own change.
+    ///
+    /// - Parameter cause: `nil` for a change of an earlier process, which cannot be undone.
+    mutating func add(_ operations: [ValueOperation], key: String, cause: ValueCause?) {
+      if let cause { undo.propose(key, cause) }
       pending.append(Pending(key: key, operations: operations))
     }
 
@@ -251,6 +254,9 @@
     mutating func followValues(_ turn: inout Turn) {
       guard replica == nil else { return }
       replica = ValueReplica()
+      for change in pendingChanges {
+        replica?.add(change.operations, key: change.key, cause: nil)
+      }
       resubscribe(&turn)
     }
 

@@ -3,11 +3,20 @@
 // Once the store does not take something, it says so and ends with 3.
 //
 //     [PARLEY_TOKEN=…] parley-offline-victim PARLEY API FOLDER FIRST COUNT
+//
+// Or it changes values of a room, and says how many changes it has made.
+//
+//     parley-offline-victim values PARLEY FOLDER COUNT
 import Foundation
 import ParleyClient
+import ParleyJSON
 import ParleyOffline
 
 let arguments = CommandLine.arguments
+if arguments.count == 5, arguments[1] == "values", let count = Int(arguments[4]) {
+  try await changeValues(arguments[2], arguments[3], count: count)
+  exit(0)
+}
 guard arguments.count == 6, let first = Int(arguments[4]), let count = Int(arguments[5]) else {
   fatalError("usage: parley-offline-victim PARLEY API FOLDER FIRST COUNT")
 }
@@ -20,6 +29,30 @@ func say(_ line: String) {
 func end(_ reason: some Error) -> Never {
   say("refused: \(reason)")
   exit(3)
+}
+
+/// Makes changes of which each adds one to a value and sets another to the sum.
+@MainActor func changeValues(_ address: String, _ folder: String, count: Int) async throws {
+  let storage = try FileStorage(folder: folder)
+  let parley = Parley(address, as: "victim", storage: storage, timeout: .seconds(600))
+  let values = parley.room("r").values(of: Int.self)
+  while !values.isReady { await Task.yield() }
+  // A change of the process before may be among the values, and shown over them until its answer.
+  while try await !storage.keys(beginningWith: "values/").isEmpty { await Task.yield() }
+  var number = values["count"] ?? 0
+  for _ in 0..<count {
+    number += 1
+    let edits: [ValueEdit] = [.add("count", 1), .set("last", to: JSONValue(number))]
+    if number % 3 == 0 {
+      try await values.change(edits)
+    } else {
+      Task { try await values.change(edits) }
+      while values["count"] != number { await Task.yield() }
+    }
+    say("made \(number)")
+  }
+  while try await !storage.keys(beginningWith: "values/").isEmpty {}
+  say("done")
 }
 
 func opened(_ folder: String) -> OfflineStore {

@@ -27,6 +27,8 @@ struct Rig {
   private(set) var moved: [Range<Int>] = []
   /// The text on a screen that does every action.
   private(set) var screen: RichDocument?
+  /// Whether changes of values that are stored are among the words.
+  var showsKept = false
   /// Actions for the app beside the states.
   var told: [ClientAction] = []
 
@@ -274,6 +276,7 @@ struct Rig {
       told.append(action)
       return nil
     case .note(_, let action): return take(action)
+    case .room(_, .keepChanges) where !showsKept: return nil
     case .room(_, let action): return Self.words(action)
     case .answer(let id, .success): return "answer \(id)"
     case .answer(let id, .failure(.refused(let code))): return "answer \(id) \(code)"
@@ -378,6 +381,12 @@ struct Rig {
     case .conflict(let key, let values, _):
       "r conflict \(key) \(values.all.map(\.name.text).joined(separator: ","))"
     case .signal(let signal): "r signal \(signal.name)"
+    case .keepChanges(let changes):
+      "r keeps "
+        + (changes.isEmpty
+          ? "nothing"
+          : changes.map { $0.key + ($0.clientID.map { " by \($0)" } ?? "") }
+            .joined(separator: " "))
     }
   }
 

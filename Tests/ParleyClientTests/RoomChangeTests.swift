@@ -105,4 +105,47 @@ struct RoomChangeTests {
     }
     #expect(!values.canUndo)
   }
+
+  @Test func `changes without a connection outlive the client, and are sent once and in order`()
+    async throws
+  {
+    let server = try GatewayProgram()
+    let proxy = try CuttingProxy(to: server.port)
+    defer { proxy.close() }
+    let storage = MemoryStorage()
+    try await write(offlineAt: proxy, in: storage)
+    #expect(await storage.keys(beginningWith: "values/") == ["values/list"])
+    proxy.mend()
+    let ann = Parley(proxy.address, as: "Ann", storage: storage, timeout: .seconds(600))
+    let room = ann.room("list")
+    var refused: [String] = []
+    room.onRefusedChange = { names, error in refused.append("\(names) \(error)") }
+    let values = room.values(of: Int.self)
+    while await !storage.keys(beginningWith: "values/").isEmpty { await Task.yield() }
+    while values.all != ["count": 3, "last": 2] { await Task.yield() }
+    #expect(refused.count == 1 && refused[0].hasPrefix(#"["lost"]"#))
+    // The first two changes were published, and each later one once.
+    while room.position?.offset != 4 { await Task.yield() }
+    try await values.add("count", 1)
+    while room.position?.offset != 5 { await Task.yield() }
+    #expect(values.all == ["count": 4, "last": 2])
+    try await values.undo()
+    #expect(!values.canUndo)
+  }
+
+  /// Writes with a connection, and then without one; the client ends when this returns.
+  private func write(offlineAt proxy: CuttingProxy, in storage: MemoryStorage) async throws {
+    let ann = Parley(proxy.address, as: "Ann", storage: storage, timeout: .milliseconds(100))
+    let room = ann.room("list")
+    let values = room.values(of: Int.self)
+    while !values.isReady { await Task.yield() }
+    for _ in 0..<2 { try? await values.add("count", 1) }
+    while room.position?.offset != 2 { await Task.yield() }
+    proxy.cut()
+    while room.state == .live { await Task.yield() }
+    try? await values.change([.add("count", 1), .add("last", 1)])
+    try? await values.change([.set("lost", to: JSONValue(1))], ifOffsets: ["lost": 7])
+    await #expect(throws: ValueError.self) { try await values.set("last", to: 2) }
+    #expect(values.all == ["count": 3, "last": 2, "lost": 1])
+  }
 }

@@ -173,7 +173,7 @@ package struct SimulatedRoomClient {
     case .outOfStep: mistake = .outOfStep
     case .values(let update):
       for (name, value) in update.changed { values?[name] = value }
-    case .people, .receipt, .receipts, .flagged, .conflict, .signal: break
+    case .people, .receipt, .receipts, .flagged, .conflict, .signal, .keepChanges: break
     }
   }
 }
