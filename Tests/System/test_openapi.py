@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from parley_server import PROGRAM, ROOT
+from parley_server import PROGRAM, ROOT, ParleyServer
 from test_login import put_user
 from test_tokens import SECRET, bearer, new_key
 
@@ -27,19 +27,41 @@ def operations(description):
             yield method.upper(), path, item[method]
 
 
-@pytest.fixture
-def guarded(start, tmp_path):
-    """A server with everything that is described, and a key to all of it."""
-    secret = tmp_path / "secret"
-    secret.write_bytes(SECRET)
-    put_user(tmp_path / "users", "ada@example.org")
-    key = new_key(tmp_path, "everything", "operator", "document:*=all", "room:*=all")
-    server = start(
-        "--hmac-secret-file", secret, "--audience", "parley", "--users-file", tmp_path / "users",
-        "--api-key-file", tmp_path / "api-keys", "--document-length-max", "100000",
+def flags(folder):
+    """Returns the flags of a server with everything that is described, and a key to all of it."""
+    (folder / "secret").write_bytes(SECRET)
+    put_user(folder / "users", "ada@example.org")
+    key = new_key(folder, "everything", "operator", "document:*=all", "room:*=all")
+    return key, [
+        "--hmac-secret-file", folder / "secret", "--audience", "parley", "--users-file", folder / "users",
+        "--api-key-file", folder / "api-keys", "--document-length-max", "100000",
         "--public-url", "https://notes.example.org", "--oidc-issuer", "http://127.0.0.1:9",
         "--oidc-client-id", "parley", "--oidc-right", "document:*=read",
-    )  # fmt: skip
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guarded")
+    key, settings = flags(folder)
+    server = ParleyServer(folder, *settings).start()
+    server.key = key
+    yield server
+    assert server.is_running and server.stop() == 0, f"the server has ended: {server.log.read_text()[-2000:]}"
+
+
+@pytest.fixture
+def guarded(lasting):
+    """A server with everything that is described, for all that looks at nothing that the others make."""
+    yield lasting
+    assert lasting.is_running, f"the server has died: {lasting.log.read_text()[-2000:]}"
+
+
+@pytest.fixture
+def fresh(start, tmp_path):
+    """The same with nothing in it, so that the same requests get the same answers."""
+    key, settings = flags(tmp_path)
+    server = start(*settings)
     server.key = key
     return server
 
@@ -145,17 +167,21 @@ def test_a_text_is_a_text(guarded, kind, status):
 
 
 @pytest.mark.timeout(1800)
-def test_whatever_it_allows_and_forbids_is_answered_as_it_says(guarded, tmp_path):
+def test_whatever_it_allows_and_forbids_is_answered_as_it_says(fresh, tmp_path):
     """schemathesis makes requests from the description, good ones and bad ones."""
     run = subprocess.run(
         [
             sys.executable, "-m", "schemathesis.cli",
             "--config-file", ROOT / "Tests" / "System" / "schemathesis.toml", "run",
-            f"{guarded.origin}/api/openapi.json", "--url", guarded.origin,
-            "--header", f"Authorization: Bearer {guarded.key}", "--no-color",
+            f"{fresh.origin}/api/openapi.json", "--url", fresh.origin,
+            "--header", f"Authorization: Bearer {fresh.key}", "--no-color",
         ],
         capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "Tests" / "System")},
+        # The tables of Unicode, which take a second to compute, are kept with what else is built.
+        env={
+            **os.environ, "PYTHONPATH": str(ROOT / "Tests" / "System"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".build" / "hypothesis"),
+        },
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
-    assert guarded.request("GET", "/health")[0] == 200
+    assert fresh.request("GET", "/health")[0] == 200
