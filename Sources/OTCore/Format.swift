@@ -20,10 +20,12 @@ public struct Format: @unchecked Sendable {
 
   /// Creates a format from written runs; `nil` if there are none.
   init?(
-    spans: UnsafeBufferPointer<RunWord>, runs: UnsafeBufferPointer<RunWord>, sets: [AttributeSet]
+    spans: UnsafeBufferPointer<RunWord>, runs: UnsafeBufferPointer<RunWord>,
+    sets: consuming [AttributeSet]
   ) {
     let count = spans.count + runs.count
     if count == 0 { return nil }
+    let setCount = sets.count
     block = FormatBlock.empty(spans: spans.count, runs: runs.count, sets: sets)
     let words = block.words
     if let source = spans.baseAddress { words.update(from: source, count: spans.count) }
@@ -31,7 +33,7 @@ public struct Format: @unchecked Sendable {
       (words + spans.count).update(from: source, count: runs.count)
     }
     // More sets than words: some are unused.
-    if sets.count > count { dropUnusedSets() }
+    if setCount > count { dropUnusedSets() }
   }
 
   /// Creates a format from lists whose neighbours differ; `nil` if there is nothing to format.
@@ -124,11 +126,15 @@ struct FormatBlockTop {
 /// A format's block of memory: spans, then runs.
 final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
   // Named type, because of Embedded Swift: see ``RopeNode/emptyLeaf(_:)``.
-  static func empty(spans: Int, runs: Int, sets: [AttributeSet]) -> FormatBlock {
-    unsafeDowncast(
+  @inline(__always)
+  static func empty(spans: Int, runs: Int, sets: consuming [AttributeSet]) -> FormatBlock {
+    let made = unsafeDowncast(
       FormatBlock.create(minimumCapacity: spans + runs) { _ in
-        FormatBlockTop(sets: sets, spanCount: Int32(spans), runCount: Int32(runs))
+        FormatBlockTop(sets: [], spanCount: Int32(spans), runCount: Int32(runs))
       }, to: FormatBlock.self)
+    // Moved: in the closure, it would be a copy.
+    made.top.pointee.sets = sets
+    return made
   }
 
   @inline(__always)
@@ -150,16 +156,42 @@ final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
   }
 }
 
+/// The memory of a format during a call. No reference is counted.
+struct FormatView {
+  var spans = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
+  var runs = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
+  /// The sets; `nil` without a format.
+  var sets: UnsafePointer<[AttributeSet]>?
+
+  /// The view of an operation without a format.
+  @inline(__always)
+  init() {}
+
+  @inline(__always)
+  fileprivate init(_ block: FormatBlock) {
+    spans = block.spans
+    runs = block.runs
+    sets = UnsafePointer(
+      UnsafeMutableRawPointer(block.top).assumingMemoryBound(to: [AttributeSet].self))
+  }
+}
+
 extension Format? {
+  /// Calls `body` with the format's memory, which is empty without a format.
+  @inline(__always)
+  func withView<Result>(_ body: (FormatView) -> Result) -> Result {
+    var view = FormatView()
+    if let self { view = FormatView(self.block) }
+    // One call, so that the compiler can inline it.
+    return withExtendedLifetime(self) { body(view) }
+  }
+
   /// Calls `body` with spans and runs, both empty without a format.
   @inline(__always)
   func withWords<Result>(
     _ body: (UnsafeBufferPointer<RunWord>, UnsafeBufferPointer<RunWord>) -> Result
   ) -> Result {
-    let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
-    let block = self?.block
-    // One call, so that the compiler can inline it.
-    return withExtendedLifetime(block) { body(block?.spans ?? none, block?.runs ?? none) }
+    withView { body($0.spans, $0.runs) }
   }
 
   var sets: [AttributeSet] { self?.sets ?? [] }

@@ -23,19 +23,16 @@ extension Format? {
   func composed(
     _ words: UnsafeBufferPointer<TextOperation.Word>, with next: RichOperation
   ) -> Format? {
-    let merger = SetMerger(sets, next.format.sets)
-    return withWords { spans, runs in
-      next.format.withWords { nextSpans, nextRuns in
-        next.text.withPacked { nextWords, _ in
-          ComposeWalk.format(merger, words, spans, runs, nextWords, nextSpans, nextRuns)
-        }
+    withView { own in
+      next.format.withView { view in
+        next.text.withPacked { nextWords, _ in ComposeWalk.format(own, words, view, nextWords) }
       }
     }
   }
 }
 
 /// Composes two formats, in parallel with their texts.
-private struct ComposeWalk {
+private struct ComposeWalk: ~Copyable {
   var spans: RunReader
   var runs: RunReader
   var nextSpans: RunReader
@@ -47,22 +44,20 @@ private struct ComposeWalk {
   /// Returns the composed format. Not inlined, because ``TextOperation/withPacked`` would copy it.
   @inline(never)
   static func format(
-    _ merger: SetMerger, _ words: UnsafeBufferPointer<TextOperation.Word>,
-    _ spans: UnsafeBufferPointer<RunWord>, _ runs: UnsafeBufferPointer<RunWord>,
-    _ nextWords: UnsafeBufferPointer<TextOperation.Word>,
-    _ nextSpans: UnsafeBufferPointer<RunWord>, _ nextRuns: UnsafeBufferPointer<RunWord>
+    _ own: FormatView, _ words: UnsafeBufferPointer<TextOperation.Word>, _ next: FormatView,
+    _ nextWords: UnsafeBufferPointer<TextOperation.Word>
   ) -> Format? {
-    let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
-    let runsMax = most + runs.count + nextRuns.count
+    let most = words.count + nextWords.count + own.spans.count + next.spans.count + 2
+    let runsMax = most + own.runs.count + next.runs.count
     return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
       let memory = RunWriter.memory(memory)
       var walk = ComposeWalk(
-        spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
-        nextRuns: RunReader(nextRuns), merger: merger, spansOut: RunWriter(memory),
-        runsOut: RunWriter(memory + most))
+        spans: RunReader(own.spans), runs: RunReader(own.runs), nextSpans: RunReader(next.spans),
+        nextRuns: RunReader(next.runs), merger: SetMerger(own.sets, viewing: next.sets),
+        spansOut: RunWriter(memory), runsOut: RunWriter(memory + most))
       walk.walk(words, nextWords)
       return Format(
-        spans: walk.spansOut.written, runs: walk.runsOut.written, sets: walk.merger.table.sets)
+        spans: walk.spansOut.written, runs: walk.runsOut.written, sets: walk.merger.takeSets())
     }
   }
 

@@ -22,7 +22,7 @@ extension RichOperation {
 }
 
 /// Inverts a format, in parallel with its text.
-private struct InvertWalk {
+private struct InvertWalk: ~Copyable {
   let document: RichDocument
   var merger: SetMerger
   /// The position in the document.
@@ -30,7 +30,7 @@ private struct InvertWalk {
   var spans: [RunWord] = []
   var runs: [RunWord] = []
 
-  init(document: RichDocument, merger: SetMerger) {
+  init(document: RichDocument, merger: consuming SetMerger) {
     self.document = document
     self.merger = merger
   }

@@ -14,6 +14,19 @@ extension RichOperation {
   public static func transform(
     _ a: RichOperation, _ b: RichOperation, growth: Growth
   ) throws(OperationError) -> (aAfterB: RichOperation, bAfterA: RichOperation) {
+    #if !hasFeature(Embedded)
+      // In the browser, two walks save the code of a third.
+      if a.changes(over: b, growth), b.changes(over: a, growth) {
+        try TextOperation.checkMeeting(a.text, b.text)
+        let (aText, aFormat, bText, bFormat) = a.withHalfView { aView in
+          b.withHalfView { RichPairWalk.transformed(aView, $0, growth) }
+        }
+        return (
+          RichOperation(text: aText, format: aFormat, makesRich: a.makesRich),
+          RichOperation(text: bText, format: bFormat, makesRich: b.makesRich)
+        )
+      }
+    #endif
     let (aText, bText) = try TextOperation.transform(a.text, b.text)
     var (aFormat, bFormat): (Format?, Format?)
     if a.format != nil || b.format != nil {
@@ -43,19 +56,27 @@ extension RichOperation {
       makesRich: makesRich)
   }
 
+  /// Whether inserted text may take the other operation's formatting.
+  @inline(__always)
+  private func takes(from other: RichOperation, _ growth: Growth) -> Bool {
+    growth == .grows && other.format.spanCount > 0 && text.insertedBytes > 0
+  }
+
+  /// Whether the format may change by a transformation over the other operation.
+  @inline(__always)
+  private func changes(over other: RichOperation, _ growth: Growth) -> Bool {
+    format.spanCount > 0 || takes(from: other, growth)
+  }
+
   /// Returns the format as it applies after `other`, which has the same base.
   private func format(after other: RichOperation, side: Side, _ growth: Growth) -> Format? {
-    let hasSpans = format.spanCount > 0
-    let takes = growth == .grows && other.format.spanCount > 0 && text.insertedBytes > 0
-    if !hasSpans, !takes { return format }
-    let walk = FormatWalk(
-      merger: SetMerger(format.sets, other.format.sets), side: side, growth: growth)
-    return format.withWords { spans, runs in
-      other.format.withWords { otherSpans, _ in
+    if !changes(over: other, growth) { return format }
+    let takes = takes(from: other, growth)
+    return format.withView { own in
+      other.format.withView { view in
         text.withPacked { words, _ in
           other.text.withPacked { otherWords, _ in
-            walk.format(
-              spans, takes ? runs : nil, words, otherSpans, otherWords, copying: runs)
+            FormatWalk.format(own, words, after: view, otherWords, side: side, growth, takes: takes)
           }
         }
       }
@@ -74,7 +95,7 @@ extension RunWriter {
 }
 
 /// Moves an operation's spans and runs over a concurrent operation.
-struct FormatWalk {
+struct FormatWalk: ~Copyable {
   var merger: SetMerger
   /// `.left` if the own operation is the committed one.
   let side: Side
@@ -83,30 +104,29 @@ struct FormatWalk {
   /// Returns the format after the other operation. Not inlined, because ``TextOperation/withPacked``
   /// would copy it.
   ///
-  /// - Parameters:
-  ///   - growing: The runs that may take the other operation's formatting.
-  ///   - copied: The runs that may not.
+  /// - Parameter takes: Whether the runs may take the other operation's formatting.
   @inline(never)
-  func format(
-    _ spans: UnsafeBufferPointer<RunWord>, _ growing: UnsafeBufferPointer<RunWord>?,
-    _ words: UnsafeBufferPointer<TextOperation.Word>, _ otherSpans: UnsafeBufferPointer<RunWord>,
-    _ otherWords: UnsafeBufferPointer<TextOperation.Word>,
-    copying copied: UnsafeBufferPointer<RunWord>
+  static func format(
+    _ own: FormatView, _ words: UnsafeBufferPointer<TextOperation.Word>, after other: FormatView,
+    _ otherWords: UnsafeBufferPointer<TextOperation.Word>, side: Side,
+    _ growth: RichOperation.Growth, takes: Bool
   ) -> Format? {
-    let spansMax = spans.count + otherSpans.count + otherWords.count + 2
-    let runsMax = copied.count + words.count + 2
+    let spansMax = own.spans.count + other.spans.count + otherWords.count + 2
+    let runsMax = own.runs.count + words.count + 2
     return Scratch.with(words: spansMax + runsMax, text: 0) { memory, _ in
       let memory = RunWriter.memory(memory)
-      var walk = self
+      var walk = FormatWalk(
+        merger: SetMerger(own.sets, viewing: other.sets), side: side, growth: growth)
       var spansOut = RunWriter(memory)
-      if !spans.isEmpty { walk.move(spans, over: otherWords, otherSpans, to: &spansOut) }
+      if !own.spans.isEmpty { walk.move(own.spans, over: otherWords, other.spans, to: &spansOut) }
       var runsOut = RunWriter(memory + spansMax)
-      if let growing {
-        walk.grow(growing, of: words, spans, by: otherSpans, to: &runsOut)
+      if takes {
+        walk.grow(own.runs, of: words, own.spans, by: other.spans, to: &runsOut)
       } else {
-        runsOut.copy(copied)
+        runsOut.copy(own.runs)
       }
-      return Format(spans: spansOut.written, runs: runsOut.written, sets: walk.merger.table.sets)
+      return Format(
+        spans: spansOut.written, runs: runsOut.written, sets: walk.merger.takeSets())
     }
   }
 
@@ -192,7 +212,7 @@ struct FormatWalk {
         isInGroup = true
         other.skip(lag)
         lag = 0
-        grown = common(other.previous, other.word.value)
+        grown = merger.common(other.previous, other.word.value)
         if side == .left, grown != 0 {
           own.skip(ownLag)
           ownLag = 0
@@ -215,12 +235,4 @@ struct FormatWalk {
     }
   }
 
-  /// Returns the number, in the own table, of the common entries of two sets of the other
-  /// operation.
-  @inline(__always)
-  private mutating func common(_ before: UInt32, _ behind: UInt32) -> UInt32 {
-    if before == 0 || behind == 0 { return 0 }
-    let adopted = merger.adopt(before)
-    return before == behind ? adopted : merger.merge(.common, adopted, merger.adopt(behind))
-  }
 }

@@ -28,7 +28,8 @@ public struct RichOperation: Sendable, Hashable {
   /// Creates an operation without formatting; its inserted text has no attributes.
   public init(_ text: TextOperation = TextOperation()) { self.text = text }
 
-  init(text: TextOperation, format: Format?, makesRich: Bool = false) {
+  @inline(__always)
+  init(text: consuming TextOperation, format: consuming Format?, makesRich: Bool = false) {
     self.text = text
     self.format = format
     self.makesRich = makesRich

@@ -23,8 +23,8 @@ package struct RunWord: Sendable, Equatable {
 /// Reads runs, in parts of any size. After the last run there is text of value 0, longer than any
 /// operation.
 struct RunReader {
-  private var next: UnsafePointer<RunWord>?
-  private var left: Int
+  private var next: UnsafePointer<RunWord>
+  private let end: UnsafePointer<RunWord>
   /// The rest of the current run.
   private(set) var word: RunWord
   /// The value of the previous scalar.
@@ -32,10 +32,16 @@ struct RunReader {
 
   @inline(__always)
   init(_ words: UnsafeBufferPointer<RunWord>) {
-    next = words.baseAddress
-    left = words.count
+    next = words.baseAddress ?? Self.nowhere
+    end = next + words.count
     word = Self.rest
     load()
+  }
+
+  /// The address of a list without runs, which is never read.
+  @inline(__always)
+  private static var nowhere: UnsafePointer<RunWord> {
+    UnsafePointer(bitPattern: 8).unsafelyUnwrapped
   }
 
   @inline(__always)
@@ -43,19 +49,13 @@ struct RunReader {
 
   @inline(__always)
   private mutating func load() {
-    guard left > 0, let here = next else {
-      left = -1
-      word = Self.rest
-      return
-    }
-    word = here.pointee
-    next = here + 1
-    left -= 1
+    word = next < end ? next.pointee : Self.rest
+    next += 1
   }
 
   /// Whether all runs were read.
   @inline(__always)
-  var isAtEnd: Bool { left < 0 }
+  var isAtEnd: Bool { next > end }
 
   /// Takes scalars of the current run.
   ///
@@ -63,8 +63,8 @@ struct RunReader {
   @inline(__always)
   mutating func take(_ count: Int) {
     previous = word.value
-    let size = UInt64(truncatingIfNeeded: count) << 32
-    if size == word.bits & ~0xffff_ffff { load() } else { word.bits &-= size }
+    word.bits &-= UInt64(truncatingIfNeeded: count) << 32
+    if word.bits >> 32 == 0 { load() }
   }
 
   /// Skips scalars, across runs.
@@ -100,12 +100,12 @@ struct RunWriter {
   /// - Parameter count: At least 1.
   @inline(__always)
   mutating func put(_ value: UInt32, count: Int) {
-    if last.pointee.value == value {
-      last.pointee.bits &+= UInt64(truncatingIfNeeded: count) << 32
-    } else {
-      last += 1
-      last.pointee = RunWord(value, count: count)
-    }
+    // Without a branch, which no processor would predict.
+    let before = last.pointee
+    let isSame = before.value == value
+    last += isSame ? 0 : 1
+    last.pointee.bits =
+      (isSame ? before.bits : UInt64(value)) &+ UInt64(truncatingIfNeeded: count) << 32
   }
 
   /// All runs except a last one of value 0.

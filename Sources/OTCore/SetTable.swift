@@ -32,6 +32,15 @@ struct SetTable: Sendable {
     return UInt32(sets.count)
   }
 
+  /// Takes the sets out of the table, which is empty then.
+  @inline(__always)
+  mutating func takeSets() -> [AttributeSet] {
+    slots = []
+    let taken = sets
+    sets = []
+    return taken
+  }
+
   private mutating func makeSlots() {
     var count = 64
     while count < 4 * sets.count { count *= 2 }
@@ -53,9 +62,11 @@ struct SetTable: Sendable {
 /// Merges the numbered sets of two operations into numbers of one table.
 ///
 /// Results are cached: neighbouring spans usually repeat a pair.
-struct SetMerger {
+struct SetMerger: ~Copyable {
   private(set) var table: SetTable
+  /// The sets of the other operation. While they are viewed, no reference to them is counted.
   private let others: [AttributeSet]
+  private let viewed: UnsafePointer<[AttributeSet]>?
   private var lastKey = UInt64.max
   private var lastResult: UInt32 = 0
   /// Created for the second pair. The first half contains keys, the second half their results.
@@ -72,7 +83,21 @@ struct SetMerger {
   init(_ table: SetTable, _ others: [AttributeSet]) {
     self.table = table
     self.others = others
+    viewed = nil
   }
+
+  /// - Parameter others: The sets of the other operation, whose view is valid while the merger is
+  ///   used.
+  @inline(__always)
+  init(_ sets: UnsafePointer<[AttributeSet]>?, viewing others: UnsafePointer<[AttributeSet]>?) {
+    table = SetTable(sets?.pointee ?? [])
+    self.others = []
+    viewed = others
+  }
+
+  /// Takes the table's sets out of the merger.
+  @inline(__always)
+  mutating func takeSets() -> [AttributeSet] { table.takeSets() }
 
   /// Returns the number in this table of a set of the other operation.
   @inline(__always)
@@ -107,6 +132,19 @@ struct SetMerger {
     return cached(rule, left, right, isOther: false)
   }
 
+  private func otherSet(_ number: UInt32) -> AttributeSet {
+    if let viewed { return viewed.pointee[Int(number) - 1] }
+    return others[Int(number) - 1]
+  }
+
+  /// Returns the number, in this table, of the common entries of two sets of the other operation.
+  @inline(__always)
+  mutating func common(_ before: UInt32, _ behind: UInt32) -> UInt32 {
+    if before == 0 || behind == 0 { return 0 }
+    let adopted = adopt(before)
+    return before == behind ? adopted : merge(.common, adopted, adopt(behind))
+  }
+
   @inline(never)
   private mutating func cached(
     _ rule: AttributeSet.Rule, _ left: UInt32, _ right: UInt32, isOther: Bool
@@ -122,7 +160,7 @@ struct SetMerger {
       lastResult = UInt32(truncatingIfNeeded: cache[slot + Self.cacheCount])
       return lastResult
     }
-    let other = isOther && right > 0 ? others[Int(right) - 1] : table[right]
+    let other = isOther && right > 0 ? otherSet(right) : table[right]
     let result: UInt32
     if left == 0, rule == .overlay {
       result = table.number(of: other)

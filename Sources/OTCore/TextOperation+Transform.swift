@@ -126,9 +126,6 @@ extension TextOperation {
     return result
   }
 
-  @inline(__always)
-  private static func retaining(_ word: Word) -> Word { Word(bits: (word.bits >> 34) << 34) }
-
   /// Walks both operations in parallel.
   ///
   /// - Returns: The growth of the text by `b` after `a`.
@@ -144,12 +141,12 @@ extension TextOperation {
       let b = right.word
       if a.isInsert {
         aOut.put(a)
-        bOut.put(retaining(a))
+        bOut.put(a.retaining)
         left.advance()
         continue
       }
       if b.isInsert {
-        aOut.put(retaining(b))
+        aOut.put(b.retaining)
         bOut.put(b)
         growth &+= b.scalars
         right.advance()
@@ -190,7 +187,7 @@ extension TextOperation {
       let word = own.word
       let passed = other.word
       if side == .right, passed.isInsert {
-        out.put(retaining(passed))
+        out.put(passed.retaining)
         other.advance()
         continue
       }
@@ -201,7 +198,7 @@ extension TextOperation {
         continue
       }
       if side == .left, passed.isInsert {
-        out.put(retaining(passed))
+        out.put(passed.retaining)
         other.advance()
         continue
       }

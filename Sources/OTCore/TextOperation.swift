@@ -53,6 +53,9 @@ public struct TextOperation: @unchecked Sendable {
     func isSameKind(as other: Word) -> Bool { (bits ^ other.bits) & 3 == 0 }
     @inline(__always)
     var kind: Kind { isRetain ? .retain : isInsert ? .insert : .delete }
+    /// The retain component over an insert's text.
+    @inline(__always)
+    var retaining: Word { Word(bits: (bits >> 34) << 34) }
     @inline(__always)
     var isRetain: Bool { bits & 3 == 0 }
     @inline(__always)

@@ -87,4 +87,19 @@ enum Scratch {
       memory.assumingMemoryBound(to: TextOperation.Word.self),
       (memory + (words + 2) * 8).assumingMemoryBound(to: UInt8.self))
   }
+
+  /// Memory for words alone.
+  @inline(__always)
+  static func with<Result>(
+    words: Int, _ body: (UnsafeMutablePointer<TextOperation.Word>) -> Result
+  ) -> Result {
+    if words <= 126 {
+      return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
+        body(memory.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: TextOperation.Word.self))
+      }
+    }
+    let memory = UnsafeMutablePointer<TextOperation.Word>.allocate(capacity: words + 2)
+    defer { memory.deallocate() }
+    return body(memory)
+  }
 }
