@@ -59,12 +59,16 @@ function fieldFor(name, label) {
   return field;
 }
 
-/** @param {string} label @param {() => void} run */
-function buttonFor(label, run) {
+/** @param {string} label @param {() => void} run @param {string} [sign] In place of the label on phones. */
+function buttonFor(label, run, sign) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "find-button";
   button.textContent = label;
+  if (sign) {
+    button.dataset.sign = sign;
+    button.setAttribute("aria-label", label);
+  }
   button.addEventListener("click", run);
   return button;
 }
@@ -110,7 +114,7 @@ class Card {
     this.element.setAttribute("role", "search");
     this.element.setAttribute("aria-label", t("find.find"));
     this.element.append(
-      this.#row(this.words, buttonFor(t("find.previous"), () => go(-1)), buttonFor(t("find.next"), () => go(1))),
+      this.#row(this.words, buttonFor(t("find.previous"), () => go(-1), "↑"), buttonFor(t("find.next"), () => go(1), "↓")),
       this.#row(this.matchesCase.line, this.isWhole.line, this.count),
       this.replacing, shut,
     );
