@@ -126,6 +126,8 @@ public protocol ConnectedRoom: Identifiable, Sendable where ID == String {
 public struct Participant: Sendable, Hashable, Identifiable {
   /// The client's id in a note, the person's in a room.
   public let id: String
+  /// The id of the user in a note; see ``Person/personID``.
+  public let personID: String?
   /// The name shown to others.
   public let name: String
   /// The colour, `#rrggbb`.
@@ -160,7 +162,8 @@ extension Room: ConnectedRoom {
 extension Participant {
   @MainActor fileprivate init(_ person: Person) {
     self.init(
-      id: person.id, name: person.name, color: person.color, selections: person.selections,
+      id: person.id, personID: person.personID, name: person.name, color: person.color,
+      selections: person.selections,
       isWriting: person.isWriting)
   }
 }

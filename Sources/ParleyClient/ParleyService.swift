@@ -218,7 +218,8 @@ public actor ParleyService {
     guard let document = screens[id]?.document else { return [] }
     return (driver.view?.people(in: id) ?? []).map {
       Participant(
-        id: $0.clientID, name: $0.name, color: $0.color,
+        id: $0.clientID, personID: $0.hasOwnID ? $0.personID : nil, name: $0.name,
+        color: $0.color,
         selections: $0.selections.map { document.selection($0) }, isWriting: $0.isWriting)
     }
   }
@@ -279,7 +280,8 @@ public actor ParleyService {
     let typing = driver.view?.typists(inRoom: name) ?? []
     return (driver.view?.people(inRoom: name) ?? []).map {
       Participant(
-        id: $0.personID.text, name: $0.name, color: $0.color, selections: [],
+        id: $0.personID.text, personID: $0.personID.text, name: $0.name, color: $0.color,
+        selections: [],
         isWriting: typing.contains($0.personID.text))
     }
   }

@@ -6,6 +6,9 @@ import SocketMessages
 @MainActor @Observable public final class Person: Identifiable {
   /// The client's id in a note, the person's in a room.
   public nonisolated let id: String
+  /// The id of the user in a note, the same on all of their devices, and in this note alone: the
+  /// value of the attribute `mention`. In a room ``id``; `nil` for people without an account.
+  public internal(set) var personID: String?
   /// The name shown to others.
   public internal(set) var name: String
   /// The colour, `#rrggbb`.

@@ -229,6 +229,7 @@ import SocketMessages
     let renewed = people.renewed(by: listed, id: { $0.personID.text }, name: { $0.name })
     if !renewed.elementsEqual(people, by: ===) { people = renewed }
     for (person, other) in zip(people, listed) {
+      if person.personID == nil { person.personID = other.personID.text }
       person.set(
         name: other.name, color: other.color, selections: [],
         isWriting: typing.contains(other.personID.text))

@@ -13,8 +13,12 @@ public struct NotePerson: Sendable, Equatable {
   public var selections: [Selection]
   /// Whether the person has just edited the text.
   public var isWriting: Bool
-  /// The person's id, the same on all devices of one user.
+  /// The person's id in this note, the same on all devices of one user; the client's id for people
+  /// without an account.
   public var personID: String
+
+  /// Whether the id is that of a user, and not of this client alone.
+  public var hasOwnID: Bool { !personID.isSame(as: clientID) }
 }
 
 /// The other people who have a note open, sorted by the bytes of their client ids.

@@ -225,6 +225,7 @@ extension HTMLWriter {
     case link([UInt8])
     case strong, emphasis, underline, strike, sub, sup
     case span([UInt8])
+    case mention([UInt8])
     case code
   }
 
@@ -256,6 +257,7 @@ extension HTMLWriter {
     // A link within a link is no HTML.
     if case .file = style.embed { return [] }
     if let link = style.link { elements.append(.link(link)) }
+    if let mention = style.mention, style.embed == nil { elements.append(.mention(mention)) }
     if style.isBold { elements.append(.strong) }
     if style.isItalic { elements.append(.emphasis) }
     if style.isUnderlined { elements.append(.underline) }
@@ -308,6 +310,10 @@ extension HTMLWriter {
       out.put("<span style=\"")
       out += css
       out.put("\">")
+    case .mention(let person):
+      out.put("<span class=\"mention\" data-mention=\"")
+      Self.appendEscaped(person[...], to: &out)
+      out.put("\">")
     case .code: out.put("<code>")
     }
   }
@@ -321,7 +327,7 @@ extension HTMLWriter {
     case .strike: out.put("</s>")
     case .sub: out.put("</sub>")
     case .sup: out.put("</sup>")
-    case .span: out.put("</span>")
+    case .span, .mention: out.put("</span>")
     case .code: out.put("</code>")
     }
   }

@@ -33,6 +33,8 @@ struct TextStyle {
   private(set) var font: [UInt8]?
   /// A safe address.
   private(set) var link: [UInt8]?
+  /// A person's id.
+  private(set) var mention: [UInt8]?
   private(set) var embed: Embed?
   /// The attributes of a line, if the piece is its newline.
   private(set) var line = LineStyle()
@@ -75,6 +77,8 @@ struct TextStyle {
       font = value.oneOf(["serif", "sans-serif", "monospace"])
     } else if key.isEqual(to: "link") {
       link = value.text.flatMap(LinkAddress.safe)
+    } else if key.isEqual(to: "mention") {
+      mention = value.text.flatMap { $0.isEmpty ? nil : $0 }
     } else if key.isEqual(to: "embed") {
       embed = Self.embed(value)
     } else if key.isEqual(to: "alt") {

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from conftest import PHONE, barriers, wait_until
+from conftest import PHONE, barriers, token, wait_until
 from playwright.sync_api import expect
 from touching import small_targets
 
@@ -344,6 +344,23 @@ def test_text_is_found_and_replaced(server, person):
     ann.press("Control+z").expect("h1|coffee A tea plan", "|Tea and [bold:tea] and teapots", "|the end", "|")
 
 
+def test_the_find_card_is_low_on_a_phone(server, person):
+    note = rich(server)
+    ann = Writer(person("Ann", **PHONE), note)
+    ann.type("Tea and tea", *[f"tea {number}" for number in range(20)])
+    ann.press("Control+f")
+    card = ann.page.locator("#editor .find-card")
+    card.get_by_role("textbox", name="Find").fill("tea")
+    ann.press("Enter")
+    expect(card.get_by_role("status")).to_have_text(re.compile(r"^\d+ / 22$"))
+    # The keyboard leaves about this much.
+    ann.page.set_viewport_size({"width": 390, "height": 420})
+    box = {name: card.get_by_role("button", name=name, exact=True).bounding_box() for name in ("Previous", "Next", "Replace", "Replace all")}
+    assert box["Previous"]["y"] == box["Next"]["y"] and box["Replace"]["y"] == box["Replace all"]["y"]
+    assert card.bounding_box()["height"] <= 240
+    assert barriers(ann.page) == [] and small_targets(ann.page) == []
+
+
 def test_typed_signs_make_italic(server, person):
     ann = Writer(person("Ann"), rich(server))
     ann.type("an *italic* and _another_, **bold**, snake_case_name, 2 * 3 * 4, __init__", "")
@@ -405,3 +422,36 @@ def test_a_restored_part_has_its_formatting(server, person):
     wait_until(lambda: "bold" in server.request("GET", f"/api/notes/{note}/text")["text"])
     ann.press("Escape")
     ann.wait().expect("|the first", "|Some [bold:bold] words", "|the end")
+
+
+def test_a_mention_names_a_person_by_id(guarded, person):
+    note = guarded.request("POST", "/api/notes", {"title": "Plan", "kind": "rich"})["id"]
+    ada = Writer(person("Ada"), f"{note}#token={guarded.token}")
+    ben = Writer(person("Ben"), f"{note}#token={token(sub='ben', name='Ben')}")
+    ada.content.focus()
+    ada.keys.type("ask @Be")
+    choices = ada.page.locator("#editor .choices li")
+    expect(choices).to_have_text(["Ben"])
+    ada.press("Enter")
+    ada.keys.type("now")
+    ada.person.wait_until_saved()
+    assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "ask @Ben now"
+    [_, mention, _] = guarded.request("GET", f"/api/notes/{note}/text?format=delta")["ops"]
+    assert mention["insert"] == "@Ben"
+    # The id is that of this note alone, and no name of an account.
+    person_id = mention["attributes"]["mention"]
+    assert len(person_id) == 20 and person_id not in ("ben", "Ben")
+    ben.expect(f"|ask [mention={person_id}:@Ben] now")
+    shown = ada.page.locator("#editor .mention:visible")
+    expect(shown.first).to_have_text("@Ben")
+    # The person has another name by now: the page shows it, the text stays.
+    ben.page.goto("about:blank")
+    ben.page.goto(f"/n/{note}#token={token(sub='ben', name='Benjamin')}")
+    expect(shown.first).to_have_text("@Benjamin")
+    expect(ada.page.locator("#editor .is-renamed")).to_have_css("font-size", "0px")
+    assert ada.lines() == [f"|ask [mention={person_id}:@Ben] now"]
+    # Backspace deletes it as a whole.
+    ada.press("Control+Home", *["ArrowRight"] * len("ask @Ben"), "Backspace")
+    ada.expect("|ask  now")
+    ada.press("Control+z").expect(f"|ask [mention={person_id}:@Ben] now")
+    assert barriers(ada.page) == []

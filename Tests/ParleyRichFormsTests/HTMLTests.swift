@@ -52,6 +52,10 @@ struct HTMLTests {
         "<hr>\n<p><code class=\"formula\">a&lt;b</code></p>\n"
       ),
       (#"[{"insert":"\n","attributes":{"header":2}}]"#, "<p><br></p>\n"),
+      (
+        #"[{"insert":"@A<","attributes":{"mention":"p\"><x>","bold":true}},{"insert":"b","attributes":{"mention":""}}]"#,
+        "<p><span class=\"mention\" data-mention=\"p&quot;&gt;&lt;x&gt;\"><strong>@A&lt;</strong></span>b</p>\n"
+      ),
     ] as [(String, String)])
   func examples(delta: String, expected: String) throws {
     let html = string(try note(delta).html())
@@ -201,6 +205,9 @@ private struct StrictHTML {
       return attributes.wholeMatch(
         of: /\ src="files\/[0-9a-f]{64}\/[^"<>\/ ]+" alt="[^"<>]*"( width="\d+")?/) != nil
     case "span":
+      if attributes.wholeMatch(of: /\ class="mention" data-mention="[^"<>]+"/) != nil {
+        return true
+      }
       return attributes.wholeMatch(
         of:
           /\ style="((background-)?color:#[0-9A-Fa-f]{6};?|font-size:[0-9.]+em;?|font-family:[a-z-]+;?)+"/

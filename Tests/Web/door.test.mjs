@@ -335,7 +335,7 @@ test("carets are converted to UTF-16 units", async () => {
   rig.join("😀 text", { presence: [{ clientId: "bo", name: "Bo", color: "#3355dd", selections: [[1, 6]] }] });
   assert.deepEqual(rig.core.people("d"), {
     count: undefined,
-    all: [{ clientId: "bo", name: "Bo", color: "#3355dd", isWriting: false, selections: [{ anchor: 2, head: 7 }] }],
+    all: [{ clientId: "bo", name: "Bo", color: "#3355dd", personId: "", isWriting: false, selections: [{ anchor: 2, head: 7 }] }],
   });
   rig.edit([{ from: 0, to: 2, insert: "" }]);
   assert.deepEqual(rig.core.people("d").all[0]?.selections, [{ anchor: 0, head: 5 }]);

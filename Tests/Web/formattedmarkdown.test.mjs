@@ -96,6 +96,10 @@ test("colours, underlines and unknown attributes are left out of Markdown", () =
   assert.equal(toMarkdown(documentOf("a red word", { sets, runs: [2, 0, 3, 1] })), "a **red** word");
 });
 
+test("mentions are names in Markdown", () => {
+  assert.equal(toMarkdown(documentOf("ask @Ann", { sets: [{ mention: "p1" }], runs: [4, 0, 4, 1] })), "ask @Ann");
+});
+
 /** @param {string} html */
 function pasted(html) {
   const steps = runsOf(parsed(inert(html)));
@@ -119,6 +123,8 @@ const pastes = [
   ["quotes", "<blockquote><p>a</p></blockquote>", 'a\n{"block":"quote"};'],
   ["Word's lists", '<p style="mso-list:l0 level2 lfo1"><span style="mso-list:Ignore">o&nbsp;</span>a</p>', 'a\n{"block":"bullet","indent":1};'],
   ["Google's bold that is none", '<b style="font-weight:normal"><p><span style="font-weight:700">a</span>b</p></b>', 'a{"bold":true}b\n{};'],
+  ["a mention as the page and the server write it", '<p>ask <span class="mention" data-mention="p1">@An<b>n</b></span></p>', 'ask @An{"mention":"p1"}n{"bold":true,"mention":"p1"}\n{};'],
+  ["a class alone is no mention", '<p><span class="mention">@Ann</span></p>', "@Ann\n{};"],
   ["a picture of another site is a link", '<img src="https://a.example/p.png" alt="x">', 'x{"link":"https://a.example/p.png"}\n{};'],
 ];
 

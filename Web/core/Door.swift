@@ -75,8 +75,8 @@ struct Door {
   }
 
   /// Output: the number of people in a note if not all are named, else -1; the number of named
-  /// people; for each the client's id, name, colour, whether they write, and the number of
-  /// selections with their anchors and heads. Result: the number of named people.
+  /// people; for each the client's id, name, colour, the person's id in this note ("" if there is
+  /// none), whether they write, and the number of selections with their anchors and heads. Result: the number of named people.
   mutating func notePeople(_ fields: consuming Input) -> Int32 {
     let id = fields.text()
     guard let people = client?.machine.people(in: id) else { return 0 }
@@ -87,6 +87,7 @@ struct Door {
       output.text(person.clientID)
       output.text(person.name)
       output.text(person.color ?? "")
+      output.text(person.hasOwnID ? person.personID : "")
       output.number(person.isWriting ? 1 : 0)
       output.number(person.selections.count)
       for selection in person.selections {

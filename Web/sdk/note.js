@@ -24,8 +24,10 @@ import { ParleyError } from "./errors.js";
 
 /**
  * Another person with the note open. Selections are from `anchor` to `head`; the caret is at `head`.
+ * `personId` is the same on all devices of one person, in this note alone: the value of the attribute `mention`; "" for
+ * people without an account.
  *
- * @typedef {{key: number, name: string, color: string, isWriting: boolean,
+ * @typedef {{key: number, name: string, color: string, personId: string, isWriting: boolean,
  *   selections: {anchor: number, head: number}[]}} Person
  */
 
@@ -287,8 +289,8 @@ export class SharedNote extends Emitter {
     for (const { key, anchor, head } of this.#note.peerSelections) {
       selections.set(key, [...(selections.get(key) ?? []), { anchor, head }]);
     }
-    return this.#note.people.map(({ key, name, color, isWriting }) => ({
-      key, name, color, isWriting, selections: selections.get(key) ?? [],
+    return this.#note.people.map(({ key, name, color, personId, isWriting }) => ({
+      key, name, color, personId, isWriting, selections: selections.get(key) ?? [],
     }));
   }
 

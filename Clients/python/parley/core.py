@@ -134,14 +134,14 @@ class Core:
         """Returns the newest known revision of the server."""
         return int(self._call("note_revision", _Writer().write(note)))
 
-    def people(self, note: str) -> list[tuple[str, str, str, bool, list[tuple[int, int]]]]:
-        """Returns the other people: client id, name, colour, whether they are writing, and selections in units."""
+    def people(self, note: str) -> list[tuple[str, str, str, str, bool, list[tuple[int, int]]]]:
+        """Returns the other people: client id, name, colour, person id, whether they are writing, and selections in units."""
         self._call("note_people", _Writer().write(note))
         reader = _Reader(self._output())
         reader.number()
         people = []
         for _ in range(reader.integer()):
-            person = (reader.text(), reader.text(), reader.text(), reader.number() == 1)
+            person = (reader.text(), reader.text(), reader.text(), reader.text(), reader.number() == 1)
             selections = [(reader.integer(), reader.integer()) for _ in range(reader.integer())]
             people.append((*person, selections))
         return people

@@ -26,6 +26,9 @@ class Person:
     is_writing: bool
     selections: tuple[tuple[int, int], ...] = ()
     """The anchor and the head (the caret) of each selection, in characters."""
+    person_id: str = ""
+    """The same on all devices of one person, in this note alone: the value of the attribute `mention`; empty for people
+    without an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,9 @@ class Note:
         """The other people with the note open; if they are many, the most recently active ones."""
         text = self._state.text or ""
         people = []
-        for id, name, color, is_writing, selections in self._engine.core.people(self.id):
+        for id, name, color, person_id, is_writing, selections in self._engine.core.people(self.id):
             places = tuple((_place(text, anchor), _place(text, head)) for anchor, head in selections)
-            people.append(Person(id, name, color, is_writing, places))
+            people.append(Person(id, name, color, is_writing, places, person_id))
         return people
 
     def select(self, anchor: int, head: int | None = None) -> None:

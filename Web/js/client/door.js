@@ -33,7 +33,7 @@
  * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "leaving" | "left"} Phase
  * @typedef {{phase: Phase, failure: string, access: "read" | "write", unconfirmed: number, refusal: string,
  *   isKeepFailing: boolean}} NoteStatus
- * @typedef {{clientId: string, name: string, color: string, isWriting: boolean,
+ * @typedef {{clientId: string, name: string, color: string, personId: string, isWriting: boolean,
  *   selections: {anchor: number, head: number}[]}} Participant
  */
 
@@ -410,6 +410,7 @@ export class Core {
       clientId: fields.text(),
       name: fields.text(),
       color: fields.text(),
+      personId: fields.text(),
       isWriting: fields.number() === 1,
       selections: fields.list(() => ({ anchor: fields.number(), head: fields.number() })),
     }));

@@ -19,7 +19,8 @@ import { Emitter } from "../ground/emitter.js";
  * @typedef {import("./door.js").NoteStatus} NoteStatus
  * @typedef {import("./connection.js").Connection} Connection
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {{clientId: string, name: string, color: string, key: number, isWriting: boolean}} Person
+ * @typedef {{clientId: string, name: string, color: string, personId: string, key: number, isWriting: boolean}} Person `personId`: the
+ *   same on all devices of one person, in this note; "" without an account
  * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
  * @typedef {{code: string}} Refusal
  */
@@ -219,8 +220,8 @@ export class Note extends Emitter {
    * @returns {Person[]}
    */
   get people() {
-    return this.#peopleHere.all.map(({ clientId, name, color, isWriting }) => ({
-      clientId, name, color, isWriting, key: this.#keyOf(clientId),
+    return this.#peopleHere.all.map(({ clientId, name, color, personId, isWriting }) => ({
+      clientId, name, color, personId, isWriting, key: this.#keyOf(clientId),
     }));
   }
 

@@ -24,6 +24,7 @@ import { tickAt } from "./linecommands.js";
 import { LineView, numberItems } from "./lineview.js";
 import { PageView, adoptPageStyles } from "./pageview.js";
 import { Peers } from "./peers.js";
+import { mentionNames } from "./mentions.js";
 import { rangesOf } from "./ranges.js";
 import { fragmentOf } from "./rendering.js";
 import { lineType } from "./schema.js";
@@ -260,7 +261,7 @@ export class FormattedEditor {
     const state = EditorState.create({
       doc: documentOf(note.text ?? "", note.format()),
       plugins: [
-        ...this.#aids.plugins, typedText(() => note.endStep()), ...bindings(history), tabKeys(), lastLine, placeholder,
+        ...this.#aids.plugins, typedText(() => note.endStep()), ...bindings(history), tabKeys(), lastLine, placeholder, mentionNames(note),
         this.comments.plugin, this.#brought.plugin, this.#finding.plugin, dropCursor({ class: "drop-cursor", color: false, width: 2 }),
       ],
     });

@@ -87,8 +87,11 @@ function elementOfMark(name, value) {
   if (name === "script" && (value === "sub" || value === "super")) return document.createElement(value === "sub" ? "sub" : "sup");
   const tag = value === true ? tags.get(name) : undefined;
   const element = document.createElement(tag ?? "span");
-  if (name === "mention") element.className = "mention";
-  else if ((name === "color" || name === "background") && colour.test(value)) {
+  if (name === "mention") {
+    element.className = "mention";
+    if (typeof value === "string") element.dataset.mention = value;
+  }
+  if ((name === "color" || name === "background") && colour.test(value)) {
     element.className = `has-${name}`;
     element.style.setProperty(`--${name}`, value);
   } else if (name === "size" && sizes.has(value)) element.className = `size-${value}`;

@@ -3,6 +3,7 @@
 
 import { TextSelection } from "../prosemirror.js";
 import { indentMax, indentOf, isList, kindOf } from "./elements.js";
+import { deleteMention } from "./mentions.js";
 import { embedType, lineType } from "./schema.js";
 import { changed, none, setOf } from "./sets.js";
 
@@ -196,6 +197,8 @@ export function backspace(state) {
   const { $from } = selection;
   if ($from.depth === 0) return undefined;
   const { nodeBefore } = $from;
+  const mention = deleteMention(state);
+  if (mention) return mention;
   if (nodeBefore) return nodeBefore.isText ? undefined : tr.delete($from.pos - nodeBefore.nodeSize, $from.pos);
   const { line, pos, index } = lineAt(state);
   const before = doc.maybeChild(index - 1);

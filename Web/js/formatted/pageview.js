@@ -8,6 +8,7 @@ import { showFiles } from "../links/files.js";
 import { changeOf } from "./difference.js";
 import { documentOf } from "./document.js";
 import { tickLine } from "./linecommands.js";
+import { rememberNames } from "./mentions.js";
 import { pageStyles } from "../reading/pagesheet.js";
 import { fragmentOf } from "./rendering.js";
 import { Transform } from "../prosemirror.js";
@@ -39,8 +40,10 @@ export class PageView {
     this.#host = host;
     this.#note = note;
     adoptPageStyles();
+    rememberNames(note.people);
     const later = () => void (this.#timer ??= setTimeout(() => this.draw(), drawnWithin));
-    this.#subscriptions = [note.on("changes", later), note.on("edited", later), note.on("reset", later), note.on("status", later)];
+    this.#subscriptions = [note.on("changes", later), note.on("edited", later), note.on("reset", later), note.on("status", later),
+      note.on("people", () => rememberNames(note.people) && later())];
     const { signal } = this.#removals;
     host.addEventListener("change", ({ target }) => target instanceof HTMLInputElement && this.#tick(target), { signal });
     host.addEventListener("click", (event) => this.#click(event), { signal });

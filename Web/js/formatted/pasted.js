@@ -22,12 +22,13 @@ const forms = {
 };
 
 /** @param {Marks} marks @returns {{[key: string]: any}} */
-function attributesOf({ bold, italic, strike, code, raised, lowered, underline, link }) {
+function attributesOf({ bold, italic, strike, code, raised, lowered, underline, mention, link }) {
   return {
     ...(bold && { bold: true }), ...(italic && { italic: true }), ...(strike && { strike: true }), ...(code && { code: true }),
     // A link is underlined anyway.
     ...(underline && !link && { underline: true }),
     ...(raised ? { script: "super" } : lowered ? { script: "sub" } : {}),
+    ...(mention && { mention }),
     ...(link && { link: link.href }),
   };
 }

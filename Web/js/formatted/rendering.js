@@ -5,6 +5,7 @@ import { t } from "../ground/language.js";
 import { directionIn } from "../ground/texts.js";
 import { domOfMark, indentOf, isList, kindOf } from "./elements.js";
 import { embedElement } from "./embedview.js";
+import { currentText, mentionsIn } from "./mentions.js";
 import { controlType, embedType } from "./schema.js";
 
 /**
@@ -21,10 +22,10 @@ function element(name, className) {
   return made;
 }
 
-/** @param {Node} node @returns {globalThis.Node} */
-function inlineOf(node) {
+/** @param {Node} node @param {string} [name] Shown in place of its text. @returns {globalThis.Node} */
+function inlineOf(node, name = node.text) {
   /** @type {globalThis.Node} */
-  let made = document.createTextNode(node.text ?? "");
+  let made = document.createTextNode(name ?? "");
   if (node.type === embedType) made = embedElement({ embed: node.attrs.embed, ...node.attrs.set });
   else if (node.type === controlType) made = document.createTextNode("");
   for (const mark of [...node.marks].reverse()) {
@@ -38,7 +39,13 @@ function inlineOf(node) {
 
 /** @param {HTMLElement} parent @param {Node} line */
 function fill(parent, line) {
-  line.forEach((node) => parent.append(inlineOf(node)));
+  const mentions = mentionsIn(line);
+  line.forEach((node, offset) => {
+    const mention = mentions.find(({ from, to }) => from <= offset && offset < to);
+    const name = mention && currentText(mention.id);
+    // The current name is in the place of the first part of a mention.
+    parent.append(inlineOf(node, name === undefined ? undefined : offset === mention?.from ? name : ""));
+  });
   if (line.content.size === 0) parent.append(element("br"));
 }
 

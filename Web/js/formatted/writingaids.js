@@ -7,13 +7,13 @@ import { authorised, request } from "../client/http.js";
 import { messageOf } from "../client/words.js";
 import { followAddress, saveFileHere } from "../links/addresses.js";
 import { openSearch } from "../search/searching.js";
-import { shownName } from "../state/people.js";
 import { list } from "../state/session.js";
 import { FormatBar, SelectionBar } from "./bars.js";
 import { ChoiceList } from "./choicelist.js";
 import { insertRule, run } from "./commands.js";
 import { documentOf } from "./document.js";
 import { toggleKind } from "./linecommands.js";
+import { mentionOf, peopleToMention } from "./mentions.js";
 import { markOf, schema } from "./schema.js";
 import { Plugin, Slice } from "../prosemirror.js";
 
@@ -92,15 +92,12 @@ function authorsOf({ documentId }) {
   };
 }
 
-/** @param {Note} note @param {() => string[]} authors @returns {Choice[]} */
-function people(note, authors) {
-  const known = new Map(note.people.filter(({ name }) => name).map(({ name, clientId }) => [shownName(name), clientId]));
-  for (const name of authors().filter(Boolean).map(shownName)) if (!known.has(name)) known.set(name, "");
-  return [...known].map(([name]) => ({
-    label: name,
-    take: (view, from, to) => put(view, from, to, [schema.text(`@${name}`, [markOf("mention", name)]), schema.text(" ")]),
+/** @param {Note} note @param {() => string[]} authors @param {import("../prosemirror.js").Node} doc @returns {Choice[]} */
+const people = (note, authors, doc) =>
+  peopleToMention(note.people, doc, authors()).map((person) => ({
+    label: person.name,
+    take: (view, from, to) => put(view, from, to, [mentionOf(person), schema.text(" ")]),
   }));
-}
 
 /** @param {Note} note @returns {Choice[]} */
 const notes = (note) =>
@@ -128,7 +125,7 @@ class WritingAids {
     this.#commands = commands;
     const authors = authorsOf(note);
     this.#menu = new ChoiceList((kind) =>
-      kind === "part" ? parts() : kind === "person" ? people(note, authors) : kind === "note" ? notes(note) : this.#emoji());
+      kind === "part" ? parts() : kind === "person" ? this.#people(authors) : kind === "note" ? notes(note) : this.#emoji());
     this.plugins = [
       new Plugin({ props: { handleKeyDown: (/** @type {EditorView} */ _, /** @type {KeyboardEvent} */ event) => this.#key(event) } }),
     ];
@@ -160,6 +157,11 @@ class WritingAids {
   draw() {
     this.#bar?.draw();
     this.#selectionBar?.draw();
+  }
+
+  /** @param {() => string[]} authors @returns {Choice[]} */
+  #people(authors) {
+    return this.#view ? people(this.#note, authors, this.#view.state.doc) : [];
   }
 
   /** @returns {Choice[]} */

@@ -15,7 +15,7 @@
  */
 
 /** @typedef {{href: string}} Link */
-/** @typedef {{bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, raised?: boolean, lowered?: boolean, underline?: boolean, pre?: boolean, link?: Link | undefined}} Marks */
+/** @typedef {{bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, raised?: boolean, lowered?: boolean, underline?: boolean, pre?: boolean, mention?: string, link?: Link | undefined}} Marks */
 
 /** The maximum UTF-16 units of a style attribute that are read. */
 const styleMax = 4_000;
@@ -99,8 +99,10 @@ function marksOfStyle(style) {
 export function marksIn(node, name, marks) {
   const style = styleOf(node);
   const meaning = meanings[name];
-  if (!meaning && !style) return marks;
-  return { ...marks, ...meaning, ...(style && marksOfStyle(style)) };
+  // A person, as the page and the server write one.
+  const mention = name === "SPAN" && hasClass(node, "mention") ? attribute(node, "data-mention").slice(0, 200) : "";
+  if (!meaning && !style && !mention) return marks;
+  return { ...marks, ...meaning, ...(style && marksOfStyle(style)), ...(mention && { mention }) };
 }
 
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
