@@ -63,7 +63,7 @@ import SocketMessages
   }
 
   /// Whether the note was opened with formats.
-  var hasFormats: Bool { screen.hasFormats }
+  package var hasFormats: Bool { screen.hasFormats }
 
   // MARK: The text
 
@@ -145,7 +145,7 @@ import SocketMessages
     textMoved()
     parley.handle(.core(.note(id, .edit(operation))))
     showPeople()
-    editors.forEach(but: editor) { $0.note(applied: operation.text) }
+    editors.forEach(but: editor) { $0.note(applied: operation) }
   }
 
   // MARK: Formatting
@@ -181,15 +181,18 @@ import SocketMessages
   /// The text as a document; `nil` before the note is opened.
   package var document: Document? { screen.document }
 
+  /// The text with its attributes; `nil` before the note is opened.
+  package var content: RichDocument? { screen.content }
+
   /// Makes an edit that an editor already shows, and notifies the other editors.
-  package func apply(_ operation: TextOperation, by editor: any NoteEditing) throws(NoteError) {
+  package func apply(_ operation: RichOperation, by editor: any NoteEditing) throws(NoteError) {
     try edit(by: editor) { screen throws(NoteError) in try screen.apply(operation) }
   }
 
   /// Subscribes an editor to the text's operations. Editors are referenced weakly.
   package func attach(editor: any NoteEditing) {
     editors.add(editor)
-    if let document { editor.note(becomes: document) }
+    if let content { editor.note(becomes: content) }
     editor.notePeopleChanged()
   }
 
@@ -296,9 +299,9 @@ import SocketMessages
     case nil: break
     }
     switch action {
-    case .reset(let content): editors.forEach { $0.note(becomes: content.text) }
+    case .reset(let content): editors.forEach { $0.note(becomes: content) }
     case .apply(let operation, _, _), .step(let operation, _):
-      editors.forEach { $0.note(applied: operation.text) }
+      editors.forEach { $0.note(applied: operation) }
     default: break
     }
   }
@@ -348,6 +351,8 @@ import SocketMessages
       return
     }
     for (person, other) in zip(people, machine.people(in: id)) where person.id == other.clientID {
+      let personID = other.hasOwnID ? other.personID : nil
+      if person.personID != personID { person.personID = personID }
       person.set(
         name: other.name, color: other.color,
         selections: other.selections.map { document.selection($0) }, isWriting: other.isWriting)

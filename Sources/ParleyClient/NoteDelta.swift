@@ -83,7 +83,7 @@ private enum LineKind {
 
 extension NoteAttributes {
   /// Reads a note's attributes, with Quill's names.
-  init(_ set: AttributeSet) {
+  package init(_ set: AttributeSet) {
     self = [:]
     var block: String?
     var language: NoteAttribute?
@@ -109,7 +109,7 @@ extension NoteAttributes {
   ///
   /// - Parameter present: The note's attributes of the text that changes: a kind of line is removed
   ///   only where the line is of that kind.
-  fileprivate func change(of present: AttributeSet) throws(NoteError) -> AttributeSet {
+  package func change(of present: AttributeSet) throws(NoteError) -> AttributeSet {
     var fields: [String: NoteAttribute] = [:]
     var isSet = false
     let kind = present.text("block").flatMap { LineKind.quill($0)?.key }
@@ -203,7 +203,7 @@ extension AttributeSet {
   }
 
   /// The kind and the value of an embedded thing.
-  fileprivate var embedded: (kind: String, value: NoteAttribute)? {
+  package var embedded: (kind: String, value: NoteAttribute)? {
     var found: (String, NoteAttribute)?
     forEach { key, json in
       guard key.elementsEqual("embed".utf8) else { return }
@@ -220,6 +220,9 @@ extension AttributeSet {
 // MARK: Documents and operations
 
 extension NoteDelta {
+  /// Whether an attribute is one of lines: of their newlines.
+  package static func isOfLines(_ key: String) -> Bool { LineKind.isOfLines(key) }
+
   /// Creates the operations that insert a text.
   ///
   /// - Complexity: O(*n*).
@@ -293,7 +296,7 @@ extension NoteDelta {
 
 extension Document {
   /// Returns the position of the next newline; `nil` in the last line.
-  fileprivate func newline(from position: Int) -> Int? {
+  package func newline(from position: Int) -> Int? {
     let next = line(ofScalar: position) + 1
     return next < lineCount ? scalarOffset(ofLine: next) - 1 : nil
   }

@@ -5,10 +5,10 @@ package import OTCore
 @MainActor package protocol NoteEditing: AnyObject {
   /// Applies an operation to the editor's text, made by others or by another editor here. Called
   /// synchronously, while changes are shown; it must not edit the note.
-  func note(applied operation: TextOperation)
+  func note(applied operation: RichOperation)
 
   /// Replaces the editor's text.
-  func note(becomes document: Document)
+  func note(becomes content: RichDocument)
 
   /// Notifies the editor that people, or their carets, have changed.
   func notePeopleChanged()

@@ -162,9 +162,9 @@ struct NoteScreen {
     return try make(try document.replacement(of: end..<end, with: text))
   }
 
-  mutating func apply(_ operation: TextOperation) throws(NoteError) -> RichOperation? {
+  mutating func apply(_ operation: RichOperation) throws(NoteError) -> RichOperation? {
     _ = try writable()
-    return try make(operation)
+    return try make(formatted: operation)
   }
 
   /// Makes the edits of a Delta.

@@ -99,7 +99,16 @@ public struct CaretColor: Sendable, Hashable {
 
   /// Creates a colour from `#rrggbb`; otherwise one of eight, determined by the person's id.
   public init(_ hex: String?, of id: String) {
-    let value = Self.value(hex) ?? Self.palette[Self.place(of: id)]
+    self.init(Self.value(hex) ?? Self.palette[Self.place(of: id)])
+  }
+
+  /// Creates a colour from `#rrggbb`; `nil` for any other text.
+  public init?(hex: String) {
+    guard let value = Self.value(hex) else { return nil }
+    self.init(value)
+  }
+
+  private init(_ value: UInt32) {
     red = Double(value >> 16 & 0xff) / 255
     green = Double(value >> 8 & 0xff) / 255
     blue = Double(value & 0xff) / 255

@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // Declarations of AppKit that this package's views use, for `make apple-check` on Linux. README.md says how they are
 // written. Nothing runs.
-// unverified: members of UndoManager
+// unverified: members of UndoManager and NSFont, keys of NSAttributedString but for font and colours
 @_exported import Foundation
 
 // https://developer.apple.com/documentation/foundation/undomanager · macOS 10.0, iOS 3.0 · read 2026-11-29
@@ -64,6 +64,15 @@ extension NSAttributedString.Key {
   public static let font = Self(rawValue: "font")
   public static let foregroundColor = Self(rawValue: "foregroundColor")
   public static let backgroundColor = Self(rawValue: "backgroundColor")
+  public static let obliqueness = Self(rawValue: "obliqueness")
+  public static let underlineStyle = Self(rawValue: "underlineStyle")
+  public static let strikethroughStyle = Self(rawValue: "strikethroughStyle")
+}
+// unverified: NSUnderlineStyle
+public struct NSUnderlineStyle: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+  public static let single = NSUnderlineStyle(rawValue: 1)
 }
 // https://developer.apple.com/documentation/foundation/nsattributedstring/draw(at:) · macOS 10.0 · read 2026-11-29
 extension NSAttributedString {
@@ -136,7 +145,10 @@ extension NSTextView {
 open class NSFont: NSObject {
   public class var systemFontSize: CGFloat { 13 }
   public class var smallSystemFontSize: CGFloat { 11 }
+  public struct Weight: Sendable { public static let regular = Weight() }
   public class func systemFont(ofSize fontSize: CGFloat) -> NSFont { NSFont() }
+  public class func boldSystemFont(ofSize fontSize: CGFloat) -> NSFont { NSFont() }
+  public class func monospacedSystemFont(ofSize fontSize: CGFloat, weight: Weight) -> NSFont { NSFont() }
 }
 // https://developer.apple.com/documentation/appkit/nscolor · macOS 10.0 · read 2026-11-29
 open class NSColor: NSObject, @unchecked Sendable {

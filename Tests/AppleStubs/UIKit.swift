@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // Declarations of UIKit that this package's views use, for `make apple-check` on Linux. README.md says how they are
 // written. Nothing runs.
-// unverified: members of UndoManager, UIResponder, UIView, UIScrollView, UITextRange, UITextSelectionRect, UIFont and UIColor, but for undoManager and draw(_:)
+// unverified: members of UndoManager, UIResponder, UIView, UIScrollView, UITextRange, UITextSelectionRect, UIFont and UIColor, but for undoManager and draw(_:); keys of NSAttributedString but for font and colours
 @_exported import Foundation
 
 // https://developer.apple.com/documentation/foundation/undomanager · iOS 3.0, macOS 10.0 · read 2026-11-29
@@ -38,6 +38,15 @@ extension NSAttributedString.Key {
   public static let font = Self(rawValue: "font")
   public static let foregroundColor = Self(rawValue: "foregroundColor")
   public static let backgroundColor = Self(rawValue: "backgroundColor")
+  public static let obliqueness = Self(rawValue: "obliqueness")
+  public static let underlineStyle = Self(rawValue: "underlineStyle")
+  public static let strikethroughStyle = Self(rawValue: "strikethroughStyle")
+}
+// unverified: NSUnderlineStyle
+public struct NSUnderlineStyle: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+  public static let single = NSUnderlineStyle(rawValue: 1)
 }
 // https://developer.apple.com/documentation/foundation/nsattributedstring/draw(at:) · iOS 6.0 · read 2026-11-29
 extension NSAttributedString {
@@ -130,7 +139,12 @@ open class UIFont: NSObject {
     public static let body = TextStyle()
     public static let caption2 = TextStyle()
   }
+  public struct Weight: Sendable { public static let regular = Weight() }
   public class func preferredFont(forTextStyle style: TextStyle) -> UIFont { UIFont() }
+  public class func systemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont() }
+  public class func boldSystemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont() }
+  public class func monospacedSystemFont(ofSize fontSize: CGFloat, weight: Weight) -> UIFont { UIFont() }
+  open var pointSize: CGFloat { 17 }
 }
 // https://developer.apple.com/documentation/uikit/uicolor · iOS 2.0 · read 2026-11-29
 open class UIColor: NSObject, @unchecked Sendable {

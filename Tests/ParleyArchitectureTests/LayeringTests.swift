@@ -56,9 +56,10 @@ struct LayeringTests {
       "ParleyDialectModels", "ParleyClient", "ParleySocketIO", "ParleyJSON", "ParleyModel",
       "Foundation", "FoundationEssentials", "Synchronization",
     ],
-    // Views. What is not drawing needs none of Apple's modules.
+    // Views. What is not drawing needs none of Apple's modules; Foundation for attributed strings.
     "ParleyUI": [
-      "OTCore", "ParleyClient", "ParleyOffline", "AppKit", "Observation", "SwiftUI", "UIKit",
+      "OTCore", "ParleyClient", "ParleyOffline", "AppKit", "Foundation", "Observation", "SwiftUI",
+      "UIKit",
     ],
     // Files that become notes: also WebAssembly.
     "ParleyImporting": ["ParleyModel", "Swift"],

@@ -10,6 +10,9 @@ final class ScriptedServer: ClientTransport {
   struct State {
     var document: Document
     var log: [TextOperation] = []
+    /// The text with its attributes, of a note with formatting; and the log with its formatting.
+    var formatted: RichDocument?
+    var formattedLog: [RichOperation] = []
     var sequences: [String: Int] = [:]
     /// The clients and sequences of the revisions that are not `other`'s.
     var made: [Int: (client: String, sequence: Int)] = [:]
@@ -47,7 +50,16 @@ final class ScriptedServer: ClientTransport {
 
   init(_ text: String = "") { state = Locked(State(document: Document(text))) }
 
+  /// A server of a note with formatting.
+  init(formatted content: RichDocument) {
+    var made = State(document: content.text)
+    made.formatted = content
+    state = Locked(made)
+  }
+
   var text: String { state.withLock { $0.document.text } }
+  /// The text with its attributes, of a note with formatting.
+  var formatted: RichDocument? { state.withLock { $0.formatted } }
   /// The changes that came in, repeated ones among them.
   var changeCount: Int { state.withLock { $0.changes } }
   var connectionCount: Int { state.withLock { $0.connections } }
@@ -72,16 +84,21 @@ final class ScriptedServer: ClientTransport {
 
   /// Changes the text as another client.
   func change(_ operation: (Document) -> TextOperation) {
-    state.withLock { state in
-      let operation = operation(state.document)
-      state.log.append(operation)
-      try? state.document.apply(operation)
-      state.connection?.push(
-        .changes(
-          .init(
-            documentID: "n", revision: state.log.count,
-            changes: [.init(clientID: "other", sequence: state.log.count, operation: operation)])))
-    }
+    state.withLock { state in push(RichOperation(operation(state.document)), &state) }
+  }
+
+  /// Changes the text and its attributes as another client.
+  func change(formatted operation: RichOperation) {
+    state.withLock { state in push(operation, &state) }
+  }
+
+  private func push(_ operation: RichOperation, _ state: inout State) {
+    state.append(operation)
+    let change = ServerMessage.Change(
+      clientID: "other", sequence: state.log.count, operation: operation.text,
+      format: operation.changeFormat.map { FormatJSON($0) })
+    state.connection?.push(
+      .changes(.init(documentID: "n", revision: state.log.count, changes: [change])))
   }
 
   var tokens: [String] { state.withLock { $0.tokens } }
@@ -138,7 +155,8 @@ final class ScriptedServer: ClientTransport {
           .welcome(
             .init(
               clientID: state.client, resumeToken: "r", serverTime: 1, demo: true,
-              capabilities: [], limits: Limits(), personID: state.person)), to: id)
+              capabilities: state.formatted == nil ? [] : ["rich"], limits: Limits(),
+              personID: state.person)), to: id)
       case .ping: connection.push(.pong(.init(serverTime: 1)), to: id)
       case _ where state.isSilent: break
       case .subscribe(let subscribe) where state.answersRooms:
@@ -168,15 +186,19 @@ final class ScriptedServer: ClientTransport {
               let author = state.made[index + 1]
               return .init(
                 clientID: author?.client ?? "other", sequence: author?.sequence ?? index + 1,
-                operation: state.log[index])
+                operation: state.log[index],
+                format: state.formattedLog[index].changeFormat.map { FormatJSON($0) })
             })
         }
-        connection.push(
-          .joined(
-            .init(
-              documentID: "n", title: "Title", epoch: "e", revision: state.log.count,
-              content: content, lastSequence: state.sequences[state.client] ?? 0,
-              access: state.access, presence: [])), to: id)
+        var joined = ServerMessage.Joined(
+          documentID: "n", title: "Title", epoch: "e", revision: state.log.count,
+          content: content, lastSequence: state.sequences[state.client] ?? 0,
+          access: state.access, presence: [])
+        if let formatted = state.formatted {
+          joined.kind = .rich
+          if join.resume == nil { joined.format = FormatJSON(of: formatted) }
+        }
+        connection.push(.joined(joined), to: id)
       case .change(let change):
         state.changes += 1
         let reply = state.commit(change)
@@ -188,6 +210,14 @@ final class ScriptedServer: ClientTransport {
 }
 
 extension ScriptedServer.State {
+  /// Appends a change to the log.
+  mutating func append(_ operation: RichOperation) {
+    log.append(operation.text)
+    formattedLog.append(operation)
+    try? document.apply(operation.text)
+    try? formatted?.apply(operation)
+  }
+
   mutating func commit(_ change: ClientMessage.Change) -> ServerMessage {
     if let refusal {
       return .refused(
@@ -201,13 +231,12 @@ extension ScriptedServer.State {
       return .acknowledged(
         .init(documentID: "n", sequence: change.sequence, revision: revision))
     }
-    var operation = change.operation
-    for earlier in log[change.revision...] {
-      guard let moved = try? TextOperation.transform(earlier, operation) else { break }
+    var operation = RichOperation(change.operation, (try? change.checkedFormat()) ?? nil)
+    for earlier in formattedLog[change.revision...] {
+      guard let moved = try? RichOperation.transform(earlier, operation) else { break }
       operation = moved.1
     }
-    log.append(operation)
-    try? document.apply(operation)
+    append(operation)
     made[log.count] = (client, change.sequence)
     sequences[client] = change.sequence
     return .acknowledged(

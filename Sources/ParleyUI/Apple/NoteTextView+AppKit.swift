@@ -14,6 +14,12 @@
     /// Called when an edit failed and was reverted.
     public var onProblem: ((NoteError) -> Void)?
 
+    /// Returns what shows a run of a note that was opened with formats, such as its font; the default
+    /// is ``NoteStyle``.
+    public var style: @MainActor (FormattedRun) -> [NSAttributedString.Key: Any] = {
+      NoteStyle.attributes(of: $0, size: NoteStyle.textSize)
+    }
+
     private let coordinator: NoteTextCoordinator
     private let undoes: NoteUndoManager
     private let contents: NSTextStorage
@@ -117,7 +123,7 @@
     }
   }
 
-  extension NoteTextView: EditableTextView {
+  extension NoteTextView: FormattedTextView {
     /// The whole text.
     public var wholeText: String { contents.string }
     /// The text's length in UTF-16 units.
@@ -132,6 +138,9 @@
       contents.replaceCharacters(
         in: NSRange(range), with: NSAttributedString(string: text, attributes: typingAttributes))
     }
+
+    /// Shows the formatting of lines, by ``style``.
+    public func show(_ runs: [FormattedRun]) { contents.show(runs, style: style) }
 
     /// Selects a range.
     public func select(_ range: Range<Int>) {

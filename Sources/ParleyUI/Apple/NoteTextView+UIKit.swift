@@ -16,6 +16,12 @@
     /// Called when an edit failed and was reverted.
     public var onProblem: ((NoteError) -> Void)?
 
+    /// Returns what shows a run of a note that was opened with formats, such as its font; the default
+    /// is ``NoteStyle``.
+    public var style: @MainActor (FormattedRun) -> [NSAttributedString.Key: Any] = {
+      NoteStyle.attributes(of: $0, size: NoteStyle.textSize)
+    }
+
     private let coordinator: NoteTextCoordinator
     private let overlay = CaretOverlay()
     private let undoes: NoteUndoManager
@@ -99,7 +105,7 @@
     }
   }
 
-  extension NoteTextView: EditableTextView {
+  extension NoteTextView: FormattedTextView {
     /// The whole text.
     public var wholeText: String { textStorage.string }
     /// The text's length in UTF-16 units.
@@ -117,6 +123,9 @@
       textStorage.replaceCharacters(
         in: NSRange(range), with: NSAttributedString(string: text, attributes: typingAttributes))
     }
+
+    /// Shows the formatting of lines, by ``style``.
+    public func show(_ runs: [FormattedRun]) { textStorage.show(runs, style: style) }
 
     /// Selects a range.
     public func select(_ range: Range<Int>) {
