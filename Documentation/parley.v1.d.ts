@@ -62,6 +62,7 @@ export interface ClientChange {
   sequence: number;
   operation: Operation;
   format?: Format | null;
+  exact?: boolean | null;
 }
 
 export interface Format {
@@ -329,6 +330,7 @@ export interface ServerRefused {
   message: string;
   retryable: boolean;
   retryAfter?: number | null;
+  revision?: number | null;
 }
 
 export interface ServerResync {

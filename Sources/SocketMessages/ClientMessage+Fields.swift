@@ -89,6 +89,9 @@ extension ClientMessage.Change: MessageObject {
     try fields.required("sequence", &sequence)
     try fields.required("operation", &operation)
     try fields.optional("format", &format)
+    #if !hasFeature(Embedded)
+      try fields.flag("exact", &isExact)
+    #endif
   }
   var rejectedChange: MessageError.RejectedChange? {
     MessageError.RejectedChange(documentID: documentID, sequence: sequence)

@@ -166,8 +166,12 @@ public enum ClientMessage: Sendable, Equatable {
     /// The formatting; `nil` if missing. Its JSON is valid, but may not fit the operation: see
     /// `checkedFormat()`.
     public var format: FormatJSON?
+    #if !hasFeature(Embedded)
+      /// Whether the change is refused unless `revision` is the newest one.
+      public var isExact = false
+    #endif
 
-    /// Creates a change.
+    /// Creates a change, by default one that is rebased.
     public init(
       documentID: String, epoch: String, revision: Int, sequence: Int, operation: TextOperation,
       format: FormatJSON? = nil

@@ -238,6 +238,9 @@ extension ServerMessage.Refused: MessageObject {
     try fields.required("message", &message)
     try fields.required("retryable", &retryable)
     try fields.optional("retryAfter", &retryAfter)
+    #if !hasFeature(Embedded)
+      try fields.optional("revision", &revision)
+    #endif
   }
 }
 

@@ -286,6 +286,10 @@ public enum ServerMessage: Sendable, Equatable {
     public var retryable: Bool
     /// Milliseconds to wait before a retry.
     public var retryAfter: Int?
+    #if !hasFeature(Embedded)
+      /// The newest revision, if an exact change is on another one.
+      public var revision: Int?
+    #endif
 
     /// Creates a reply.
     public init(

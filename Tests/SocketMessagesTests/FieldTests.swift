@@ -433,7 +433,7 @@ struct FieldTests {
       (
         .server, "refused",
         #""documentId":"d","sequence":1,"code":"busy","message":"m","retryable":true"#,
-        ["retryAfter"]
+        ["retryAfter", "revision"]
       ),
       (.client, "subscribe", #""room":"r""#, ["position", "presence", "values", "latest"]),
       (
@@ -470,6 +470,8 @@ struct FieldTests {
       ]
       let others = Set(Self.examples.flatMap { $0.fields.map(\.name) })
         .subtracting(own).subtracting(optional)
+        // Of an exact change that is outdated.
+        .subtracting(example.type == "refused" ? ["revision"] : [])
       let plain = try example.dialect.again(example.frame(example.fields))
       for name in others.sorted() {
         for value in ["null", "{}", "[true]", "1.5", #""x""#] {

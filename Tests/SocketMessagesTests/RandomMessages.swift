@@ -66,6 +66,22 @@ extension SplitMix64 {
       clientID: text(), sequence: whole(), operation: operation(), format: optional { $0.format() })
   }
 
+  mutating func exactChange() -> ClientMessage.Change {
+    var change = ClientMessage.Change(
+      documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
+      operation: operation(), format: optional { $0.format() })
+    change.isExact = once(in: 2)
+    return change
+  }
+
+  mutating func refused() -> ServerMessage.Refused {
+    var refused = ServerMessage.Refused(
+      documentID: text(), sequence: whole(), code: element(ErrorCode.allCases),
+      message: text(), retryable: once(in: 2), retryAfter: optional { $0.whole() })
+    refused.revision = optional { $0.whole() }
+    return refused
+  }
+
   /// The formatting of any change.
   mutating func format() -> FormatJSON {
     var format = RichOperationBuilder()
@@ -134,10 +150,7 @@ extension SplitMix64 {
         ClientMessage.DocumentHistory(
           documentID: text(), resume: ResumePoint(epoch: text(), revision: whole()),
           limit: optional { $0.whole() })),
-      .change(
-        ClientMessage.Change(
-          documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
-          operation: operation(), format: optional { $0.format() })),
+      .change(exactChange()),
       .select(
         ClientMessage.Select(documentID: text(), revision: whole(), selections: selections())),
       .leave(ClientMessage.Leave(documentID: text())),
@@ -201,10 +214,7 @@ extension SplitMix64 {
         ServerMessage.Acknowledged(
           documentID: text(), sequence: whole(), revision: whole(),
           time: optional { Int64($0.whole()) })),
-      .refused(
-        ServerMessage.Refused(
-          documentID: text(), sequence: whole(), code: element(ErrorCode.allCases),
-          message: text(), retryable: once(in: 2), retryAfter: optional { $0.whole() })),
+      .refused(refused()),
       .resync(
         ServerMessage.Resync(
           documentID: text(), reason: element(ServerMessage.ResyncReason.allCases), epoch: text(),

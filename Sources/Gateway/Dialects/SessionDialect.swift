@@ -80,6 +80,10 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int?, to connection: Connection
   ) {}
+  final func refuseOutdated(
+    _ sequence: Int, _ message: String, head: Int, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {}
   final func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection) {}
   final func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,

@@ -75,6 +75,9 @@ extension Documents {
       readHistory(of: room, after: after, through: through)
     case .tooMuchHistory:
       refusals.refuseHistoryGone(submission, messageID: messageID, subscription)
+    case .undecided:
+      // The end of the commit admits it again.
+      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
     case .refused(let refusal):
       refusals.refuse(submission, refusal, messageID: messageID, subscription)
     }

@@ -107,6 +107,8 @@ extension Documents {
         refusals.refuse(submission, refusal, messageID: messageID, subscription)
       }
       if let edit = change.edit { refusals.respond(edit.request, refusal) }
+    case .undecided:
+      preconditionFailure("an exact change is the first of those that were withdrawn")
     case .tooMuchHistory, .needsHistory:
       if let (subscription, messageID) = change.follower {
         refusals.refuseHistoryGone(submission, messageID: messageID, subscription)

@@ -69,8 +69,8 @@ extension Documents {
       }
       room.waiting.append(.edit(edit))
       readHistory(of: room, after: after, through: through)
-    case .duplicate, .duplicatePending, nil:
-      preconditionFailure("a new client's first change is never known already")
+    case .duplicate, .duplicatePending, .undecided, nil:
+      preconditionFailure("a new client's first change is never known already, nor exact")
     }
   }
 

@@ -10,6 +10,8 @@ extension LiveDocument.Refusal {
     case .futureRevision(let head):
       (.futureRevision, "the base revision is ahead of the head, \(head); join again")
     case .negativeRevision: (.negativeRevision, "revisions count from 0; join again")
+    case .outdated(let head):
+      (.outdated, "the newest revision is \(head); rebase, and send it again")
     case .lengthMismatch(let expected, let found):
       (
         .lengthMismatch,

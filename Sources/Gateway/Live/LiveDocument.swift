@@ -46,6 +46,8 @@ package struct LiveDocument {
     /// Whether the author numbers its changes across all documents, so that the numbers in this
     /// document ascend with gaps. Such a client may rebase a change before it resends it.
     package var skipsNumbers: Bool
+    /// Whether the change is refused unless its base is the newest revision.
+    package var isExact = false
 
     package init(
       client: String, sequence: Int, revision: Int, operation: TextOperation,
@@ -83,6 +85,9 @@ package struct LiveDocument {
     /// The change was not appended. The changes since the base have more components than one
     /// change may be rebased over: the author has to rebase it.
     case tooMuchHistory
+    /// The change was not appended: the end of the commit under way decides whether its base is the
+    /// newest revision. Retry then.
+    case undecided
     /// The change was not appended, for another reason.
     case refused(Refusal)
   }
@@ -93,6 +98,8 @@ package struct LiveDocument {
     case futureRevision(head: Int)
     /// The base revision is below zero.
     case negativeRevision
+    /// The base of an exact change is not the newest revision.
+    case outdated(head: Int)
     /// The operation's base length differs from the document's length at the base revision.
     case lengthMismatch(expected: Int, found: Int)
     /// The same sequence was used for another change.
@@ -266,6 +273,7 @@ package struct LiveDocument {
     guard submission.revision <= durableRevision else {
       return .refused(.futureRevision(head: durableRevision))
     }
+    if let outcome = outcomeUnlessNewest(submission) { return outcome }
     guard submission.revision >= oldestBase else {
       return .needsHistory(after: submission.revision, through: oldestBase)
     }
@@ -310,6 +318,16 @@ package struct LiveDocument {
     marks[submission.client] = ClientMark(
       sequence: submission.sequence, revision: revision, digest: digest)
     return .accepted(revision: revision)
+  }
+
+  /// Returns the outcome of an exact change whose base is not the newest revision; `nil` for others.
+  ///
+  /// Tentative entries may still fail, and their author may give up. An author who lost to them
+  /// would wait for a revision that never comes.
+  private func outcomeUnlessNewest(_ submission: Submission) -> Outcome? {
+    guard submission.isExact, submission.revision != headRevision else { return nil }
+    return submission.revision == durableRevision
+      ? .undecided : .refused(.outdated(head: durableRevision))
   }
 
   /// Returns the reason why a change does not fit the document's kind or has too many components.

@@ -79,6 +79,11 @@ protocol DocumentMessaging: AnyObject {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int?, to connection: Connection)
 
+  /// Answers an exact change that was refused because its base is not the newest revision.
+  func refuseOutdated(
+    _ sequence: Int, _ message: String, head: Int, of id: DocumentID, ref: String,
+    to connection: Connection)
+
   /// Refuses a change for now, because the backlog is full.
   func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection)
 

@@ -2,7 +2,8 @@ import ParleyGatewayPorts
 import SocketMessages
 import ParleyWebSocketFrames
 
-/// A dialect whose protocol has no errors in reply to messages, no pages of changes and no warnings.
+/// A dialect whose protocol has no errors in reply to messages, no pages of changes, no warnings and
+/// no exact changes.
 class TerseDialect: ConnectionDialect {
   final func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
@@ -21,6 +22,10 @@ class TerseDialect: ConnectionDialect {
   final func page(
     _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
     _ connection: Connection
+  ) {}
+  final func refuseOutdated(
+    _ sequence: Int, _ message: String, head: Int, of id: DocumentID, ref: String,
+    to connection: Connection
   ) {}
 }
 

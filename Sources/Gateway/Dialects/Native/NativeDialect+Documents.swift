@@ -147,12 +147,12 @@ extension NativeDialect {
     } catch {
       return refuse(error.code, error.description)
     }
-    documents.submit(
-      LiveDocument.Submission(
-        client: connection.client, sequence: change.sequence, revision: change.revision,
-        operation: change.operation, format: format, knowsFormats: subscription.formats,
-        author: connection.name, time: dependencies.clock.now),
-      messageID: ref, subscription)
+    var submission = LiveDocument.Submission(
+      client: connection.client, sequence: change.sequence, revision: change.revision,
+      operation: change.operation, format: format, knowsFormats: subscription.formats,
+      author: connection.name, time: dependencies.clock.now)
+    submission.isExact = change.isExact
+    documents.submit(submission, messageID: ref, subscription)
   }
 
   func handle(_ select: ClientMessage.Select, _ connection: Connection) throws(MessageRefusal) {

@@ -20,7 +20,8 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     self.access = access
     creation = NoteCreation(board, rooms)
     let own = [
-      "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
+      "create", "documentHistory", "documents", "exact", "folders", "numbers", "presence",
+      "publish",
       "resume", "rich", "roomHistory", "rooms", "selections", "signals", "values",
     ]
     capabilities = (own + rooms.people.capabilities).sorted()
@@ -352,6 +353,17 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
           documentID: id.text, sequence: sequence, code: code, message: message,
           retryable: code.isRetryable, retryAfter: pause(after: code, retryAfter))),
       ref: ref, to: connection)
+  }
+
+  func refuseOutdated(
+    _ sequence: Int, _ message: String, head: Int, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {
+    var refused = ServerMessage.Refused(
+      documentID: id.text, sequence: sequence, code: .outdated, message: message,
+      retryable: false, retryAfter: nil)
+    refused.revision = head
+    send(.refused(refused), ref: ref, to: connection)
   }
 
   func putOff(

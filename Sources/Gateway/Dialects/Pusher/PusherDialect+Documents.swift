@@ -31,6 +31,10 @@ extension PusherDialect: DocumentMessaging {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int?, to connection: Connection
   ) {}
+  func refuseOutdated(
+    _ sequence: Int, _ message: String, head: Int, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {}
   func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection) {}
   func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,

@@ -18,6 +18,12 @@ final class DocumentRefusals: Part {
     _ subscription: Subscription
   ) {
     let (code, message) = refusal.words(sequence: submission.sequence)
+    if case .outdated(let head) = refusal {
+      metrics.changesRefused[code.rawValue, default: 0] += 1
+      return subscription.connection.dialect.refuseOutdated(
+        submission.sequence, message, head: head, of: subscription.room.id, ref: messageID,
+        to: subscription.connection)
+    }
     refuse(
       submission.sequence, code, message, of: subscription.room.id, ref: messageID,
       to: subscription.connection)
