@@ -396,6 +396,28 @@ struct RoomValueTests {
     #expect(try subscribed(rig.ask(ann, subscription())).values == NamedValues())
   }
 
+  @Test(
+    "a value ends by the clock that its lifetime began with, or in its time after that was set back",
+    arguments: [-3_600_000, -30_000, 0, 30_000, 3_600_000])
+  func jumpingClock(ahead: Int64) throws {
+    let rig = GatewayRig(isDemo: true)
+    let (ann, _) = try rig.connectNative(nil)
+    rig.ask(ann, subscription())
+    rig.ask(ann, try change(#"[{"set":"a","to":1,"ttl":90},{"set":"b","to":1}]"#))
+    rig.clock.set(aheadBy: ahead)
+    // The next publication notices a clock that was set back by more than a minute.
+    rig.ask(ann, try change(#"[{"add":"b","by":1}]"#))
+    rig.pass(milliseconds: 1_000)
+    #expect((rig.store.rooms.values(of: "r")["a"] == nil) == (ahead > 90_000))
+    for _ in 0..<125 { rig.pass(milliseconds: 1_000) }
+    #expect(rig.store.rooms.values(of: "r")["a"] == nil)
+    #expect(rig.store.rooms.values(of: "r")["b"]?.value == JSONValue(2))
+    let deletions = publications(rig.pushes(ann)).filter {
+      text($0.values) == #"[{"delete":"a"}]"#
+    }
+    #expect(deletions.count == 1)
+  }
+
   @Test("a bound value is deleted after the last connection of its client has ended")
   func boundValues() throws {
     let rig = GatewayRig(isDemo: true)
@@ -415,6 +437,25 @@ struct RoomValueTests {
     #expect(publications(rig.pushes(ben)) == [])
     for _ in 0..<3 { rig.pass(milliseconds: 1_000) }
     #expect(publications(rig.pushes(ben)).map { text($0.values) } == [#"[{"delete":"seat"}]"#])
+  }
+
+  @Test("a client that returns while its values are looked for keeps them, and loses them later")
+  func returningHolder() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (ann, welcome) = try rig.connectNative(nil)
+    rig.ask(ann, try change(#"[{"set":"seat","to":"ann","while":"connected"}]"#))
+    rig.close(ann)
+    rig.isStepwise = true
+    for _ in 0..<7 { rig.pass(milliseconds: 1_000) }
+    #expect(!rig.stored.isEmpty)
+    let (back, _) = try rig.connectNative(
+      nil, client: .init(id: welcome.clientID, resumeToken: welcome.resumeToken))
+    while !rig.stored.isEmpty { rig.performStoreRequests() }
+    rig.isStepwise = false
+    #expect(rig.store.rooms.values(of: "r")["seat"] != nil)
+    rig.close(back)
+    for _ in 0..<8 { rig.pass(milliseconds: 1_000) }
+    #expect(rig.store.rooms.values(of: "r")["seat"] == nil)
   }
 
   @Test("a slow subscriber of the latest values gets them once it has drained")

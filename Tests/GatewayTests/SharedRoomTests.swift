@@ -262,6 +262,30 @@ struct SharedRoomTests {
     #expect(Array(kinds.prefix(2)) == ["publication 1", "values at 1"])
   }
 
+  @Test("a value that is bound to a client of a node that dies is deleted by another, once")
+  func deadNode() throws {
+    let author = try subscriber(of: a)
+    let reader = try follower(of: b)
+    var publish = ClientMessage.Publish(room: "r", data: .null)
+    publish.data = nil
+    publish.values = ValueOperationList([
+      ValueOperation("seat", .set(JSONValue(1)), lifetime: .connection)
+    ])
+    _ = a.send(author.line, .publish(publish))
+    for _ in 0..<30 {
+      pass(milliseconds: 1_000)
+      exchange()
+    }
+    #expect(store.rooms.values(of: "r")["seat"] != nil)
+    #expect(published(b.pushes(reader)) == [1])
+    // From here on nothing is heard of the first node.
+    for _ in 0..<5 { b.pass(milliseconds: 1_000) }
+    #expect(store.rooms.values(of: "r")["seat"] != nil)
+    for _ in 0..<25 { b.pass(milliseconds: 1_000) }
+    #expect(store.rooms.values(of: "r")["seat"] == nil)
+    #expect(published(b.pushes(reader)) == [2])
+  }
+
   @Test("a page that waits is sent if its reader leaves the room", arguments: [true, false])
   func readerLeaves(isLast: Bool) throws {
     let reader = try follower(of: a)

@@ -1,5 +1,6 @@
 import Gateway
 import ParleyGatewayPorts
+import ParleyJSON
 import OTCore
 import ParleyServer
 import ParleyStoreRecords
@@ -50,6 +51,34 @@ struct StoreReaderTests {
     let metrics = rig.thread.metrics
     #expect(metrics.reads == 300)
     #expect(metrics.readsQueued == 0)
+    rig.thread.stop()
+  }
+
+  @Test("a snapshot of a room's values has all publications that were requested before it")
+  func snapshots() throws {
+    let rig = try StoreThreadRig(folder)
+    let change = ValueChange([ValueOperation("n", .add(1))])
+    let query = ValueQuery(.prefix("", after: nil))
+    for number in 1...50 {
+      let publish = RoomRequest.publish(
+        "r", PublicationDraft(time: 1, data: nil, change: change), retention: .standard, keyAge: 1)
+      let tickets = rig.submit([
+        .room(publish), .room(.values("r", query)),
+        .room(
+          .recover(
+            "r", from: nil, limit: 1, bytesMax: 1, retention: .standard, now: 1, values: query)),
+      ])
+      guard case .room(.values(let page)) = rig.reply(to: tickets[1]),
+        case .room(.recovery(let recovery)) = rig.reply(to: tickets[2])
+      else {
+        Issue.record("a read failed")
+        return
+      }
+      for page in [page, recovery.values] {
+        #expect(page?.head.offset == number)
+        #expect(page?.values.map(\.value.value.integer) == [number])
+      }
+    }
     rig.thread.stop()
   }
 

@@ -105,11 +105,14 @@ final class StoreThreadRig {
     }
   }
 
-  func submit(_ request: StoreRequest) -> StoreTicket {
-    defer { nextTicket += 1 }
-    let ticket = StoreTicket(rawValue: nextTicket)
-    thread.submit([(ticket, request)])
-    return ticket
+  func submit(_ request: StoreRequest) -> StoreTicket { submit([request])[0] }
+
+  /// Submits requests at once.
+  func submit(_ requests: [StoreRequest]) -> [StoreTicket] {
+    let tickets = requests.indices.map { StoreTicket(rawValue: nextTicket + UInt64($0)) }
+    nextTicket += UInt64(requests.count)
+    thread.submit(zip(tickets, requests).map { ($0, $1) })
+    return tickets
   }
 
   func hasReply(for ticket: StoreTicket) -> Bool {

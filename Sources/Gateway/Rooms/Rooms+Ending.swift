@@ -11,7 +11,7 @@ import SocketMessages
 extension Rooms {
   /// Maximum values that are deleted in one step.
   private static let endingMax = 256
-  /// Milliseconds between reads of what has expired, which other nodes may have published.
+  /// Milliseconds between reads of what has expired.
   private static let endingPause: Int64 = 2_000
 
   /// Notes the lifetimes in a change that was published here.
@@ -59,13 +59,21 @@ extension Rooms {
       dependencies.clock.uptime + settings.presenceGraceMilliseconds
   }
 
+  /// Whether a client has a connection here or elsewhere, so that its values stay.
+  private func isConnected(_ client: ExactName) -> Bool {
+    guard connectionsByClient[client.text] != nil else {
+      return presence.isHolderElsewhere(client.text)
+    }
+    // It may have returned after the end of its grace period.
+    if ending.holders.insert(client).inserted { presence.announceHolder(client.text) }
+    return true
+  }
+
   /// Reads the values that are to be deleted, when due.
   func tickEnding(now: Int64) {
     for (client, time) in ending.releases where time <= now {
       ending.releases[client] = nil
-      guard connectionsByClient[client.text] == nil, !presence.isHolderElsewhere(client.text) else {
-        continue
-      }
+      guard !isConnected(client) else { continue }
       if ending.holders.remove(client) != nil { presence.withdrawHolder(client.text) }
       readEnding(.held(by: client.text))
     }
@@ -74,7 +82,10 @@ extension Rooms {
       readEnding(.heldByAny(after: nil))
     }
     let isDue = ending.nextExpiry.map { $0 <= dependencies.clock.now } ?? false
-    guard !ending.isReading, isDue || settings.sharesStore && now >= ending.nextRead else { return }
+    // Other nodes publish values with lifetimes, and the store ends lifetimes sooner after the clock
+    // was set back.
+    let mayBeDue = (settings.sharesStore || ending.nextExpiry != nil) && now >= ending.nextRead
+    guard !ending.isReading, isDue || mayBeDue else { return }
     ending.isReading = true
     ending.nextRead = now + Self.endingPause
     readEnding(.expired(at: dependencies.clock.now))
@@ -108,6 +119,8 @@ extension Rooms {
       ending.nextExpiry = next.map { max($0, dependencies.clock.now + Self.endingPause / 2) }
       delete(values)
     case .held(let client):
+      // The client may have returned while its values were being read.
+      guard !isConnected(ExactName(client)) else { return }
       if values.count == Self.endingMax {
         ending.releases[ExactName(client)] = now + Self.endingPause
       }
@@ -142,7 +155,7 @@ struct EndingState {
   var nextExpiry: Timestamp?
   /// Whether the store is asked for what has expired.
   var isReading = false
-  /// Uptime in milliseconds of the next read, with other nodes.
+  /// Uptime in milliseconds of the next read that is not known to find anything.
   var nextRead: Int64 = 0
   /// Whether the clients of an earlier run have been read.
   var hasReadHolders = false
