@@ -102,7 +102,7 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
     server = start(
         "--hmac-secret-file", secret, "--audience", "parley", "--webhook-url", receiver.url, *QUICK,
         "--webhook-events", ",".join(kinds), "--webhook-change-interval", "100ms",
-        "--presence-grace", "0s",
+        "--presence-grace", "0s", "--webhook-values", "board-*=card-*",
     )  # fmt: skip
     everything = ["read", "write", "publish", "presence", "manage"]
     rights = {part: [{"match": "*", "may": everything}] for part in ("rooms", "documents")}
@@ -126,6 +126,8 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
         flag = {"room": "orders", "offset": offset, "flagged": True, "reason": "spam"}
         assert ann.request("flag", flag)[0] == "flag"
         assert ann.request("flag", {**flag, "flagged": False})[0] == "flag"
+    operations = [{"merge": "card-7", "with": {"column": "done"}}, {"add": "moves", "by": 1}]
+    request("PATCH", "/api/rooms/board-1/values", {"values": operations})
     remark = {"text": "Which?", "anchor": {"revision": 1, "from": 0, "to": 4}}
     path = f"/api/notes/{note}/comments"
     comment = f"{path}/{request('POST', path, remark)['id']}"
@@ -142,11 +144,12 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
         assert call.headers["content-type"] == "application/json"
         assert shape(call.data)["events"][0].keys() == GOLDEN["call"]["events"][0].keys()
         for event in call.events:
-            seen[event["type"]] = event["data"]
+            seen.setdefault(event["type"], event["data"])
     for kind, data in seen.items():
         assert shape(data) == shape(GOLDEN[kind]), kind
     assert seen["note.changed"]["note"]["revision"] == 1
     assert seen["room.published"]["data"] == {"order": 17}
+    assert seen["values.changed"]["values"] == operations[:1]
     assert seen["person.left"]["personId"] == "u-ann"
 
 
@@ -379,12 +382,46 @@ def test_only_requested_events_are_sent(hooked, receiver):
     assert [event["type"] for event in call.events] == ["note.deleted"]
 
 
+def test_changes_of_chosen_values_are_sent_once_with_their_operations_alone(hooked, receiver):
+    server = hooked(
+        "--webhook-events", "values.changed", "--webhook-values", "board-*=card-*",
+        "--webhook-values", "a=b=*",
+    )  # fmt: skip
+
+    def change(room, *operations, key=None, expected=200, **conditions):
+        body = {"values": operations, **conditions} | ({"key": key} if key else {})
+        status, _, answer = server.request("PATCH", f"/api/rooms/{room}/values", body)
+        assert status == expected, answer
+
+    moved = {"merge": "card-1", "with": {"column": "done"}}
+    counted = {"add": "moves", "by": 1}
+    for _ in range(2):
+        change("board-1", counted, moved, counted, {"delete": "card-2"}, key="k1")
+    change("board-1", counted)
+    change("other", moved)
+    change("board-1", moved, expected=409, ifOffsets={"card-1": 99})
+    change("a=b", {"set": "x", "to": None})
+    change("board-2", {"set": "card-1", "to": 1, "ttl": 1})
+    (first, second, third, fourth) = receiver.events_until(
+        lambda event: event["data"]["values"] == [{"delete": "card-1"}]
+    )
+    assert {event["type"] for event in (first, second, third, fourth)} == {"values.changed"}
+    assert first["data"]["values"] == [moved, {"delete": "card-2"}]
+    assert (first["data"]["room"], first["data"]["offset"]) == ("board-1", 1)
+    assert "data" not in first["data"]
+    assert (second["data"]["room"], second["data"]["values"]) == ("a=b", [{"set": "x", "to": None}])
+    assert third["data"]["values"] == [{"set": "card-1", "to": 1, "ttl": 1}]
+    assert (fourth["data"]["room"], fourth["data"]["offset"]) == ("board-2", 2)
+
+
 @pytest.mark.parametrize(
     "flags, expected",
     [
         (["--webhook-url", "ftp://x/"], "https://app.example.org/parley"),
         (["--webhook-url", "http://user:secret@x/"], "without a password"),
         (["--webhook-events", "note.created,note.gone"], "note.renamed"),
+        (["--webhook-values", "board-*"], "board-*=card-*"),
+        (["--webhook-values", "=card-*"], "board-*=card-*"),
         (["--webhook-retry-min", "10m"], "webhook-retry-max"),
         (["--webhook-queue-max", "0"], "from 1 to"),
     ],

@@ -31,6 +31,8 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case roomVacated = "room.vacated"
   /// A publication was stored.
   case roomPublished = "room.published"
+  /// A publication has changed values of a room whose names the operator has chosen.
+  case valuesChanged = "values.changed"
   /// A person has entered a room.
   case personJoined = "person.joined"
   /// A person has left a room.

@@ -7,6 +7,8 @@ public struct WebhookRecorder: OutboxRecorder {
   public var events: Set<WebhookEvent>
   /// Milliseconds after a note's first change until it is reported, with all changes since.
   public var changeMilliseconds: Timestamp
+  /// The values of rooms whose changes are sent.
+  public var values: [WebhookValueRule] = []
   /// Whether offline followers are notified of publications that ask for it.
   public var pushes: Bool
   /// Whether another service is notified when rooms become occupied or vacant.
@@ -143,8 +145,27 @@ public struct WebhookRecorder: OutboxRecorder {
     publication.time = time
     let news = PublicationExport(room: room, epoch: position.epoch, publication: publication)
     var drafts = self.news(.roomPublished, about: room.text, at: time) { news.write(&$0, &$1) }
+    drafts += changedValues(draft.change, in: news)
     if pushes, draft.pushes, publication.data != nil { drafts.append(news.draftForFollowers) }
     return drafts
+  }
+
+  /// Returns the event with the operations on values whose names the operator has chosen.
+  private func changedValues(
+    _ change: ValueChange?, in news: PublicationExport
+  ) -> [OutboxDraft] {
+    let rules = values.filter { $0.rooms.matches(news.room.text) }
+    guard !rules.isEmpty, let change else { return [] }
+    let operations = change.operations.filter { operation in
+      rules.contains { $0.names.matches(operation.name.text) }
+    }
+    guard !operations.isEmpty else { return [] }
+    var chosen = news
+    chosen.publication.data = nil
+    chosen.publication.values = ValueOperation.json(of: operations)
+    return self.news(.valuesChanged, about: news.room.text, at: news.publication.time) {
+      chosen.write(&$0, &$1)
+    }
   }
 
   private func flagged(

@@ -791,6 +791,13 @@ extension Configuration {
       help: "Events sent to webhook-url: "
         + WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       isValid: { WebhookEvent(rawValue: $0) != nil }),
+    .list(
+      "webhook-values", \.webhookValues, .webhooks, "RULE",
+      expected: "rules such as board-*=card-*",
+      help:
+        "Values of rooms whose changes are sent as values.changed, as ROOMS=NAMES; a * at the "
+        + "end of either pattern matches anything. Repeat for more.",
+      isValid: { WebhookValueRule($0) != nil }),
     .duration(
       "webhook-change-interval", \.webhookChangeInterval, .webhooks,
       in: .zero...(.seconds(86_400)),

@@ -197,6 +197,8 @@ public struct Configuration: Sendable, Equatable {
   /// Types of events that are sent to the backend.
   public var webhookEvents = WebhookEvent.allCases.filter(WebhookEvent.standard.contains)
     .map(\.rawValue)
+  /// Rules for the values of rooms whose changes are sent.
+  public var webhookValues: [String] = []
   /// Minimum interval between `note.changed` events of one note.
   public var webhookChangeInterval = Duration.seconds(5)
   /// Maximum events in one call.

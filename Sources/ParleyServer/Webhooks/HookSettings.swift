@@ -59,11 +59,13 @@ extension Configuration {
   var recorder: WebhookRecorder? {
     let hooks = hooks
     guard hooks.isNeeded || mailServer != nil else { return nil }
-    return WebhookRecorder(
+    var recorder = WebhookRecorder(
       clock: SystemClock(),
       events: webhookURL == nil ? [] : Set(webhookEvents.compactMap(WebhookEvent.init)),
       changeMilliseconds: Timestamp(webhookChangeInterval.milliseconds), pushes: pushURL != nil,
       followsRooms: roomEventsURL != nil)
+    recorder.values = webhookValues.compactMap { WebhookValueRule($0) }
+    return recorder
   }
 
   /// The rules for the store's outbox; `nil` if no events are recorded.
