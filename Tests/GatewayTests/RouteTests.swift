@@ -70,7 +70,7 @@ struct RouteTests {
     #expect(operation.parameters.contains("ifMatch") == route.evaluatesIfMatch)
     let isOpen =
       switch route.right {
-      case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: true
+      case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider: true
       case .note, .notes, .newNote, .chosenNote, .folders, .room, .rooms, .person, .operatorKey:
         false
       }
@@ -116,6 +116,7 @@ struct RouteTests {
     case .password: "a user's password"
     case .refreshToken: "a refresh token"
     case .invitation: "an invitation"
+    case .reset: "a link"
     case .link: "the key of a link"
     case .provider: "a sign-in at the provider"
     case .note(let verbs), .chosenNote(let verbs): word(verbs)

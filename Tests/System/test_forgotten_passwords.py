@@ -6,16 +6,17 @@ import subprocess
 import threading
 
 import pytest
-from mail_receiver import MailReceiver
+from mail_receiver import MailReceiver, strange_server
 from parley_server import PROGRAM
 from patience import PROGRAM_SECONDS, wait_until
 from postgres_server import PostgresServer
 from test_login import PASSWORD, RIGHTS, log_in, post, put_user, tokens
+from test_mail import silent_at_the_end
 from test_metrics import one, scrape
 from test_users import OTHER, listed, user
 
 PAGE = "https://notes.example.org"
-LINK = re.compile(re.escape(PAGE) + r"/#reset=(pr_[A-Za-z0-9_-]{60,})")
+LINK = re.compile(re.escape(PAGE) + r"/#reset=(pr_[A-Za-z0-9_-]{50,})")
 ACCEPTED = "If this account has a mail address, a link is on its way"
 QUICK = ["--mail-retry-min", "10ms", "--mail-retry-max", "50ms"]
 
@@ -232,13 +233,31 @@ def test_one_node_sends_and_another_takes_over(start, file, receiver):
         forget(second, "ada")
         ids = {receiver.next().id for _ in range(2)}
         assert len(ids) == 2
+        # A message that is not settled yet would be sent again.
+        wait_until(lambda: attempts(first, "sent") + attempts(second, "sent") == 2)
         first.kill()
         forget(second, "ada")
         # A link of one node is valid at the other.
         assert reset(second, token_in(receiver.next()))["code"] == 1000
         assert receiver.mails.empty()
+        first.start()
     finally:
         database.remove()
+
+
+def test_a_mail_server_that_says_nothing_at_the_end_delays_no_stop(start, file):
+    with strange_server(silent_at_the_end) as port:
+        server = start(
+            "--users-file", file, "--smtp-url", f"smtp://127.0.0.1:{port}", "--mail-from", "parley@example.org",
+            "--public-url", PAGE,
+        )  # fmt: skip
+        forget(server, "ada")
+        wait_until(lambda: attempts(server, "sent") == 1)
+        forget(server, "ada")
+        # Otherwise the server ends by force.
+        assert server.stop() == 0
+        server.start()
+        wait_until(lambda: attempts(server, "sent") == 1)
 
 
 def test_without_mail_the_server_is_as_before(start, file):

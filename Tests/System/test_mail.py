@@ -148,7 +148,7 @@ def closes(connection, released):
         (greets(b"220-without\r\n220-an\r\n220-end\r\n"), "did not answer in time"),
         (greets(b"554 go away\r\n"), "not ready (554)"),
         (greets(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "did not answer in time"),
-        (greets(b"220 ready\r\n", b"999 what\r\n"), "failed"),
+        (greets(b"220 ready\r\n", b"999 what\r\n"), "did not answer in time"),
         (floods, "failed"),
         (one_endless_line, "failed"),
         (closes, "failed"),
@@ -157,6 +157,28 @@ def closes(connection, released):
 def test_a_server_that_breaks_the_protocol_is_left_in_time(serve, words):
     with strange_server(serve) as port:
         assert words in send(f"smtp://127.0.0.1:{port}", "--smtp-timeout", "2s", code=1)
+
+
+def silent_at_the_end(connection, released):
+    """Takes a message, and then answers nothing."""
+    connection.sendall(b"220 ready\r\n")
+    lines = connection.makefile("rb")
+    for line in lines:
+        word = line[:4].upper()
+        if word == b"QUIT":
+            # Until the client has closed the connection.
+            connection.recv(1)
+            return
+        if word == b"DATA":
+            connection.sendall(b"354 go on\r\n")
+            while lines.readline() not in (b".\r\n", b""):
+                pass
+        connection.sendall(b"250 fine\r\n")
+
+
+def test_a_taken_message_is_sent_whatever_follows():
+    with strange_server(silent_at_the_end) as port:
+        assert send(f"smtp://127.0.0.1:{port}") == "The mail server took the message."
 
 
 def test_a_server_that_is_not_there():

@@ -12,7 +12,7 @@ public final class CurlMailer {
       case implicit
       /// STARTTLS; without it nothing is sent.
       case required
-      /// None: for a server on this machine, or where the operator says so.
+      /// No encryption: for a server on this machine, or where the operator says so.
       case none
     }
 

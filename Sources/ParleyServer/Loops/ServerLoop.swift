@@ -178,13 +178,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         revocations: revocations, log: log,
         accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds),
         sessionMilliseconds: Int64(configuration.sessionTime.milliseconds),
-        sendReset: access.resetMail.map { mail in
-          { [storeThread] line, languages in
-            if let draft = mail.draft(for: line, languages, now: SystemClock().now) {
-              storeThread.tell([draft])
-            }
-          }
-        }, respond: respond)
+        sendReset: access.resetMail.map { $0.sender(by: storeThread) }, respond: respond)
     }
     attachments = Attachments(
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,

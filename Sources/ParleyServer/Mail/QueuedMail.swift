@@ -14,7 +14,7 @@ struct QueuedMail: Sendable, Equatable {
   let message: String
   /// The time after which the message is of no use, such as the end of a link.
   let expiresAt: Timestamp?
-  /// How often the mail server did not take the message yet.
+  /// The number of attempts that the mail server has postponed.
   var attempts = 0
 
   /// Creates a message that was not tried yet.

@@ -9,6 +9,13 @@ struct ResetMail: Sendable {
   let page: String
   let resets: PasswordResets
 
+  /// Returns a function that queues messages, for ``LoginService``.
+  func sender(by store: StoreThread) -> (UserLine?, String) -> Void {
+    { line, accepted in
+      if let draft = draft(for: line, accepted, now: SystemClock().now) { store.tell([draft]) }
+    }
+  }
+
   /// Returns the message with a link for an account.
   ///
   /// - Parameters:

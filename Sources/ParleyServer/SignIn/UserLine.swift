@@ -14,7 +14,7 @@ package struct UserLine: Sendable, Equatable {
   /// The user's mail address, which an operator has typed; `nil` for none.
   package var mail: String?
 
-  /// What a link for a new password is bound to: it ends when the user has another password.
+  /// The state that a link for a new password is bound to: the link ends with the password.
   package var resetState: String { "\(password.text) \(user.since ?? 0)" }
 
   /// The names of the user's groups.

@@ -95,8 +95,10 @@ static inline int CCurl_noteMailCommand(
     {"EHLO", CCurlMail_greeting}, {"HELO", CCurlMail_greeting},
     {"STAR", CCurlMail_encrypting}, {"AUTH", CCurlMail_authenticating},
     {"MAIL", CCurlMail_sender}, {"RCPT", CCurlMail_recipient}, {"DATA", CCurlMail_message}};
-  (void)handle;
   if (type != CURLINFO_HEADER_OUT || size < 4) return 0;
+  // libcurl blocks until the server has answered QUIT, which a server need not do: for a second only.
+  if (memcmp(bytes, "QUIT", 4) == 0)
+    curl_easy_setopt(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, 1L);
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (memcmp(bytes, commands[i].word, 4) == 0 && commands[i].phase > mail->phase)
       mail->phase = commands[i].phase;
