@@ -1,7 +1,6 @@
 import ParleyCryptoOpenSSL
+import ParleyServer
 import Testing
-
-@testable import ParleyServer
 
 @Suite("Links for new passwords")
 struct PasswordResetTests {

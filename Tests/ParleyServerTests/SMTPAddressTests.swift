@@ -1,6 +1,5 @@
+import ParleyServer
 import Testing
-
-@testable import ParleyServer
 
 @Suite("Addresses of mail servers")
 struct SMTPAddressTests {

@@ -4,9 +4,9 @@ import ParleyGatewayPorts
 ///
 /// An account that has reached its limit, and the limit of all, are not told to the requester: both
 /// would say which accounts exist.
-struct ResetRequests {
+package struct ResetRequests {
   /// The outcome of a request.
-  enum Verdict: Equatable {
+  package enum Verdict: Equatable {
     case allowed
     /// No message is sent, and the answer is the same.
     case silent
@@ -14,11 +14,11 @@ struct ResetRequests {
     case refused(Int64)
   }
 
-  static let addressMax = 10
-  static let accountMax = 3
-  static let allMax = 200
+  package static let addressMax = 10
+  package static let accountMax = 3
+  package static let allMax = 200
   /// Maximum addresses that are counted. Beyond it, requests of further addresses are refused.
-  static let addressesMax = 20_000
+  package static let addressesMax = 20_000
   private static let hour: Int64 = 3_600_000
 
   private var hourEnd: Int64 = 0
@@ -26,12 +26,14 @@ struct ResetRequests {
   private var byAccount: [String: Int] = [:]
   private var all = 0
 
+  package init() {}
+
   /// Counts a request.
   ///
   /// - Parameters:
   ///   - account: The account to which a message would be sent; `nil` for none.
   ///   - now: Milliseconds of uptime.
-  mutating func count(address: String, account: String?, now: Int64) -> Verdict {
+  package mutating func count(address: String, account: String?, now: Int64) -> Verdict {
     if now >= hourEnd {
       hourEnd = now + Self.hour
       (byAddress, byAccount, all) = ([:], [:], 0)

@@ -1,17 +1,17 @@
 /// The address of a mail server: `smtp://user:password@mail.example.org:587`, or `smtps://…`.
 ///
 /// Only ``description`` may be shown, which omits user and password.
-struct SMTPAddress: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+package struct SMTPAddress: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   /// Whether TLS begins with the first byte.
-  let isImplicitlyEncrypted: Bool
+  package let isImplicitlyEncrypted: Bool
   /// A host name or an IP address, without brackets.
-  let host: String
-  let port: Int
+  package let host: String
+  package let port: Int
   /// The name and the password at the server, decoded.
-  let user, password: String?
+  package let user, password: String?
 
   /// Parses an address; `nil` if it is malformed.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     let rest: Substring
     if text.hasPrefix("smtps://") {
@@ -44,16 +44,16 @@ struct SMTPAddress: Sendable, Equatable, CustomStringConvertible, CustomReflecta
   }
 
   /// Whether only programs on this machine can read the messages on their way to the server.
-  var isLocal: Bool { ListenAddress.isLoopback(host) }
+  package var isLocal: Bool { ListenAddress.isLoopback(host) }
 
   /// The address without user and password.
-  var description: String {
+  package var description: String {
     let shown = host.contains(":") ? "[\(host)]" : host
     return "\(isImplicitlyEncrypted ? "smtps" : "smtp")://\(shown):\(port)"
   }
 
   /// Empty: a reflection would show the password.
-  var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 
   /// Returns a text with each `%` and two hexadecimal digits decoded; `nil` if it is malformed, or
   /// has control characters, which would end a line for the server.
