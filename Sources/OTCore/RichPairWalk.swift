@@ -1,4 +1,4 @@
-/// One operation of a transformed pair, as memory during a call.
+/// The memory of an operation of a transformed pair, during a call.
 struct RichHalfView {
   let words: UnsafeBufferPointer<TextOperation.Word>
   let text: UnsafeBufferPointer<UInt8>
@@ -30,7 +30,7 @@ struct RichPairWalk {
   /// The growth of the text by `b` after `a`.
   private var growth = 0
 
-  /// One operation, and its result.
+  /// An operation of the pair, and its result.
   private struct Half {
     var wordsOut: WordWriter
     var spans: RunReader

@@ -55,7 +55,7 @@ import SocketMessages
   @ObservationIgnored private var changeNames: [String: [String]] = [:]
   /// Called with the names and the error of each own change of values that fails, also of an earlier
   /// process.
-  @ObservationIgnored public var onRefusedChange: (([String], ValueError) -> Void)?
+  public var onRefusedChange: (([String], ValueError) -> Void)?
   /// Notifies callers that wait for values of each action.
   @ObservationIgnored var stirs = Feeds<Void>()
   /// The last undo or redo, for which the next one waits.

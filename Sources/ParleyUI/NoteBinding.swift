@@ -245,9 +245,11 @@ public import ParleyClient
     guard !edit.isIdentity, var document = shown else { return }
     guard (try? document.apply(edit)) != nil else { return }
     if pending == nil { selectionBefore = selection }
+    // A view continues the attributes of text that the edit has deleted.
+    let hasAttributes = shown?.hasAttributes == true || document.hasAttributes
     shown = document
     pending = pending.flatMap { try? $0.composed(with: edit) } ?? edit
-    if document.hasAttributes {
+    if hasAttributes {
       unstyled = unstyled.flatMap { try? $0.composed(with: edit) } ?? edit
     }
     selection = after
@@ -385,7 +387,7 @@ public import ParleyClient
   }
 
   /// The attributes of the selected text that are the same throughout; at a caret, those of the text
-  /// typed next. Names as in ``NoteDelta``.
+  /// typed next. Names as in `NoteDelta`.
   public var selectedAttributes: NoteAttributes {
     guard let shown else { return [:] }
     if selection.anchor == selection.head {

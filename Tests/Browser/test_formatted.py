@@ -436,7 +436,7 @@ def test_a_mention_names_a_person_by_id(guarded, person):
     ada.keys.type("now")
     ada.person.wait_until_saved()
     assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "ask @Ben now"
-    [_, mention, _] = guarded.request("GET", f"/api/notes/{note}/text?format=delta")["ops"]
+    [_, mention, _] = guarded.request("GET", f"/api/notes/{note}/text?format=delta")
     assert mention["insert"] == "@Ben"
     # The id is that of this note alone, and no name of an account.
     person_id = mention["attributes"]["mention"]
@@ -447,7 +447,7 @@ def test_a_mention_names_a_person_by_id(guarded, person):
     # The person has another name by now: the page shows it, the text stays.
     ben.page.goto("about:blank")
     ben.page.goto(f"/n/{note}#token={token(sub='ben', name='Benjamin')}")
-    expect(shown.first).to_have_text("@Benjamin")
+    expect(ada.page.locator("#editor .mention .ProseMirror-widget")).to_have_text("@Benjamin")
     expect(ada.page.locator("#editor .is-renamed")).to_have_css("font-size", "0px")
     assert ada.lines() == [f"|ask [mention={person_id}:@Ben] now"]
     # Backspace deletes it as a whole.

@@ -182,7 +182,7 @@ def test_a_note_as_html(server, watch):
     known = "html head body p br a strong em u s sub sup span code pre h1 h2 h3 h4 h5 h6 ul ol li label input blockquote hr img"
     assert set(page.evaluate("() => [...document.querySelectorAll('*')].map((one) => one.localName)")) <= set(known.split())
     attributes = page.evaluate("() => [...document.querySelectorAll('*')].flatMap((one) => one.getAttributeNames())")
-    assert set(attributes) <= {"href", "rel", "src", "alt", "class", "style", "width", "dir", "type", "disabled", "checked"}
+    assert set(attributes) <= {"href", "rel", "src", "alt", "class", "style", "width", "dir", "type", "disabled", "checked", "data-mention"}
     page.goto("/")
     page.evaluate("(html) => { document.body.innerHTML = html; }", html)
     page.evaluate(click)

@@ -82,6 +82,8 @@ struct RequestGrowthTests {
     "refreshLogin": "one token of bounded length",
     "join": "the login thread hashes one password, and reads files of bounded length",
     "changePassword": "the login thread hashes two passwords, and reads a file of bounded length",
+    "forgotPassword": "the login thread reads a file of bounded length",
+    "resetPassword": "the login thread hashes one password, and reads a file of bounded length",
     "renameSelf": "one token of bounded length, and a file of bounded length on the login thread",
     "waysToSignIn": "always the same",
     "beginSignIn": "a cookie of bounded length; the rest is the provider's thread's",

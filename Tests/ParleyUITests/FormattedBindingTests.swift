@@ -123,7 +123,7 @@ struct FormattedBindingTests {
     }
   }
 
-  private static let bold = #"{"sets":[{"bold":true},{"block":"h1"}],"runs":[5,0,5,1,1,2]}"#
+  private static let bold = #"{"sets":[{"bold":true},{"block":"h1"}],"runs":[5,0,5,1,1,0,1,2]}"#
 
   @Test("a view shows attributes of text and of lines")
   func showing() async throws {
@@ -311,10 +311,11 @@ extension RichDocument {
 }
 
 extension NoteDelta {
-  /// The operations, neighbours of equal attributes as one.
+  /// The operations, neighbours of equal attributes as one. Text has no attributes of lines, and a
+  /// newline no others, as in a view.
   fileprivate var joined: [Operation] {
     var result: [Operation] = []
-    for operation in operations {
+    for operation in operations.flatMap(\.shown) {
       if case .insert(let text, let attributes) = operation,
         case .insert(let former, attributes)? = result.last
       {
@@ -324,5 +325,17 @@ extension NoteDelta {
       }
     }
     return result
+  }
+}
+
+extension NoteDelta.Operation {
+  /// The operation as a view shows it: newlines apart, each with the attributes that count there.
+  fileprivate var shown: [Self] {
+    guard case .insert(let text, let attributes) = self else { return [self] }
+    return text.unicodeScalars.map { scalar in
+      .insert(
+        String(scalar),
+        attributes.filter { NoteDelta.isOfLines($0.key) == (scalar == "\n") })
+    }
   }
 }

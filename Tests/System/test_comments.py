@@ -180,7 +180,7 @@ def test_limits_are_said_and_held(start):
     note = server.create_note()
     write(server, note, "text")
     body = json.loads(server.request("GET", f"/api/notes/{note}/comments")[2])
-    assert body["limits"] == {"textBytesMax": 64, "commentsMax": 2, "perMinuteMax": 4}
+    assert body["limits"] == {"textBytesMax": 64, "commentsMax": 2, "mentionsMax": 20, "perMinuteMax": 4}
     answers = [make(server, note, text, anchor=anchor(1, 0, 4)) for text in ("é" * 33, "a", "b", "c", "d", "e")]
     assert [(status, body.get("code")) for status, body, _ in answers] == [
         (413, "tooLarge"), (201, None), (201, None), (413, "tooMany"), (413, "tooMany"), (429, "tooFast"),

@@ -24,6 +24,7 @@ from .note import Note, NoteState
 from .notes import Notes
 from .notices import Notices
 from .position import Position
+from .requests import Requests
 from .room import ResourceUpdate, Room, RoomState
 from .values import Hub
 from .storage import EditFolder
@@ -160,10 +161,11 @@ class Client:
         """connecting, online, waiting (the gateway cannot be reached; the client retries), stopped."""
         self._url = url
         self._profile = (name, color)
-        self.notes = Notes(_origin(url), self._request_token, timeout)
+        requests = Requests(_origin(url), self._request_token, timeout)
+        self.notes = Notes(requests)
         """Requests about notes, which need not be open: create, list, search, rename, move, delete, restore, share,
         history, versions, comments, files."""
-        self.notices = Notices(self.notes)
+        self.notices = Notices(requests)
         """Requests about the user's notices: list, count, mark as read."""
         self._source = token
         self._token: str | None = None

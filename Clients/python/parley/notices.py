@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .notes import Notes, _all, _path
+from .requests import Requests, all_of, path_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class Notices:
     Guests of a link and API keys have none: RequestRefused with notAllowed.
     """
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
 
     async def list(self, *, before: int | None = None, limit: int = 50) -> NoticePage:
         """Returns a page of the notices about notes that the user may read, the newest first."""
-        data = await self._notes._ask("GET", _path("/api/notices", before=before, limit=limit))
-        return NoticePage(_all(Notice, data["notices"]), data.get("next"))
+        data = await self._requests.ask("GET", path_with("/api/notices", before=before, limit=limit))
+        return NoticePage(all_of(Notice, data["notices"]), data.get("next"))
 
     async def unread(self) -> UnreadNotices:
         """Returns the numbers of unread notices."""
-        data = await self._notes._ask("GET", "/api/notices/unread")
+        data = await self._requests.ask("GET", "/api/notices/unread")
         return UnreadNotices(int(data["unread"]), {each["id"]: int(each["unread"]) for each in data["notes"]})
 
     async def read(self, id: int) -> int:
@@ -75,4 +75,4 @@ class Notices:
         return await self._mark({"through": through})
 
     async def _mark(self, body: dict[str, object]) -> int:
-        return int((await self._notes._ask("POST", "/api/notices/read", body))["marked"])
+        return int((await self._requests.ask("POST", "/api/notices/read", body))["marked"])

@@ -59,8 +59,7 @@ extension HTTP {
     case .room(let verbs): try access.require(verbs, .room(RoomName(match.name)), of: identity)
     case .operatorKey: try access.requireOperator(identity)
     case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider,
-      .notes,
-      .newNote, .chosenNote, .folders, .rooms, .person:
+      .notes, .newNote, .chosenNote, .folders, .rooms, .person:
       break
     }
   }

@@ -150,8 +150,7 @@ final class OnceRequests: Part, EditAnswers, CommentsOwner {
       }
     case .operatorKey: isGranted = identity.isOperator
     case .nothing, .setting, .password, .refreshToken, .invitation, .reset, .link, .provider,
-      .notes,
-      .person, nil:
+      .notes, .person, nil:
       isGranted = true
     }
     return isGranted ? .token : nil

@@ -3,14 +3,6 @@ import ParleyJSON
 import SocketMessages
 
 /// Operators' requests over HTTP. They require an operator's API key.
-///
-///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
-///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
-///     GET  /api/connections?user=             lists connections, see OperatorsAPI+Connections.swift
-///     POST /api/connections/{id}/disconnect   {"reconnect": true} closes one
-///     POST /api/users/{user}/disconnect       closes all of a user's
-///     POST /api/users/{user}/refresh-rights   has a user's rights checked again
-///     GET  /api/rooms                         the rooms that have subscribers
 final class OperatorsAPI: Part {
   /// Minimum and maximum lifetime of a token, in seconds.
   private static let tokenSeconds = 1...(366 * 86_400)

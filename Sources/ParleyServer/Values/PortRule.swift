@@ -12,7 +12,8 @@ struct PortRule {
 
   private static let forOperators = ["/metrics", "/admin"]
   private static let forPeople = [
-    "/api/deleted", "/api/folders", "/api/links", "/api/names", "/api/notes", "/api/openapi.json",
+    "/api/deleted", "/api/folders", "/api/links", "/api/names", "/api/notes", "/api/notices",
+    "/api/openapi.json",
     "/api/search", "/api/sessions", "/api/tags", "/api/text", "/api/user",
   ]
 

@@ -14,7 +14,7 @@
     private typealias Color = NSColor
   #endif
 
-  /// What shows the formatting of a note in a text view: fonts, colours and lines.
+  /// The looks of formatting in a text view: fonts, colours and lines.
   ///
   /// Signs of lists are not drawn. An app that wants them, or other fonts, sets
   /// ``NoteTextView/style``.
