@@ -175,10 +175,10 @@ airplane: build-tests  ## An hour without a line: 10,000 edits, 12,000 by others
 .PHONY: simulate
 NODES ?= 1
 
-simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2 NODES=1; TRACE=1 tells one seed's story
+simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2 NODES=1; ROOMS=1 with rooms; TRACE=1 tells one seed's story
 	@$(SWIFT_BUILD) --product parley-simulate
 	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
-	  --nodes $(NODES) $(if $(TRACE),--trace)
+	  --nodes $(NODES) $(if $(ROOMS),--rooms) $(if $(TRACE),--trace)
 
 .PHONY: parts
 parts: setup-serve  ## See that each part of the gateway compiles without the parts above it

@@ -17,10 +17,16 @@ package struct SimulatedRoomClient {
   package private(set) var gaps: [ClosedRange<Int>] = []
   /// The keys of its publications that were acknowledged.
   package private(set) var published: Set<String> = []
-  /// The keys of its changes of values that were refused because of their conditions.
+  /// The keys of its publications that were refused because of their conditions.
   package private(set) var refused: Set<String> = []
   /// The offset that each of its conditional changes required, by key.
   package private(set) var conditions: [String: Int] = [:]
+  /// The position that each of its publications on the head required, by key.
+  package private(set) var heads: [String: RoomPosition] = [:]
+  /// The keys of all its publications.
+  package private(set) var keys: Set<String> = []
+  /// The offsets of accepted changes that bind a value to its connections, not taken yet.
+  private var heldOffsets: [Int] = []
   /// The values of the room as the app sees them; `nil` if it does not follow them.
   package private(set) var values: [ValueName: JSONValue]?
   /// The name whose changes are conditional.
@@ -85,14 +91,19 @@ package struct SimulatedRoomClient {
   package mutating func publish(now: Int64) throws -> [[UInt8]] {
     keysMade += 1
     let key = "\(name)-\(keysMade)"
+    keys.insert(key)
     let data = JSONValue("\"\(key)\"".utf8) ?? .null
     var publication = ClientMessage.Publish(room: room, data: data, key: key)
     publication.values = change(keysMade)
     // Some publications only change values.
     if publication.values != nil, keysMade.isMultiple(of: 3) { publication.data = nil }
-    if keysMade % 5 == 4 {
+    if keysMade % 8 == 4 {
       conditions[key] = turnOffset
       publication.ifOffsets = ValueOffsets([Self.turn: turnOffset])
+    }
+    if keysMade % 8 == 7, let position {
+      heads[key] = position
+      publication.ifPosition = position
     }
     handle(.room(room, .publish(publication, key: key)), now: now)
     return try finish()
@@ -100,8 +111,8 @@ package struct SimulatedRoomClient {
 
   /// Returns the change of values in this client's publication of a number; `nil` for none.
   private func change(_ number: Int) -> ValueOperationList? {
-    switch number % 5 {
-    case 0: nil
+    switch number % 8 {
+    case 0: number % 16 == 0 ? nil : ValueOperationList([ValueOperation(bound, .delete)])
     case 1: ValueOperationList([ValueOperation("count", .add(1))])
     case 2:
       ValueOperationList([
@@ -112,8 +123,30 @@ package struct SimulatedRoomClient {
       ValueOperationList([
         ValueOperation(ValueName("of-\(name)"), .delete), ValueOperation("count", .add(1)),
       ])
-    default: ValueOperationList([ValueOperation(Self.turn, .set(JSONValue(name)))])
+    // If the condition does not hold, nothing is added either.
+    case 4:
+      ValueOperationList([
+        ValueOperation("count", .add(1)), ValueOperation(Self.turn, .set(JSONValue(name))),
+      ])
+    case 5:
+      ValueOperationList([
+        ValueOperation(
+          "lease", .set(JSONValue(name)),
+          lifetime: number % 16 == 5 ? .seconds(1 + number % 3) : .unlimited)
+      ])
+    case 6:
+      ValueOperationList([ValueOperation(bound, .set(JSONValue(number)), lifetime: .connection)])
+    default: ValueOperationList([ValueOperation("head", .merge([name: JSONValue(number)]))])
     }
+  }
+
+  /// The name of the value that is bound to this client's connections.
+  private var bound: ValueName { ValueName("seat-\(name)") }
+
+  /// Removes and returns the offsets of accepted changes that bind a value to its connections.
+  package mutating func takeHeld() -> [Int] {
+    defer { heldOffsets = [] }
+    return heldOffsets
   }
 
   /// Wakes the machine at the time it has asked for.
@@ -161,8 +194,13 @@ package struct SimulatedRoomClient {
     case .position(let head):
       if !hasPosition, head.offset > 0 { gaps.append(1...head.offset) }
       hasPosition = true
-    case .published(let key, _, _): published.insert(key)
+    case .published(let key, let position, _):
+      published.insert(key)
+      if Int(key.dropFirst(name.utf8.count + 1)).map({ $0 % 8 == 6 }) ?? false {
+        heldOffsets.append(position.offset)
+      }
     case .publishFailed(let key, .conflict) where conditions[key] != nil: refused.insert(key)
+    case .publishFailed(let key, .outdated) where heads[key] != nil: refused.insert(key)
     case .publishFailed(let key, let code): mistake = .error("\(key): \(code)")
     case .publishUnsure(let key): mistake = .error("\(key): unsure")
     case .status(let status):

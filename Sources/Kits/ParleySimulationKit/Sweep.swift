@@ -8,7 +8,7 @@ package final class Sweep: Sendable {
     package var runs = 0
     /// The counts of events in their runs.
     package var tally = Tally()
-    /// The number of entries in all of their logs.
+    /// The number of entries in all of their logs, or of publications.
     package var revisions = 0
     /// The sum of their fingerprints, which does not depend on their order.
     package var fingerprint: UInt64 = 0
@@ -34,7 +34,7 @@ package final class Sweep: Sendable {
 
   private let first: UInt64
   private let count: UInt64
-  private let plan: @Sendable (UInt64) -> Simulation.Plan
+  private let run: @Sendable (UInt64) throws(Simulation.Violation) -> Simulation.Report
   private let progress: @Sendable (Int) -> Void
   private let taken = Atomic<UInt64>(0)
   private let state = Mutex(Result())
@@ -42,15 +42,39 @@ package final class Sweep: Sendable {
   /// - Parameters:
   ///   - plan: Returns the plan of a seed's run.
   ///   - progress: Called about every 5,000 completed seeds, with their number.
-  package init(
+  package convenience init(
     first: UInt64, count: UInt64,
     plan: @escaping @Sendable (UInt64) -> Simulation.Plan = Simulation.Plan.everything(seed:),
     progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
+    self.init(first: first, count: count, progress: progress) {
+      (seed) throws(Simulation.Violation) in
+      var simulation = Simulation(plan: plan(seed), seed: seed)
+      return try simulation.run()
+    }
+  }
+
+  /// Returns simulations of rooms.
+  package static func rooms(
+    first: UInt64, count: UInt64,
+    plan: @escaping @Sendable (UInt64) -> RoomSimulation.Plan,
+    progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> Sweep {
+    Sweep(first: first, count: count, progress: progress) {
+      (seed) throws(Simulation.Violation) in
+      var simulation = RoomSimulation(seed: seed, plan: plan(seed))
+      return try simulation.run()
+    }
+  }
+
+  private init(
+    first: UInt64, count: UInt64, progress: @escaping @Sendable (Int) -> Void,
+    run: @escaping @Sendable (UInt64) throws(Simulation.Violation) -> Simulation.Report
+  ) {
     self.first = first
     self.count = count
-    self.plan = plan
     self.progress = progress
+    self.run = run
   }
 
   /// The result so far, with violations in the order of seeds.
@@ -75,9 +99,8 @@ package final class Sweep: Sendable {
       }
       var part = Result()
       for seed in (first + start)..<(first + min(start + Self.portion, count)) {
-        var simulation = Simulation(plan: plan(seed), seed: seed)
         do {
-          let report = try simulation.run()
+          let report = try run(seed)
           part.runs += 1
           part.tally.add(report.tally)
           part.revisions += report.revisions

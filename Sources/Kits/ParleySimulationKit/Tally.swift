@@ -102,6 +102,12 @@ package struct Tally: Sendable, Equatable {
     case tokensExpired
     case tokensRefreshed
     case tokensRefused
+    // Values of rooms.
+    case valuesExpired
+    case valuesReleased
+    case conditionsLost
+    case headsLost
+    case clientsGoneForGood
 
     /// The name as separate words: `lagSnapshots` is “lag snapshots”.
     package var words: String {
@@ -135,9 +141,16 @@ package struct Tally: Sendable, Equatable {
     .httpBasesGone,
   ]
 
-  /// The events of single nodes that have not occurred.
+  /// The events that occur only in rooms.
+  package static let ofRooms: [Event] = [
+    .valuesExpired, .valuesReleased, .conditionsLost, .headsLost, .clientsGoneForGood,
+  ]
+
+  /// The events of documents at single nodes that have not occurred.
   package var missing: [Event] {
-    Event.allCases.filter { self[$0] == 0 && !Self.amongNodes.contains($0) }
+    Event.allCases.filter {
+      self[$0] == 0 && !Self.amongNodes.contains($0) && !Self.ofRooms.contains($0)
+    }
   }
 
   /// The events between nodes that have not occurred.

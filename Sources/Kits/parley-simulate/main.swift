@@ -11,7 +11,7 @@ let help = """
     SEEDS     how many (as many as the tests go through)
     FROM      the first (1)
     --nodes   gateways on one log, 1 to 5 (1); with 0, as many as the seed says
-    --rooms   a room in place of documents, on one thread
+    --rooms   a room with values in place of documents
     --jobs    threads (as many as there are cores)
     --trace   says what happens, byte by byte; for one seed
 
@@ -74,25 +74,6 @@ func say(_ tally: Tally) {
   }
 }
 
-if hasRooms {
-  var tally = Tally()
-  var violations = 0
-  for seed in first..<(first + count) {
-    var simulation = RoomSimulation(
-      seed: seed, plan: .everything(seed: seed, nodes: nodes(of: seed)))
-    do {
-      try simulation.run()
-    } catch {
-      violations += 1
-      say("VIOLATION \(error)")
-    }
-    tally.add(simulation.tally)
-  }
-  say(tally)
-  say("\n\(count) seeds from \(first), \(violations) violations")
-  exit(violations == 0 ? 0 : 1)
-}
-
 /// Returns the plan of a seed.
 @Sendable func plan(_ seed: UInt64) -> Simulation.Plan {
   .everything(seed: seed, nodes: nodes(of: seed))
@@ -111,9 +92,15 @@ if isTracing {
 }
 
 let began = uptime()
-let sweep = Sweep(
-  first: first, count: count, plan: plan,
-  progress: { say("\($0) seeds, \(Int(Double($0) / (uptime() - began))) a second") })
+let progress: @Sendable (Int) -> Void = {
+  say("\($0) seeds, \(Int(Double($0) / (uptime() - began))) a second")
+}
+let sweep =
+  hasRooms
+  ? Sweep.rooms(
+    first: first, count: count,
+    plan: { .everything(seed: $0, nodes: nodes(of: $0)) }, progress: progress)
+  : Sweep(first: first, count: count, plan: plan, progress: progress)
 await sweep.run(jobs: jobs)
 let result = sweep.result
 let seconds = uptime() - began
@@ -128,8 +115,8 @@ say(
   """)
 for violation in result.violations.prefix(20) {
   say(
-    "VIOLATION \(violation)\n  again: make simulate SEEDS=1 FROM=\(violation.seed) NODES=\(nodes) TRACE=1"
-  )
+    "VIOLATION \(violation)\n  again: make simulate SEEDS=1 FROM=\(violation.seed) NODES=\(nodes) "
+      + (hasRooms ? "ROOMS=1" : "TRACE=1"))
 }
 say("\(result.violations.count) violations")
 exit(result.violations.isEmpty ? 0 : 1)
