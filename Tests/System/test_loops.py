@@ -286,7 +286,9 @@ def test_limits_and_operators_requests_apply_to_the_whole_process(guarded):
         assert ask(server, "POST", f"/api/users/{name}/disconnect") == (200, {"connections": 1})
         assert [client.close_code() for client in clients] == [4509] * 3
         more = [stack.enter_context(as_user(server, name)) for _ in range(3)]
-        assert ask(server, "POST", "/api/revoke", {"user": name}) == (200, {"connections": 3})
+        # A loop that sees the revocation by itself has closed its connections before it is asked.
+        status, closed = ask(server, "POST", "/api/revoke", {"user": name})
+        assert status == 200 and 1 <= closed["connections"] <= 3
         assert [client.close_code() for client in more] == [4508] * 3
         assert ask(server, "POST", "/api/revoke", {"client": ben.id}) == (200, {"connections": 1})
         assert ben.close_code() == 4508

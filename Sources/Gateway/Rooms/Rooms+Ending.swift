@@ -26,6 +26,18 @@ extension Rooms {
     }
   }
 
+  /// Notes a publication of unknown outcome. It may have bound values to connections, or was to delete
+  /// such values: they are looked up later, when a late commit has been done.
+  func noteUnknownOutcome(of work: RoomPublishing) {
+    switch work.publisher {
+    case .service: break
+    default:
+      let binds = work.change?.operations.contains { $0.lifetime == .connection }
+      guard binds == true else { return }
+    }
+    ending.nextHolderRead = dependencies.clock.uptime + PeopleExchange.silenceMilliseconds
+  }
+
   /// Notes that values are bound to a client's connections.
   private func hold(_ client: String) {
     let client = ExactName(client)
@@ -77,8 +89,8 @@ extension Rooms {
       if ending.holders.remove(client) != nil { presence.withdrawHolder(client.text) }
       readEnding(.held(by: client.text))
     }
-    if !ending.hasReadHolders {
-      ending.hasReadHolders = true
+    if let time = ending.nextHolderRead, time <= now {
+      ending.nextHolderRead = nil
       readEnding(.heldByAny(after: nil))
     }
     let isDue = ending.nextExpiry.map { $0 <= dependencies.clock.now } ?? false
@@ -108,7 +120,7 @@ extension Rooms {
       switch which {
       case .expired: ending.nextExpiry = dependencies.clock.now + Self.endingPause
       case .held(let client): ending.releases[ExactName(client)] = now + Self.endingPause
-      case .heldByAny: ending.hasReadHolders = false
+      case .heldByAny: ending.nextHolderRead = now
       }
       return
     }
@@ -127,7 +139,8 @@ extension Rooms {
       delete(values)
     case .heldByAny:
       if ending.nextExpiry == nil { ending.nextExpiry = next }
-      // Of the former run, or of a node that has died. Living clients return within the lease.
+      // Of the former run, of a node that has died, or of a commit that was not reported. Living
+      // clients return within the lease.
       for holder in Set(values.compactMap { $0.holder.map(ExactName.init) }) {
         guard ending.releases[holder] == nil, !ending.holders.contains(holder) else { continue }
         ending.holders.insert(holder)
@@ -157,8 +170,8 @@ struct EndingState {
   var isReading = false
   /// Uptime in milliseconds of the next read that is not known to find anything.
   var nextRead: Int64 = 0
-  /// Whether the clients of an earlier run have been read.
-  var hasReadHolders = false
+  /// Uptime in milliseconds of the next read of all bound values: at first those of an earlier run.
+  var nextHolderRead: Int64? = 0
   /// The clients to whose connections values are bound, as far as is known.
   var holders: Set<ExactName> = []
   /// Uptime in milliseconds at which the values of clients without a connection are deleted.

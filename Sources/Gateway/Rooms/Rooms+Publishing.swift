@@ -104,6 +104,7 @@ extension Rooms {
         in: work.room)
       // The publication may have been stored nevertheless.
       if case .unknownOutcome = error { hear(of: .max, in: work.room) }
+      noteUnknownOutcome(of: work)
     }
   }
 
