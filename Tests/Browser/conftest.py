@@ -22,6 +22,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import expect, sync_playwright
 from ports import free_port
+from sites import Site
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "artifacts" / "browser"
@@ -421,3 +422,20 @@ def converge(*people):
         lambda: "texts differ: " + " | ".join(repr(one.text()) for one in people),
     )
     return people[0].text()
+
+
+@pytest.fixture
+def site():
+    """A web site of another origin."""
+    running = Site()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+@pytest.fixture
+def gateway(tmp_path, site):
+    """A server that the pages of `site` may use."""
+    running = Server(tmp_path, "--allowed-origin", site.url)
+    yield running
+    running.stop()

@@ -19,7 +19,7 @@ from companions import python_package  # First: it makes the modules of Tests/Sy
 from conftest import PROGRAM, ROOT, Server, wait_until
 from native_client import NativeClient
 from playwright.sync_api import expect
-from test_sdk import Site
+from sites import Site
 
 BOARD = ROOT / "Examples" / "board"
 COLUMNS = ["todo", "doing", "done"]

@@ -9,7 +9,7 @@ import pytest
 from composing import Composer, Keyboard, run_cases, run_pair
 from conftest import wait_until
 from playwright.sync_api import expect
-from test_sdk import AREA, CODEMIRROR, MONACO, PLAIN, gateway, open_page, site  # noqa: F401
+from test_sdk import AREA, CODEMIRROR, MONACO, PLAIN, open_page  # noqa: F401
 
 CASES = int(os.environ.get("PARLEY_COMPOSING", 100))
 SDK = {"CodeMirror": CODEMIRROR, "Monaco": MONACO, "text area": AREA, "plain text": PLAIN}

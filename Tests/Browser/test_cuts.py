@@ -6,12 +6,12 @@ import types
 
 import pytest
 from companions import bot, python_package, with_package
-from conftest import PROGRAM, Server, wait_until
+from conftest import PROGRAM, wait_until
 from crash_run import BREAKS
 from cutting_proxy import CuttingProxy
 from dialect_clients import DialectClient
 from operations import splice
-from test_sdk import Site, await_saved, box
+from test_sdk import await_saved, box
 from whaler_client import WhalerEditor
 
 # Each client writes at the end of a separate line, so that the final text is known.
@@ -125,21 +125,6 @@ class App:
             assert event["offset"] not in self.events, f"{event} came twice"
             self.events[event["offset"]] = event["data"]["id"]
         return said
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
-
-
-@pytest.fixture
-def gateway(tmp_path, site):
-    running = Server(tmp_path, "--allowed-origin", site.url)
-    yield running
-    running.stop()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import types
 
 import pytest
 from companions import bot, python_package
-from conftest import PROGRAM, Server, wait_until
+from conftest import PROGRAM, wait_until
 from cutting_proxy import CuttingProxy
 from dialect_clients import DialectClient
 from firefox import Firefox
@@ -18,7 +18,6 @@ from rich_client import RichClient
 from test_cuts import Whaler
 from test_formatted import Writer
 from test_formatted_kills import BREAKS
-from test_sdk import Site
 
 # Each writes at the end of a line of their own, so that the final note is known.
 NAMES = ["ann", "bo", "fox", "app", "python", "whaler", "reader"]
@@ -141,21 +140,6 @@ class Person:
 
     def lines(self):
         return joined(self.evaluate(PAGE_LINES) or [])
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
-
-
-@pytest.fixture
-def gateway(tmp_path, site):
-    running = Server(tmp_path, "--allowed-origin", site.url)
-    yield running
-    running.stop()
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from playwright.sync_api import Error, expect
 from rich_client import RichClient
 from test_hostile import PNG, WORDS, Watch, upload
 from test_reading import HOSTILE
-from test_sdk import Site
 
 RUN = "<script>run()</script>"
 ADDRESSES = [
@@ -121,14 +120,6 @@ def put_delta(server, note, ops):
 
 def rich(server):
     return server.request("POST", "/api/notes", {"title": "<img src=x onerror=run()>", "kind": "rich"})["id"]
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
 
 
 @pytest.fixture

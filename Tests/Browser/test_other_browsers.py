@@ -11,7 +11,7 @@ from composing import Composer, ScriptedKeyboard, run_cases
 from conftest import VIEW_IN, Server, wait_until
 from firefox import Firefox
 from tabs import CONTROL, END, HOME
-from test_sdk import AREA, ELEMENT, PLAIN, Site
+from test_sdk import AREA, ELEMENT, PLAIN
 from webkit import Screen, WebKit
 
 FIELD = """() => {
@@ -83,14 +83,6 @@ def people(engine):
     """People with browsers, which are closed at the end of the test."""
     yield engine
     engine.leave()
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """The SDK for web pages, on pages of another origin: bindings, the element, tokens, cuts and crashes."""
 
-import http.server
-import mimetypes
 import re
-import threading
 
 import pytest
 from conftest import ROOT, SECONDS, SECRET, Server, token, wait_until
 from playwright.sync_api import expect
+from sites import Site
 
 AREA = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea aria-label="text"></textarea>
 <script type="module">
@@ -63,64 +61,6 @@ COUNTED_TOKENS = """token: async () => {{
     window.handed = (window.handed ?? 0) + 1;
     return window.tokenOfTheApp();
   }}"""
-
-FOLDERS = {
-    "/codemirror/": ROOT / "Web" / "vendor" / "codemirror",
-    "/prosemirror/": ROOT / "Web" / "vendor" / "prosemirror",
-    "/monaco/": ROOT / ".venv" / "browser" / "monaco" / "monaco-editor" / "min",
-}
-
-
-class Site(http.server.ThreadingHTTPServer):
-    """A web site with another origin, and pages by name."""
-
-    daemon_threads = True
-
-    def __init__(self, policy=None):
-        self.pages = {}
-        self.policy = policy
-        super().__init__(("127.0.0.1", 0), Pages)
-        self.url = f"http://localhost:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def add(self, name, page, /, **values):
-        """Adds a page, and returns its address."""
-        self.pages[f"/{name}"] = page.format(**values).encode()
-        return f"{self.url}/{name}"
-
-
-class Pages(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        page = self.server.pages.get(self.path)
-        kind = "text/html"
-        for prefix, folder in FOLDERS.items():
-            if self.path.startswith(prefix):
-                page = (folder / self.path.removeprefix(prefix)).read_bytes()
-                kind = mimetypes.guess_type(self.path)[0] or "application/octet-stream"
-        self.send_response(200 if page else 404)
-        self.send_header("content-type", f"{kind}; charset=utf-8")
-        if self.server.policy:
-            self.send_header("content-security-policy", self.server.policy)
-        self.end_headers()
-        self.wfile.write(page or b"")
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
-
-
-@pytest.fixture
-def gateway(tmp_path, site):
-    running = Server(tmp_path, "--allowed-origin", site.url)
-    yield running
-    running.stop()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from conftest import SECRET, Server, barriers, token, wait_until
 from playwright.sync_api import expect
 from test_sdk import (
-    AREA, CODEMIRROR, ELEMENT, MONACO, PLAIN, await_saved, await_text, box, gateway, open_page, shown, site,  # noqa: F401
+    AREA, CODEMIRROR, ELEMENT, MONACO, PLAIN, await_saved, await_text, box, open_page, shown,  # noqa: F401
 )  # fmt: skip
 
 STATUS = "parley-note [part=status]"

@@ -2,17 +2,9 @@
 
 import pytest
 from companions import python_package  # noqa: F401: finds Tests/System
-from test_sdk import AREA, Site, await_saved, await_text, box
+from test_sdk import AREA, await_saved, await_text, box
 from conftest import Server
 from version_gateway import VersionGateway
-
-
-@pytest.fixture
-def site():
-    running = Site()
-    yield running
-    running.shutdown()
-    running.server_close()
 
 
 @pytest.fixture

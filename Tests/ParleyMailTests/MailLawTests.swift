@@ -3,7 +3,7 @@ import ParleyMail
 import ParleyOTWorkloads
 import Testing
 
-/// What holds for every message, shown by a reader that is written after the specifications alone.
+/// Laws of every message, checked by a reader that follows the specifications alone.
 @Suite("Laws of mail messages")
 struct MailLawTests {
   /// A message taken apart: headers after unfolding, and the lines of the body.

@@ -6,7 +6,7 @@ public struct MailConfiguration: Sendable, Equatable {
     case auto
     /// Required.
     case required
-    /// Not used.
+    /// Messages are sent without encryption.
     case none
   }
 
